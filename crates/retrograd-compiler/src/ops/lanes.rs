@@ -1,0 +1,1 @@
+//! Scalar functions as straight sequences of arithmetic: the same bits in the interpreter and in every back end.

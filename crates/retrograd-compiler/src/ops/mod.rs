@@ -1,0 +1,3 @@
+//! What every op means.
+
+pub mod lanes;

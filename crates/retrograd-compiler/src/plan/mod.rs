@@ -1,0 +1,3 @@
+//! From a gradient Program and a budget to a Plan.
+
+pub mod schedule;

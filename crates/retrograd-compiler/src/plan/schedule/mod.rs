@@ -1,0 +1,1 @@
+//! In which order a loop is advanced, recorded and reversed.

@@ -1,1 +1,20 @@
-//! The program: types, values, instructions, functions.
+//! The Program: functions in SSA form over typed dense arrays, with structured control flow.
+//!
+//! Values are immutable; bodies of control flow are closed functions of the same Program. The meaning of each construct is
+//! stated beside its variant of [`Op`]; the meaning of each table op is its [`Row`].
+
+mod array;
+mod attr;
+mod builder;
+mod error;
+mod program;
+mod row;
+mod types;
+
+pub use array::{Array, Data};
+pub use attr::{Attr, Attrs};
+pub use builder::{Builder, Expr};
+pub use error::{Error, ErrorKind, Pos};
+pub use program::{ForOp, FuncId, Function, IfOp, Inst, Op, Program, UnwindArgs, UnwindOp, Value};
+pub use row::{Contribution, Lowering, Partial, Row, Rule, Sample, Scalar, Transpose, View, Write};
+pub use types::{DType, Type};

@@ -1,0 +1,241 @@
+//! The loop IR: what every back end lowers.
+//!
+//! A [`Kernel`] is one native routine. It computes on registers (typed scalars and pointers) and memory. Scalar loops carry values in
+//! registers, which are mutable variables: a loop simply assigns them. Vector loops ([`Stmt::ForVec`]) are explicit and data-parallel:
+//! registers assigned in their body are lanes. The width of a vector is not in the IR: a back end picks it. Arithmetic is never changed
+//! here or below: no contraction, no reassociation; [`Scalar`] says what each op means.
+
+use crate::ir::{DType, Scalar};
+
+/// A register: a mutable variable of fixed type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Reg(pub u32);
+
+/// The type of a register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RegType {
+    /// A number or truth value.
+    Scalar(DType),
+    /// An address.
+    Pointer,
+}
+
+/// One native routine `fn(arena, inputs, outputs, state)`.
+#[derive(Clone, Debug, Default)]
+pub struct Kernel {
+    /// Types of all registers, by number.
+    pub regs: Vec<RegType>,
+    /// What it does.
+    pub body: Vec<Stmt>,
+    /// Bytes of the arena.
+    pub arena_bytes: usize,
+    /// Literal arrays that the code reads, by number; they belong to the code, not to the arena.
+    pub literals: Vec<crate::ir::Array>,
+}
+
+/// A statement.
+#[derive(Clone, Debug)]
+pub enum Stmt {
+    /// `dst = value` for a literal; bits of the register's type, sign-extended (f32 in the low half).
+    Literal {
+        /// Where it goes.
+        dst: Reg,
+        /// The bits.
+        bits: u64,
+    },
+    /// `dst = op(args)`; in a vector loop, per lane.
+    Let {
+        /// Where it goes.
+        dst: Reg,
+        /// What is computed.
+        op: Scalar,
+        /// From what; a register assigned outside a vector loop is the same for all its lanes.
+        args: Vec<Reg>,
+    },
+    /// `dst = src`, of the same type.
+    Move {
+        /// Where it goes.
+        dst: Reg,
+        /// From where.
+        src: Reg,
+    },
+    /// Exchanges two registers of the same type (array carries that live in two buffers by turns).
+    Swap(Reg, Reg),
+    /// `dst = address of a buffer`.
+    Pointer {
+        /// Where it goes.
+        dst: Reg,
+        /// What it points to.
+        to: Place,
+    },
+    /// `dst = address` computed from another pointer.
+    Offset {
+        /// Where it goes.
+        dst: Reg,
+        /// The address.
+        address: Address,
+    },
+    /// `dst = *address`.
+    Load {
+        /// Where it goes; its type says how many bytes.
+        dst: Reg,
+        /// From where.
+        from: Address,
+    },
+    /// `*address = src`.
+    Store {
+        /// To where.
+        to: Address,
+        /// What; its type says how many bytes.
+        src: Reg,
+    },
+    /// Copies bytes between places that do not overlap, or are equal.
+    Copy {
+        /// To where.
+        to: Address,
+        /// From where.
+        from: Address,
+        /// How many bytes.
+        bytes: u64,
+    },
+    /// Sets bytes to zero.
+    Zero {
+        /// Where.
+        to: Address,
+        /// How many bytes.
+        bytes: u64,
+    },
+    /// `for index in from..to` upwards, or from `to − 1` down to `from`; no trips when `to <= from`. `index` is i64.
+    For {
+        /// The index; only the loop assigns it.
+        index: Reg,
+        /// First index.
+        from: Reg,
+        /// One past the last index. Read once, before the loop.
+        to: Reg,
+        /// Upwards or downwards.
+        order: Order,
+        /// One step.
+        body: Vec<Stmt>,
+    },
+    /// A data-parallel loop over `0..count`: steps may run in any order and in lanes, except that reductions have their fixed order.
+    /// The body holds only `Literal`, `Let`, `Move`, `Load` and `Store`; it assigns each register once; no step reads what another writes.
+    ForVec {
+        /// The index (i64), a lane value.
+        index: Reg,
+        /// How many steps.
+        count: u64,
+        /// One step.
+        body: Vec<Stmt>,
+        /// Sums over all steps.
+        sums: Vec<Sum>,
+    },
+    /// A branch.
+    If {
+        /// A bool register.
+        cond: Reg,
+        /// Runs when it holds.
+        then_body: Vec<Stmt>,
+        /// Runs otherwise.
+        else_body: Vec<Stmt>,
+    },
+    /// Runs its body until [`Stmt::Leave`].
+    Loop {
+        /// The body.
+        body: Vec<Stmt>,
+    },
+    /// Leaves the innermost [`Stmt::Loop`].
+    Leave,
+    /// Starts a schedule controller in arena memory: `schedule::start(words, schedule, sweep, n)`.
+    Start {
+        /// Where its words are.
+        words: Address,
+        /// The schedule, as an index into nothing: the value itself.
+        schedule: crate::plan::schedule::Schedule,
+        /// With or without a shared first sweep.
+        sweep: crate::plan::schedule::Sweep,
+        /// The number of steps.
+        count: Reg,
+    },
+    /// Asks a controller for its next action, as four i64 registers: kind (see [`ActionCode`]), from, to, row or slot.
+    Next {
+        /// Where its words are.
+        words: Address,
+        /// Kind, from (or step), to, row (or slot).
+        dst: [Reg; 4],
+    },
+    /// Records a fault, unless one is recorded already, when the condition holds.
+    Fault {
+        /// A bool register.
+        cond: Reg,
+        /// Number of the fault site (the Executable maps it to kind and position).
+        site: u32,
+    },
+}
+
+/// Direction of a scalar loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Ascending.
+    Up,
+    /// Descending.
+    Down,
+}
+
+/// What a pointer can point to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// An offset in the arena.
+    Arena(u64),
+    /// An input of the caller.
+    Input(u32),
+    /// An output of the caller; written once, at the end.
+    Output(u32),
+    /// A literal of the code.
+    Literal(u32),
+}
+
+/// `base + Σ index·stride + offset`, in bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// A pointer register.
+    pub base: Reg,
+    /// i64 registers and their strides in bytes. In a vector loop the stride of the loop's index says how lanes lie:
+    /// the element size is contiguous, 0 or absence is one element for all lanes, anything else lane by lane.
+    pub terms: Vec<(Reg, i64)>,
+    /// Constant offset.
+    pub offset: i64,
+}
+
+/// The sum of a lane value over all steps of a vector loop, in the fixed blocked order of `ops::sum`: chunks of
+/// [`crate::ops::SUM_CHUNK`] steps; in a chunk [`crate::ops::SUM_LANES`] partial sums from 0, step k going to partial k mod lanes;
+/// partials are added pairwise (halves: l + (l + lanes/2), then quarters, …); chunk sums are added in order, starting from 0.
+#[derive(Clone, Debug)]
+pub struct Sum {
+    /// Gets the sum (f64) after the loop; assigned by the loop.
+    pub dst: Reg,
+    /// The lane value.
+    pub src: Reg,
+}
+
+/// Kinds of actions as machine code sees them; operands follow the order of [`Stmt::Next`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i64)]
+pub enum ActionCode {
+    /// Run steps from..to, recording nothing.
+    Advance = 0,
+    /// Copy the working state (before step `from`) to a slot.
+    Snapshot = 1,
+    /// Copy a slot to the working state, which is then the state before step `from`.
+    Restore = 2,
+    /// Run steps from..to, recording them in tape rows starting at `row`.
+    Tape = 3,
+    /// Reverse steps from..to from tape rows starting at `row`.
+    Reverse = 4,
+    /// Reverse step `from` from the working state.
+    Turnback = 5,
+    /// The first sweep is over.
+    Turn = 6,
+    /// All steps are reversed.
+    Done = 7,
+}

@@ -1,0 +1,3 @@
+//! From a placed Program to loops over scalar code.
+
+pub mod kernel;

@@ -1,0 +1,143 @@
+//! Data at run time, as the interpreter and the front ends hold it.
+
+use super::types::{DType, Type};
+
+/// Elements of one type, row-major.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs, reason = "the variants are the element types")]
+pub enum Data {
+    F32(Vec<f32>),
+    F64(Vec<f64>),
+    I32(Vec<i32>),
+    I64(Vec<i64>),
+    Bool(Vec<bool>),
+}
+
+/// A dense array: shape and elements.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Array {
+    shape: Vec<usize>,
+    data: Data,
+}
+
+impl Array {
+    /// An array of the given shape; panics when the number of elements does not fit it.
+    pub fn new(shape: impl Into<Vec<usize>>, data: Data) -> Array {
+        let array = Array { shape: shape.into(), data };
+        assert_eq!(array.len(), array.shape.iter().product::<usize>(), "array data must fill its shape");
+        array
+    }
+
+    /// An f64 array.
+    pub fn f64(shape: impl Into<Vec<usize>>, data: Vec<f64>) -> Array {
+        Array::new(shape, Data::F64(data))
+    }
+
+    /// A rank-0 f64.
+    pub fn scalar(x: f64) -> Array {
+        Array::f64([], vec![x])
+    }
+
+    /// A rank-0 i64.
+    pub fn int(x: i64) -> Array {
+        Array::new([], Data::I64(vec![x]))
+    }
+
+    /// A rank-0 bool.
+    pub fn bool(x: bool) -> Array {
+        Array::new([], Data::Bool(vec![x]))
+    }
+
+    /// Zeros (false for bool) of a type.
+    pub fn zeros(ty: &Type) -> Array {
+        let n = ty.elements();
+        let data = match ty.dtype {
+            DType::F32 => Data::F32(vec![0.0; n]),
+            DType::F64 => Data::F64(vec![0.0; n]),
+            DType::I32 => Data::I32(vec![0; n]),
+            DType::I64 => Data::I64(vec![0; n]),
+            DType::Bool => Data::Bool(vec![false; n]),
+        };
+        Array::new(ty.shape.clone(), data)
+    }
+
+    /// Extents.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// Elements.
+    pub fn data(&self) -> &Data {
+        &self.data
+    }
+
+    /// Elements, to be changed in place.
+    pub fn data_mut(&mut self) -> &mut Data {
+        &mut self.data
+    }
+
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        match &self.data {
+            Data::F32(x) => x.len(),
+            Data::F64(x) => x.len(),
+            Data::I32(x) => x.len(),
+            Data::I64(x) => x.len(),
+            Data::Bool(x) => x.len(),
+        }
+    }
+
+    /// No elements at all.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Element type.
+    pub fn dtype(&self) -> DType {
+        match &self.data {
+            Data::F32(_) => DType::F32,
+            Data::F64(_) => DType::F64,
+            Data::I32(_) => DType::I32,
+            Data::I64(_) => DType::I64,
+            Data::Bool(_) => DType::Bool,
+        }
+    }
+
+    /// Type.
+    pub fn ty(&self) -> Type {
+        Type::new(self.dtype(), self.shape.clone())
+    }
+
+    /// The same elements under another shape of equal size.
+    pub fn reshaped(self, shape: impl Into<Vec<usize>>) -> Array {
+        Array::new(shape, self.data)
+    }
+
+    /// The f64 elements; panics on another type (callers have verified types).
+    pub fn as_f64(&self) -> &[f64] {
+        let Data::F64(x) = &self.data else { panic!("verified types: expected f64, found {}", self.ty()) };
+        x
+    }
+
+    /// The i64 elements; panics on another type.
+    pub fn as_i64(&self) -> &[i64] {
+        let Data::I64(x) = &self.data else { panic!("verified types: expected i64, found {}", self.ty()) };
+        x
+    }
+
+    /// The bool elements; panics on another type.
+    pub fn as_bool(&self) -> &[bool] {
+        let Data::Bool(x) = &self.data else { panic!("verified types: expected bool, found {}", self.ty()) };
+        x
+    }
+
+    /// Equal type and equal bits: NaN equals itself, 0.0 differs from -0.0.
+    pub fn same_bits(&self, other: &Array) -> bool {
+        self.shape == other.shape
+            && match (&self.data, &other.data) {
+                (Data::F32(a), Data::F32(b)) => a.iter().map(|x| x.to_bits()).eq(b.iter().map(|x| x.to_bits())),
+                (Data::F64(a), Data::F64(b)) => a.iter().map(|x| x.to_bits()).eq(b.iter().map(|x| x.to_bits())),
+                (a, b) => a == b,
+            }
+    }
+}

@@ -1,0 +1,73 @@
+//! Attributes: what an op knows besides its arguments.
+
+use super::array::Array;
+use super::types::{DType, Type};
+
+/// One attribute.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Attr {
+    /// A list of integers: axes, extents, starts.
+    Ints(Vec<i64>),
+    /// An element type.
+    DType(DType),
+    /// A type.
+    Type(Type),
+    /// A literal.
+    Array(Array),
+}
+
+/// Named attributes in the order of the row that reads them; one general form, so that printing and parsing are written once.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Attrs(Vec<(&'static str, Attr)>);
+
+impl Attrs {
+    /// No attributes.
+    pub fn none() -> Attrs {
+        Attrs(Vec::new())
+    }
+
+    /// These attributes and one more.
+    pub fn with(mut self, name: &'static str, attr: Attr) -> Attrs {
+        self.0.push((name, attr));
+        self
+    }
+
+    /// These attributes and one more list of integers.
+    pub fn ints(self, name: &'static str, values: impl IntoIterator<Item = usize>) -> Attrs {
+        self.with(name, Attr::Ints(values.into_iter().map(|v| i64::try_from(v).expect("extents fit in i64")).collect()))
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &(&'static str, Attr)> {
+        self.0.iter()
+    }
+
+    /// The attribute of that name.
+    pub fn get(&self, name: &str) -> Option<&Attr> {
+        self.0.iter().find(|(n, _)| *n == name).map(|(_, attr)| attr)
+    }
+
+    /// A list of non-negative integers. The verifier has checked that the row's attributes are there, so their absence is our bug.
+    pub fn sizes(&self, name: &str) -> Vec<usize> {
+        let Some(Attr::Ints(values)) = self.get(name) else { panic!("verified attributes: `{name}` must be a list of integers") };
+        values.iter().map(|v| usize::try_from(*v).expect("verified attributes: sizes are not negative")).collect()
+    }
+
+    /// A literal.
+    pub fn array(&self, name: &str) -> &Array {
+        let Some(Attr::Array(value)) = self.get(name) else { panic!("verified attributes: `{name}` must be a literal") };
+        value
+    }
+
+    /// An element type.
+    pub fn dtype(&self, name: &str) -> DType {
+        let Some(Attr::DType(value)) = self.get(name) else { panic!("verified attributes: `{name}` must be an element type") };
+        *value
+    }
+
+    /// A type.
+    pub fn ty(&self, name: &str) -> &Type {
+        let Some(Attr::Type(value)) = self.get(name) else { panic!("verified attributes: `{name}` must be a type") };
+        value
+    }
+}

@@ -1,0 +1,156 @@
+//! Builds functions, one instruction at a time, with inferred types.
+
+use std::cell::RefCell;
+
+use super::attr::Attrs;
+use super::error::{Error, ErrorKind, Pos};
+use super::program::{FuncId, Function, Inst, Op, Value};
+use super::row::Row;
+use super::types::Type;
+
+/// A function under construction. Methods take `&self`, so that expressions ([`Expr`]) can share it.
+#[derive(Debug)]
+pub struct Builder {
+    function: RefCell<Function>,
+    pos: RefCell<Pos>,
+}
+
+impl Builder {
+    /// An empty function.
+    pub fn new(name: impl Into<String>) -> Builder {
+        let function = Function { name: name.into(), params: vec![], insts: vec![], results: vec![], types: vec![] };
+        Builder { function: RefCell::new(function), pos: RefCell::default() }
+    }
+
+    /// Instructions from now on carry this position.
+    pub fn set_pos(&self, pos: &Pos) {
+        *self.pos.borrow_mut() = pos.clone();
+    }
+
+    /// The position that instructions now get.
+    pub fn pos(&self) -> Pos {
+        self.pos.borrow().clone()
+    }
+
+    /// A new parameter.
+    pub fn param(&self, ty: Type) -> Value {
+        let value = self.define(ty);
+        self.function.borrow_mut().params.push(value);
+        value
+    }
+
+    /// New parameters.
+    pub fn params(&self, types: impl IntoIterator<Item = Type>) -> Vec<Value> {
+        types.into_iter().map(|ty| self.param(ty)).collect()
+    }
+
+    /// The type of a value.
+    pub fn ty(&self, value: Value) -> Type {
+        self.function.borrow().ty(value).clone()
+    }
+
+    /// Types of values.
+    pub fn types(&self, values: &[Value]) -> Vec<Type> {
+        values.iter().map(|v| self.ty(*v)).collect()
+    }
+
+    /// An instruction of the op table; the user's mistake is an error at the current position.
+    pub fn try_row(&self, row: &'static Row, attrs: Attrs, args: &[Value]) -> Result<Value, Error> {
+        let types = self.types(args);
+        if let Some(arity) = row.arity
+            && arity != args.len()
+        {
+            let message = format!("`{}` takes {arity} arguments, found {}", row.name, args.len());
+            return Err(Error::new(ErrorKind::Argument, self.pos(), message));
+        }
+        let ty = (row.infer)(row, &types, &attrs).map_err(|error| error.at(&self.pos()))?;
+        Ok(self.push(Op::Row(row, attrs), args.to_vec(), vec![ty])[0])
+    }
+
+    /// An instruction that a pass of ours builds: types that do not fit are our bug.
+    pub fn row(&self, row: &'static Row, attrs: Attrs, args: &[Value]) -> Value {
+        self.try_row(row, attrs, args).unwrap_or_else(|error| panic!("built instructions are well typed: {error}"))
+    }
+
+    /// An instruction with given result types.
+    pub fn push(&self, op: Op, args: Vec<Value>, types: Vec<Type>) -> Vec<Value> {
+        let results: Vec<Value> = types.into_iter().map(|ty| self.define(ty)).collect();
+        let inst = Inst { op, args, results: results.clone(), pos: self.pos() };
+        self.function.borrow_mut().insts.push(inst);
+        results
+    }
+
+    /// An existing instruction over new arguments: same op, position and result types.
+    pub fn copy(&self, from: &Function, inst: &Inst, args: Vec<Value>) -> Vec<Value> {
+        self.set_pos(&inst.pos);
+        self.push(inst.op.clone(), args, inst.results.iter().map(|v| from.ty(*v).clone()).collect())
+    }
+
+    /// All instructions of another function over these arguments; returns its results.
+    pub fn inline(&self, function: &Function, args: &[Value]) -> Vec<Value> {
+        let mut map = self.map(function, args);
+        for inst in &function.insts {
+            let args = inst.args.iter().map(|v| map[v.0 as usize].expect("SSA: defined before use")).collect();
+            let results = self.copy(function, inst, args);
+            for (old, new) in inst.results.iter().zip(results) {
+                map[old.0 as usize] = Some(new);
+            }
+        }
+        function.results.iter().map(|v| map[v.0 as usize].expect("SSA: results are defined")).collect()
+    }
+
+    /// A map from the values of another function to values here, with its parameters bound.
+    pub fn map(&self, function: &Function, args: &[Value]) -> Vec<Option<Value>> {
+        assert_eq!(function.params.len(), args.len(), "a body gets as many arguments as it has parameters");
+        let mut map = vec![None; function.types.len()];
+        for (param, arg) in function.params.iter().zip(args) {
+            map[param.0 as usize] = Some(*arg);
+        }
+        map
+    }
+
+    /// The literal that a value is, where it is a `constant`.
+    pub fn constant_of(&self, value: Value) -> Option<super::Array> {
+        let function = self.function.borrow();
+        function.insts.iter().rev().find(|inst| inst.results.contains(&value)).and_then(|inst| match &inst.op {
+            Op::Row(row, attrs) if row.lowering == super::Lowering::Constant => Some(attrs.array("value").clone()),
+            Op::Row(..) | Op::If(_) | Op::For(_) | Op::Unwind(_) => None,
+        })
+    }
+
+    /// The function, with these results.
+    pub fn finish(self, results: Vec<Value>) -> Function {
+        let mut function = self.function.into_inner();
+        function.results = results;
+        function
+    }
+
+    fn define(&self, ty: Type) -> Value {
+        let mut function = self.function.borrow_mut();
+        function.types.push(ty);
+        Value(u32::try_from(function.types.len() - 1).expect("fewer than 2^32 values"))
+    }
+}
+
+/// A value in a function under construction: operators and methods add instructions. Derivative rules are written with it.
+#[derive(Clone, Copy, Debug)]
+pub struct Expr<'b> {
+    /// The function under construction.
+    pub builder: &'b Builder,
+    /// The value.
+    pub value: Value,
+}
+
+impl<'b> Expr<'b> {
+    /// A value as an expression.
+    pub fn new(builder: &'b Builder, value: Value) -> Expr<'b> {
+        Expr { builder, value }
+    }
+}
+
+/// Bodies are compared by identity of their function.
+impl From<FuncId> for usize {
+    fn from(id: FuncId) -> usize {
+        id.0 as usize
+    }
+}

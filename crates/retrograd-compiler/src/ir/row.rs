@@ -1,0 +1,168 @@
+//! What one row of the op table says. The rows themselves are in `ops`.
+
+use super::array::Array;
+use super::attr::Attrs;
+use super::builder::{Builder, Expr};
+use super::error::{Error, ErrorKind};
+use super::types::{DType, Type};
+use super::program::Value;
+
+/// Everything about one op, in one place.
+#[derive(Debug)]
+pub struct Row {
+    /// Name in the text form, in Python and in messages.
+    pub name: &'static str,
+    /// One sentence for the listing.
+    pub doc: &'static str,
+    /// How many arguments; `None` when the row's shape rule decides (indices).
+    pub arity: Option<usize>,
+    /// Names of the attributes, in printing order.
+    pub attrs: &'static [&'static str],
+    /// Shape rule: the type of the result, or what does not fit.
+    pub infer: fn(&Row, &[Type], &Attrs) -> Result<Type, Error>,
+    /// Reference evaluation; arguments have verified types. `Err` is a fault of the run, such as an index out of bounds.
+    pub eval: fn(&Row, &[&Array], &Attrs, &Type) -> Result<Array, ErrorKind>,
+    /// The derivative, stated once.
+    pub rule: Rule,
+    /// How it becomes loops.
+    pub lowering: Lowering,
+    /// Work per element of the result, in additions.
+    pub cost: u32,
+    /// Inputs for the automatic tests.
+    pub samples: fn() -> Vec<Sample>,
+}
+
+impl PartialEq for Row {
+    fn eq(&self, other: &Row) -> bool {
+        self.name == other.name
+    }
+}
+
+/// One set of inputs for the automatic tests of a row.
+#[derive(Clone, Debug)]
+pub struct Sample {
+    /// Type of each argument and the interval its elements are drawn from (rounded down for integers).
+    pub args: Vec<(Type, (f64, f64))>,
+    /// Attributes.
+    pub attrs: Attrs,
+}
+
+/// A derivative, stated once; both modes come from it, and it builds IR, so it differentiates again.
+#[derive(Clone, Copy, Debug)]
+pub enum Rule {
+    /// The result does not change with the arguments where it is differentiable.
+    Zero,
+    /// Elementwise: one partial derivative per argument.
+    Partials(&'static [Partial]),
+    /// Linear in the arguments that have a transpose; the others (indices, masks) are flat.
+    Linear(&'static [Option<Transpose>]),
+    /// Linear in each of its two arguments.
+    Bilinear([Transpose; 2]),
+    /// No rule is known: an error that names the op and the user's line, never a zero.
+    Missing,
+}
+
+/// A partial derivative ∂y/∂x_k of an elementwise op.
+#[derive(Clone, Copy, Debug)]
+pub enum Partial {
+    /// Always 0, or the argument carries no derivative.
+    Zero,
+    /// Always 1.
+    One,
+    /// Always −1.
+    MinusOne,
+    /// A function of the arguments and the result.
+    Of(for<'b> fn(&[Expr<'b>], Expr<'b>) -> Expr<'b>),
+}
+
+/// The transpose of an op with respect to one argument: from the cotangent of the result to that of the argument.
+pub type Transpose = fn(&Builder, &Attrs, &[Value], Value) -> Contribution;
+
+/// What a transpose adds to the cotangent of an argument.
+#[derive(Clone, Debug)]
+pub enum Contribution {
+    /// An array of the argument's type.
+    Dense(Value),
+    /// An array that belongs at a place inside the argument: `add_at(cotangent, update, starts…)` with these attributes, so that
+    /// reading a slice never costs a full array of zeros per read.
+    At {
+        /// What is added.
+        update: Value,
+        /// Index operands of `add_at`.
+        starts: Vec<Value>,
+        /// Attributes of `add_at`.
+        attrs: Attrs,
+    },
+}
+
+/// How a row becomes loops; `fuse` matches all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lowering {
+    /// One scalar op per element.
+    Map(Scalar),
+    /// The index along one axis.
+    Iota,
+    /// A literal.
+    Constant,
+    /// A view: the same elements under another index map.
+    View(View),
+    /// Writes a window of its first argument.
+    Write(Write),
+    /// A sum over axes, in the fixed blocked order.
+    Sum,
+    /// A contraction, in the fixed blocked order.
+    Dot,
+}
+
+/// Ops that only re-index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum View {
+    /// New axes along which elements repeat.
+    Broadcast,
+    /// Another shape of equal size.
+    Reshape,
+    /// Axes in another order.
+    Transpose,
+    /// A strided window at a fixed place.
+    Slice,
+    /// A window at a place known at run time.
+    DynamicSlice,
+}
+
+/// How a window is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Write {
+    /// Replaces the elements.
+    Set,
+    /// Adds to the elements.
+    Add,
+}
+
+/// Scalar arithmetic: the vocabulary of elementwise rows and of the loop IR. Meaning: `ops::scalar`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names say it; meanings are stated at their evaluation")]
+pub enum Scalar {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Neg,
+    Sqrt,
+    Exp,
+    Log,
+    Sin,
+    Cos,
+    Tanh,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    Eq,
+    Ne,
+    And,
+    Or,
+    Not,
+    Select,
+    /// To another element type; bool becomes 0 or 1, floats truncate to integers and saturate.
+    Convert(DType),
+}

@@ -1,0 +1,130 @@
+//! Element types and array types.
+
+use std::fmt;
+
+/// The type of one element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum DType {
+    /// 32-bit float.
+    F32,
+    /// 64-bit float.
+    F64,
+    /// 32-bit integer, wrapping.
+    I32,
+    /// 64-bit integer, wrapping.
+    I64,
+    /// Truth value, one byte in memory.
+    Bool,
+}
+
+impl DType {
+    /// Every element type, in the order of the enum.
+    pub const ALL: [DType; 5] = [DType::F32, DType::F64, DType::I32, DType::I64, DType::Bool];
+
+    /// Bytes of one element in memory.
+    pub fn bytes(self) -> usize {
+        match self {
+            DType::F32 | DType::I32 => 4,
+            DType::F64 | DType::I64 => 8,
+            DType::Bool => 1,
+        }
+    }
+
+    /// Name in the text form.
+    pub fn name(self) -> &'static str {
+        match self {
+            DType::F32 => "f32",
+            DType::F64 => "f64",
+            DType::I32 => "i32",
+            DType::I64 => "i64",
+            DType::Bool => "bool",
+        }
+    }
+
+    /// Only floats carry derivatives.
+    pub fn is_float(self) -> bool {
+        match self {
+            DType::F32 | DType::F64 => true,
+            DType::I32 | DType::I64 | DType::Bool => false,
+        }
+    }
+}
+
+impl fmt::Display for DType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The type of a value: element type and static shape. Rank 0 is a scalar.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Type {
+    /// Element type.
+    pub dtype: DType,
+    /// Extents, outermost first; row-major in memory.
+    pub shape: Vec<usize>,
+}
+
+impl Type {
+    /// An array type.
+    pub fn new(dtype: DType, shape: impl Into<Vec<usize>>) -> Type {
+        Type { dtype, shape: shape.into() }
+    }
+
+    /// A rank-0 type.
+    pub fn scalar(dtype: DType) -> Type {
+        Type { dtype, shape: Vec::new() }
+    }
+
+    /// An f64 array type.
+    pub fn f64(shape: impl Into<Vec<usize>>) -> Type {
+        Type::new(DType::F64, shape)
+    }
+
+    /// Number of axes.
+    pub fn rank(&self) -> usize {
+        self.shape.len()
+    }
+
+    /// Number of elements.
+    pub fn elements(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    /// Bytes of the whole array.
+    pub fn bytes(&self) -> usize {
+        self.elements() * self.dtype.bytes()
+    }
+
+    /// The type of one row of a stream of this type: the leading axis removed. `None` for scalars.
+    pub fn row(&self) -> Option<Type> {
+        (!self.shape.is_empty()).then(|| Type::new(self.dtype, &self.shape[1..]))
+    }
+
+    /// The type of a stream of `count` rows of this type.
+    pub fn stream(&self, count: usize) -> Type {
+        let mut shape = vec![count];
+        shape.extend(&self.shape);
+        Type::new(self.dtype, shape)
+    }
+
+    /// Row-major strides in elements.
+    pub fn strides(&self) -> Vec<usize> {
+        let mut strides = vec![1; self.rank()];
+        for axis in (1..self.rank()).rev() {
+            strides[axis - 1] = strides[axis] * self.shape[axis];
+        }
+        strides
+    }
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.dtype)?;
+        if !self.shape.is_empty() {
+            let axes: Vec<String> = self.shape.iter().map(usize::to_string).collect();
+            write!(f, "[{}]", axes.join(","))?;
+        }
+        Ok(())
+    }
+}

@@ -4,8 +4,8 @@ use super::array::Array;
 use super::attr::Attrs;
 use super::builder::{Builder, Expr};
 use super::error::{Error, ErrorKind};
-use super::types::{DType, Type};
 use super::program::Value;
+use super::types::{DType, Type};
 
 /// Everything about one op, in one place.
 #[derive(Debug)]
@@ -28,8 +28,10 @@ pub struct Row {
     pub lowering: Lowering,
     /// Work per element of the result, in additions.
     pub cost: u32,
+    /// Intervals that elements of each argument are drawn from in the automatic tests; the last one serves the rest.
+    pub domain: &'static [(f64, f64)],
     /// Inputs for the automatic tests.
-    pub samples: fn() -> Vec<Sample>,
+    pub samples: fn(&Row) -> Vec<Sample>,
 }
 
 impl PartialEq for Row {
@@ -71,6 +73,8 @@ pub enum Partial {
     One,
     /// Always −1.
     MinusOne,
+    /// A function of the *other* arguments alone: the op is linear in this argument.
+    Factor(for<'b> fn(&[Expr<'b>], Expr<'b>) -> Expr<'b>),
     /// A function of the arguments and the result.
     Of(for<'b> fn(&[Expr<'b>], Expr<'b>) -> Expr<'b>),
 }
@@ -100,6 +104,8 @@ pub enum Contribution {
 pub enum Lowering {
     /// One scalar op per element.
     Map(Scalar),
+    /// To the element type of the attribute `dtype`.
+    Convert,
     /// The index along one axis.
     Iota,
     /// A literal.

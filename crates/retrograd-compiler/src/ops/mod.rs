@@ -1,9 +1,51 @@
-//! What every op means.
+//! What every op means: one row per op, in the file of its family.
+//!
+//! A row holds the name, the shape rule, the reference evaluation, the derivative, the lowering and the inputs of its automatic tests;
+//! text form, listing, tests and Python name follow from it.
 
+mod build;
+mod index;
 pub mod lanes;
+mod reduce;
+mod scalar;
+mod shape;
 
-/// Steps of a sum that share partial sums; see `sum`.
-pub const SUM_CHUNK: usize = 4096;
+use crate::ir::Row;
 
-/// Partial sums of a chunk; see `sum`.
-pub const SUM_LANES: usize = 8;
+pub use index::{ADD_AT, DYNAMIC_SLICE, SLICE, UPDATE, clamp_start};
+pub use reduce::{DOT, DotAxes, SUM, SUM_CHUNK, SUM_LANES, blocked_sum, sum_axes};
+pub use scalar::{
+    ADD, AND, CONVERT, COS, DIV, EQ, EXP, GE, GT, LE, LOG, LT, MUL, NE, NEG, NOT, OR, SELECT, SIN, SQRT, SUB, TANH, evaluate,
+};
+pub use shape::{BROADCAST, CONSTANT, IOTA, RESHAPE, TRANSPOSE};
+
+/// All rows, family by family.
+pub fn rows() -> impl Iterator<Item = &'static Row> {
+    [scalar::ROWS, shape::ROWS, index::ROWS, reduce::ROWS].into_iter().flatten().copied()
+}
+
+/// The row of that name.
+pub fn find(name: &str) -> Option<&'static Row> {
+    rows().find(|row| row.name == name)
+}
+
+/// Makes one `static` per row and the family's list; the doc comment is the row's `doc`.
+macro_rules! ops {
+    ($($(#[doc = $doc:literal])+ $name:ident = $row:expr;)*) => {
+        $($(#[doc = $doc])+ pub static $name: $crate::ir::Row = $crate::ir::Row { doc: concat!($($doc),+), ..$row };)*
+        pub(super) static ROWS: &[&$crate::ir::Row] = &[$(&$name),*];
+    };
+}
+use ops;
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn names_are_unique() {
+        let mut names: Vec<_> = super::rows().map(|row| row.name).collect();
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+}

@@ -1,0 +1,111 @@
+//! Shorthands over the builder: what derivative rules and passes write.
+
+use std::ops::{Add, Div, Mul, Neg, Sub};
+
+use super::{ADD, BROADCAST, CONSTANT, CONVERT, DIV, MUL, NEG, SUB};
+use crate::ir::{Array, Attr, Attrs, Builder, DType, Data, Expr, Row, Type, Value};
+
+impl Builder {
+    /// A literal.
+    pub fn constant(&self, value: Array) -> Value {
+        self.row(&CONSTANT, Attrs::none().with("value", Attr::Array(value)), &[])
+    }
+
+    /// An i64 literal.
+    pub fn int(&self, value: i64) -> Value {
+        self.constant(Array::int(value))
+    }
+
+    /// An array whose elements are all this number.
+    pub fn full(&self, ty: &Type, value: f64) -> Value {
+        let data = match ty.dtype {
+            DType::F32 => Data::F32(vec![value as f32]),
+            DType::F64 => Data::F64(vec![value]),
+            DType::I32 => Data::I32(vec![value as i32]),
+            DType::I64 => Data::I64(vec![value as i64]),
+            DType::Bool => Data::Bool(vec![value != 0.0]),
+        };
+        let scalar = self.constant(Array::new([], data));
+        self.broadcast(scalar, &ty.shape, &[])
+    }
+
+    /// Zeros of a type.
+    pub fn zeros(&self, ty: &Type) -> Value {
+        self.full(ty, 0.0)
+    }
+
+    /// The same elements repeated along new axes; axis k of the operand becomes axis `axes[k]`. Nothing is added where nothing is new.
+    pub fn broadcast(&self, value: Value, shape: &[usize], axes: &[usize]) -> Value {
+        if axes.len() == shape.len() {
+            return value;
+        }
+        let attrs = Attrs::none().ints("shape", shape.iter().copied()).ints("axes", axes.iter().copied());
+        self.row(&BROADCAST, attrs, &[value])
+    }
+
+    /// To another element type; nothing where it has it already.
+    pub fn convert(&self, value: Value, dtype: DType) -> Value {
+        if self.ty(value).dtype == dtype {
+            return value;
+        }
+        self.row(&CONVERT, Attrs::none().with("dtype", Attr::DType(dtype)), &[value])
+    }
+
+    /// Sum of two arrays of one type.
+    pub fn add(&self, a: Value, b: Value) -> Value {
+        self.row(&ADD, Attrs::none(), &[a, b])
+    }
+
+    /// Product of two arrays of one type.
+    pub fn mul(&self, a: Value, b: Value) -> Value {
+        self.row(&MUL, Attrs::none(), &[a, b])
+    }
+
+    /// Negation.
+    pub fn neg(&self, a: Value) -> Value {
+        self.row(&NEG, Attrs::none(), &[a])
+    }
+}
+
+impl<'b> Expr<'b> {
+    fn binary(self, row: &'static Row, other: Expr<'b>) -> Expr<'b> {
+        Expr::new(self.builder, self.builder.row(row, Attrs::none(), &[self.value, other.value]))
+    }
+
+    /// A number in the type of this expression.
+    fn like(self, x: f64) -> Expr<'b> {
+        Expr::new(self.builder, self.builder.full(&self.builder.ty(self.value), x))
+    }
+}
+
+/// Binary operators between expressions, and with a number on the left.
+macro_rules! operators {
+    ($($operator:ident $method:ident $row:ident;)*) => {$(
+        impl<'b> $operator for Expr<'b> {
+            type Output = Expr<'b>;
+            fn $method(self, other: Expr<'b>) -> Expr<'b> {
+                self.binary(&$row, other)
+            }
+        }
+        impl<'b> $operator<Expr<'b>> for f64 {
+            type Output = Expr<'b>;
+            fn $method(self, other: Expr<'b>) -> Expr<'b> {
+                other.like(self).binary(&$row, other)
+            }
+        }
+    )*};
+}
+
+operators! {
+    Add add ADD;
+    Sub sub SUB;
+    Mul mul MUL;
+    Div div DIV;
+}
+
+impl<'b> Neg for Expr<'b> {
+    type Output = Expr<'b>;
+    fn neg(self) -> Expr<'b> {
+        Expr::new(self.builder, self.builder.neg(self.value))
+    }
+}

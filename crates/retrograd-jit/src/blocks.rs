@@ -95,11 +95,11 @@ static LEVELS: &[Level] = &[
 
 /// A block and a scalar function, compiled with the given attribute.
 macro_rules! functions {
-    ([$($attribute:meta)?], $scalar:ident, $block:ident = $within:ident up to $bound:expr) => {
+    ([$($attribute:meta)?], $scalar:ident, $block:ident = $within:ident up to $bound:expr, then $beyond:ident) => {
         $(#[$attribute])?
         pub(super) unsafe extern "C" fn $block(source: *const f64, target: *mut f64, count: usize) {
             // SAFETY: the contract of `Block` is that of `apply`.
-            unsafe { apply(source, target, count, $bound, lanes::$within, lanes::$scalar) }
+            unsafe { apply(source, target, count, $bound, lanes::$within, lanes::$beyond) }
         }
 
         $(#[$attribute])?
@@ -122,11 +122,11 @@ macro_rules! level {
                 scalars: Scalars { exp, log, sin, cos, tanh },
             };
 
-            functions! { $attributes, exp, exp_block = exp up to f64::INFINITY }
-            functions! { $attributes, log, log_block = log up to f64::INFINITY }
-            functions! { $attributes, sin, sin_block = sin_within up to lanes::ANGLE_BOUND }
-            functions! { $attributes, cos, cos_block = cos_within up to lanes::ANGLE_BOUND }
-            functions! { $attributes, tanh, tanh_block = tanh up to f64::INFINITY }
+            functions! { $attributes, exp, exp_block = exp up to f64::INFINITY, then exp }
+            functions! { $attributes, log, log_block = log up to f64::INFINITY, then log }
+            functions! { $attributes, sin, sin_block = sin_within up to lanes::ANGLE_BOUND, then sin_beyond }
+            functions! { $attributes, cos, cos_block = cos_within up to lanes::ANGLE_BOUND, then cos_beyond }
+            functions! { $attributes, tanh, tanh_block = tanh up to f64::INFINITY, then tanh }
         }
     };
 }
@@ -154,16 +154,13 @@ level! {
 // What the target always has. Where that lacks fused multiply-add each one is a library call: slow, but the same bits.
 level! { baseline, [], || true }
 
-/// Elements that are loaded, computed and stored together; a multiple of every vector width, and small enough to stay in L1.
-const CHUNK: usize = 64;
+/// Elements that are loaded, computed and stored together: two of the widest vectors. Half as many and LLVM takes the loop over them
+/// apart before it could become vector instructions; more, and the last few elements cost more.
+const GROUP: usize = 16;
 
-/// The widest vector. The last chunk is filled up to a multiple of this, so that no element is computed alone.
-const WIDTH: usize = 8;
-
-/// Applies `within`, or `total` to chunks that hold a number beyond the bound, chunk by chunk.
+/// Applies `within` to numbers up to the bound and `beyond` to the rest.
 ///
-/// It is inlined into functions with vector instructions and so compiled for those. The chunk is copied, because a loop that reads
-/// and writes through pointers which may be equal would not become vector instructions.
+/// It is inlined into functions with vector instructions and so compiled for those.
 ///
 /// # Safety
 /// As for [`Block`].
@@ -174,37 +171,62 @@ unsafe fn apply(
     count: usize,
     bound: f64,
     within: impl Fn(f64) -> f64 + Copy,
-    total: impl Fn(f64) -> f64 + Copy,
+    beyond: impl Fn(f64) -> f64 + Copy,
 ) {
-    let mut chunk = [0.0; CHUNK];
-    let whole = count - count % CHUNK;
-    for start in (0..whole).step_by(CHUNK) {
-        // SAFETY: start + CHUNK <= count, for which the caller vouches; the chunk is our own.
-        unsafe { chunk.as_mut_ptr().copy_from_nonoverlapping(source.add(start), CHUNK) };
-        apply_in_place(&mut chunk, bound, within, total);
-        // SAFETY: as above.
-        unsafe { target.add(start).copy_from_nonoverlapping(chunk.as_ptr(), CHUNK) };
+    let whole = count - count % GROUP;
+    for start in (0..whole).step_by(GROUP) {
+        // SAFETY: start + GROUP <= count, for which the caller vouches.
+        unsafe { apply_to_group(source.add(start), target.add(start), bound, within, beyond) };
     }
     let rest = count - whole;
     if rest > 0 {
-        chunk.fill(0.0);
-        // SAFETY: whole + rest == count, for which the caller vouches; the chunk is our own and rest < CHUNK.
-        unsafe { chunk.as_mut_ptr().copy_from_nonoverlapping(source.add(whole), rest) };
-        for lanes in chunk.chunks_exact_mut(WIDTH).take(rest.div_ceil(WIDTH)) {
-            apply_in_place(lanes, bound, within, total);
-        }
-        // SAFETY: as above.
-        unsafe { target.add(whole).copy_from_nonoverlapping(chunk.as_ptr(), rest) };
+        let mut group = [0.0; GROUP];
+        let pointer = group.as_mut_ptr();
+        // SAFETY: whole + rest == count, for which the caller vouches; the group is our own and rest < GROUP.
+        unsafe { copy_few(source.add(whole), pointer, rest) };
+        // SAFETY: there are GROUP elements.
+        unsafe { apply_to_group(pointer, pointer, bound, within, beyond) };
+        // SAFETY: as for the copy in the other direction.
+        unsafe { copy_few(pointer, target.add(whole), rest) };
     }
 }
 
+/// [`apply`] to one group.
+///
+/// The elements are copied, because a loop that reads and writes through pointers which may be equal would not become vector
+/// instructions.
+///
+/// # Safety
+/// As for [`Block`], with `GROUP` elements.
 #[inline(always)]
-fn apply_in_place(chunk: &mut [f64], bound: f64, within: impl Fn(f64) -> f64, total: impl Fn(f64) -> f64) {
-    // NaN is not beyond: the vector path deals with it.
-    if chunk.iter().fold(false, |beyond, x| beyond | (x.abs() > bound)) {
-        chunk.iter_mut().for_each(|x| *x = total(*x));
-    } else {
-        chunk.iter_mut().for_each(|x| *x = within(*x));
+unsafe fn apply_to_group(source: *const f64, target: *mut f64, bound: f64, within: impl Fn(f64) -> f64, beyond: impl Fn(f64) -> f64) {
+    // SAFETY: the caller vouches for GROUP elements, and an array is laid out as they are.
+    let inputs = unsafe { source.cast::<[f64; GROUP]>().read() };
+    let mut outputs = inputs;
+    outputs.iter_mut().for_each(|x| *x = within(*x));
+    // NaN is not beyond. Without a finite bound the compiler drops all of this.
+    if inputs.iter().fold(false, |any, x| any | (x.abs() > bound)) {
+        for (y, x) in outputs.iter_mut().zip(inputs).filter(|(_, x)| x.abs() > bound) {
+            *y = beyond(x);
+        }
+    }
+    // SAFETY: as for the source.
+    unsafe { target.cast::<[f64; GROUP]>().write(outputs) };
+}
+
+/// Copies less than a group by powers of two, in registers; a call of memcpy takes as long as the group.
+///
+/// # Safety
+/// `count` is below `GROUP`, `source` readable and `target` writable for as many elements, and they do not overlap.
+#[inline(always)]
+unsafe fn copy_few(source: *const f64, target: *mut f64, count: usize) {
+    let mut done = 0;
+    for size in [8, 4, 2, 1] {
+        if count & size != 0 {
+            // SAFETY: the sizes that are in `count` sum up to it, for which the caller vouches.
+            unsafe { target.add(done).copy_from_nonoverlapping(source.add(done), size) };
+            done += size;
+        }
     }
 }
 

@@ -142,29 +142,27 @@ pub fn cos(x: f64) -> f64 {
 /// [`sin`] where `|x|` is at most [`ANGLE_BOUND`] or NaN, without a branch.
 #[inline(always)]
 pub fn sin_within(x: f64) -> f64 {
-    let sine = sin_of(reduce_within(x.abs()), 0);
-    nan_or(x, f64::from_bits(sine.to_bits() ^ (x.to_bits() & SIGN)))
+    nan_or(x, sin_of(reduce_within(x.abs()), 0, x.to_bits()))
 }
 
 /// [`cos`] where `|x|` is at most [`ANGLE_BOUND`] or NaN, without a branch.
 #[inline(always)]
 pub fn cos_within(x: f64) -> f64 {
-    nan_or(x, sin_of(reduce_within(x.abs()), 1))
+    nan_or(x, sin_of(reduce_within(x.abs()), 1, 0))
 }
 
 /// [`sin`] where `|x|` is at least 2^40, infinity included.
 #[cold]
 #[inline(never)]
 pub fn sin_beyond(x: f64) -> f64 {
-    let sine = if x.is_finite() { sin_of(reduce_beyond(x.abs()), 0) } else { return f64::NAN };
-    f64::from_bits(sine.to_bits() ^ (x.to_bits() & SIGN))
+    if x.is_finite() { sin_of(reduce_beyond(x.abs()), 0, x.to_bits()) } else { f64::NAN }
 }
 
 /// [`cos`] where `|x|` is at least 2^40, infinity included.
 #[cold]
 #[inline(never)]
 pub fn cos_beyond(x: f64) -> f64 {
-    if x.is_finite() { sin_of(reduce_beyond(x.abs()), 1) } else { f64::NAN }
+    if x.is_finite() { sin_of(reduce_beyond(x.abs()), 1, 0) } else { f64::NAN }
 }
 
 /// An angle as `quadrant * π/2 + r + low`, `|r|` hardly above π/4; only the last two bits of `quadrant` mean anything.
@@ -221,9 +219,9 @@ fn reduce_beyond(x: f64) -> Angle {
     Angle { quadrant, r, low }
 }
 
-/// Sine of the angle plus `turns` quarter turns.
+/// Sine of the angle plus `turns` quarter turns, negated if the top bit of `sign` is set.
 #[inline(always)]
-fn sin_of(angle: Angle, turns: u64) -> f64 {
+fn sin_of(angle: Angle, turns: u64, sign: u64) -> f64 {
     let Angle { quadrant, r, low } = angle;
     let square = r * r;
     let fourth = square * square;
@@ -239,7 +237,7 @@ fn sin_of(angle: Angle, turns: u64) -> f64 {
 
     let quadrant = quadrant.wrapping_add(turns);
     let value = if quadrant & 1 == 0 { sine } else { cosine };
-    f64::from_bits(value.to_bits() ^ ((quadrant << 62) & SIGN))
+    f64::from_bits(value.to_bits() ^ (((quadrant << 62) ^ sign) & SIGN))
 }
 
 /// The polynomial with these coefficients, constant first, by pairs: as many operations as Horner's rule in half the time.

@@ -19,7 +19,8 @@ use std::f64::consts::{FRAC_2_PI, FRAC_PI_2, LN_2, LOG2_E, SQRT_2};
 
 /// Exponential.
 ///
-/// Largest error 0.77 ULP, measured against MPFR at 300 bits on 2.0 million points: small, every exponent, the seams of the reduction, results that are denormal.
+/// Largest error 0.77 ULP, measured against MPFR at 300 bits on 2.0 million points: small, every exponent, the seams of the
+/// reduction, results that are denormal.
 #[inline(always)]
 pub fn exp(x: f64) -> f64 {
     // Beyond these the result is 0 or infinity. The comparisons are this way round so that NaN passes through.
@@ -46,7 +47,8 @@ pub fn exp(x: f64) -> f64 {
 
 /// Natural logarithm; `-inf` at 0 and NaN below.
 ///
-/// Largest error 0.64 ULP, measured against MPFR at 300 bits on 2.8 million points: around 1, every exponent, denormals, the seams at powers of 2 times sqrt 1/2.
+/// Largest error 0.64 ULP, measured against MPFR at 300 bits on 2.8 million points: around 1, every exponent, denormals, the
+/// seams at powers of 2 times sqrt 1/2.
 #[inline(always)]
 pub fn log(x: f64) -> f64 {
     // Denormals become normal, and are paid back in the exponent.
@@ -80,14 +82,15 @@ pub fn log(x: f64) -> f64 {
 
 /// Hyperbolic tangent.
 ///
-/// Largest error 0.93 ULP, measured against MPFR at 300 bits on 2.8 million points: every magnitude, and densely from 0.1 to 0.7, where it is worst.
+/// Largest error 0.93 ULP, measured against MPFR at 300 bits on 2.8 million points: every magnitude, and densely from 0.1 to
+/// 0.7, where it is worst.
 #[inline(always)]
 pub fn tanh(x: f64) -> f64 {
     // From 22 on the result rounds to 1; the comparison is this way round so that NaN passes through.
     let magnitude = x.abs();
     let doubled = 2.0 * if magnitude > 22.0 { 22.0 } else { magnitude };
 
-    // 2|x| = k ln 2 + r as in `exp`, and e^r - 1 = grown + grown_low. For k = 0 this is exact to the relative last bit.
+    // 2|x| = k ln 2 + r as in `exp`, and e^r - 1 = grown + grown_low. For k = 0 that is all there is, so tiny numbers keep every bit.
     let shifted = doubled.mul_add(LOG2_E, ROUND + BIAS);
     let k = shifted - (ROUND + BIAS);
     let near = (-k).mul_add(LN_2, doubled);
@@ -98,34 +101,34 @@ pub fn tanh(x: f64) -> f64 {
     let grown = near + bend;
     let grown_low = bend - (grown - near);
 
-    // tanh |x| = (e^2|x| - 1) / (e^2|x| + 1), both with the rounding error of their sum.
+    // tanh |x| = (e^2|x| - 1) / (e^2|x| + 1), above and below each with what rounding took from it.
     let scale = f64::from_bits(shifted.to_bits() << 52);
-    let part = scale * grown;
-    let part_low = scale * grown_low;
     // From 2^53 on `scale + 1` is rounded, which is harmless as long as the two stay exactly 2 apart.
     let below_base = scale + 1.0;
     let above_base = below_base - 2.0;
-    let above = above_base + part;
-    let above_low = (part - (above - above_base)) + part_low;
-    let below = below_base + part;
-    let below_low = (part - (below - below_base)) + part_low;
+    let above = scale.mul_add(grown, above_base);
+    let above_low = scale.mul_add(grown_low, scale.mul_add(grown, above_base - above));
+    let below = scale.mul_add(grown, below_base);
+    let below_low = scale.mul_add(grown_low, scale.mul_add(grown, below_base - below));
 
     // The quotient, and one correction by what it leaves over.
     let inverse = 1.0 / below;
     let quotient = above * inverse;
-    let left = (-quotient).mul_add(below, above) + (-quotient).mul_add(below_low, above_low);
+    let left = (-quotient).mul_add(below_low, (-quotient).mul_add(below, above) + above_low);
     nan_or(x, left.mul_add(inverse, quotient).copysign(x))
 }
 
 /// The largest `|x|` for which [`sin_within`] and [`cos_within`] hold.
 ///
-/// Up to here 2/π x rounds to an integer with an error below 2^-12, which the polynomials allow for, and the product of that integer
-/// with the third part of π/2 is still below the last bit of the smallest remainder a double can leave.
+/// Up to here the error of 2/π x is below 2^-12, so the remainder exceeds π/4 by no more than the polynomials allow for; and what three
+/// parts of π/2 leave out of a multiple is below the last bit of the smallest remainder, which for doubles is about 2^-62.
 pub const ANGLE_BOUND: f64 = (1u64 << 40) as f64;
 
 /// Sine.
 ///
-/// Largest error 0.77 ULP, measured against MPFR at 300 bits on 3.6 million points: every magnitude to 2^1024, around multiples of π/4, and the 8,080 doubles closest to multiples of π/2.
+/// Largest error 0.77 ULP, measured against MPFR at 300 bits on 3.6 million points: every magnitude to 2^1024, around
+/// multiples of π/4, and 8,080 doubles very close to multiples of π/2 (by
+/// continued fractions).
 #[inline(always)]
 pub fn sin(x: f64) -> f64 {
     if x.abs() > ANGLE_BOUND { sin_beyond(x) } else { sin_within(x) }
@@ -151,14 +154,14 @@ pub fn cos_within(x: f64) -> f64 {
     nan_or(x, sin_of(reduce_within(x.abs()), 1, 0))
 }
 
-/// [`sin`] where `|x|` is at least 2^40, infinity included.
+/// [`sin`] where `|x|` is at least 1, infinite or NaN; slower, and needed only beyond [`ANGLE_BOUND`].
 #[cold]
 #[inline(never)]
 pub fn sin_beyond(x: f64) -> f64 {
     if x.is_finite() { sin_of(reduce_beyond(x.abs()), 0, x.to_bits()) } else { f64::NAN }
 }
 
-/// [`cos`] where `|x|` is at least 2^40, infinity included.
+/// [`cos`] where `|x|` is at least 1, infinite or NaN; slower, and needed only beyond [`ANGLE_BOUND`].
 #[cold]
 #[inline(never)]
 pub fn cos_beyond(x: f64) -> f64 {

@@ -8,7 +8,7 @@ use super::tree::{
     Access, Block, Branch, Drive, Emitted, Fault, Home, Loop, Node, Placed, PointerId, RowItem, RowPlace, RowRead, RowTime, RowWrite, Step, StoreId,
     Trajectory, TrajectoryId, Val,
 };
-use crate::ir::{Array, Attrs, DType, ErrorKind, ForOp, FuncId, Function, IfOp, Inst, Lowering, Op, Pos, Program, Row, Type, UnwindOp, Value, View, Write};
+use crate::ir::{Array, Attrs, DType, ErrorKind, ForOp, FuncId, Function, IfOp, Inst, Lowering, Op, Pos, Program, Row, Scalar, Type, UnwindOp, Value, View, Write};
 use crate::ops;
 use crate::plan::pair::{Pair, pairs};
 use crate::plan::schedule::{self, Schedule, Sweep};
@@ -30,6 +30,7 @@ pub(super) fn flatten(program: &Program, decision: &Decision) -> Placed {
         pointers: 0,
         literals: vec![],
         faults: vec![],
+        divisions: BTreeMap::new(),
         bytes: 0,
     };
     let mut flatten = Flatten { program, decision, placed, constants: BTreeMap::new() };
@@ -163,6 +164,10 @@ impl Flatten<'_> {
 
     fn push(&mut self, row: &'static Row, attrs: Attrs, args: Vec<Val>, ty: Type, pos: &Pos, scope: &mut Scope) -> Val {
         let result = self.placed.define(ty);
+        if row.lowering == Lowering::Map(Scalar::Div) && self.placed.ty(result).dtype == DType::I64 {
+            let site = self.placed.fault(ErrorKind::DivisionByZero, pos, "in `div`".into());
+            self.placed.divisions.insert(result, site);
+        }
         if row.lowering == Lowering::Constant {
             self.constant(result, attrs.array("value"));
         }

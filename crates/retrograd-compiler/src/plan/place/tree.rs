@@ -3,6 +3,8 @@
 //! Values are numbered once for the whole tree ([`Val`]); bodies refer to outer values directly, since every occurrence of a body has its
 //! own copy. Rank-0 values live in registers, arrays have a [`Home`].
 
+use std::collections::BTreeMap;
+
 use crate::ir::{Array, Attrs, DType, ErrorKind, Pos, Row, Scalar, Type, Write};
 use crate::plan::schedule::{Schedule, Sweep};
 
@@ -47,6 +49,8 @@ pub struct Placed {
     pub literals: Vec<Array>,
     /// Places where a run can fault.
     pub faults: Vec<Fault>,
+    /// Integer divisions by their result, with their fault.
+    pub divisions: BTreeMap<Val, u32>,
     /// Bytes of the arena.
     pub bytes: u64,
 }

@@ -9,6 +9,7 @@
 
 use std::collections::BTreeMap;
 
+use super::edit::Editor;
 use super::functions::compact;
 use crate::ir::{ForOp, FuncId, Function, IfOp, Inst, Op, Program, UnwindOp, Value};
 
@@ -139,27 +140,20 @@ impl<'p> Slicer<'p> {
         }
         let old = self.program.function(id);
         let used = self.used(old, choose(&old.results, results));
-        let mut new = Function { name: old.name.clone(), params: vec![], insts: vec![], results: vec![], types: vec![] };
-        let mut map = vec![None; old.types.len()];
-        let define = |new: &mut Function, map: &mut Vec<Option<Value>>, value: Value| {
-            new.types.push(old.ty(value).clone());
-            let renumbered = Value(u32::try_from(new.types.len() - 1).expect("fewer than 2^32 values"));
-            map[value.0 as usize] = Some(renumbered);
-            renumbered
-        };
-        new.params = choose(&old.params, params).map(|v| define(&mut new, &mut map, v)).collect();
+        let mut editor = Editor::empty(old);
+        choose(&old.params, params).for_each(|param| editor.param(param));
         for inst in &old.insts {
             let live: Vec<bool> = inst.results.iter().map(|v| used[v.0 as usize]).collect();
             if live.contains(&true) {
                 let kept = self.keep(inst, live);
                 let op = self.slice_op(&inst.op, &kept);
-                let args = choose(&inst.args, &kept.args).map(|v| map[v.0 as usize].expect("needed values are kept")).collect();
-                let results = choose(&inst.results, &kept.results).map(|v| define(&mut new, &mut map, v)).collect();
-                new.insts.push(Inst { op, args, results, pos: inst.pos.clone() });
+                let args: Vec<Value> = choose(&inst.args, &kept.args).collect();
+                let results: Vec<Value> = choose(&inst.results, &kept.results).collect();
+                editor.replace(inst, op, editor.values(&args), &results);
             }
         }
-        new.results = choose(&old.results, results).map(|v| map[v.0 as usize].expect("needed values are kept")).collect();
-        self.functions.push(new);
+        let results: Vec<Value> = choose(&old.results, results).collect();
+        self.functions.push(editor.finish_with(&results));
         let made = FuncId(u32::try_from(self.functions.len() - 1).expect("fewer than 2^32 functions"));
         self.made.insert(key, made);
         made

@@ -36,6 +36,36 @@ fn reached(program: &Program) -> Vec<FuncId> {
     order
 }
 
+/// A pass over functions, bodies before their users: `pass` gets the new Program so far and a function whose bodies are already in it,
+/// and returns the new function's number. It may add copies of bodies, but never changes a function that is there.
+pub(super) fn rewrite(program: &Program, mut pass: impl FnMut(&mut Program, &Function) -> FuncId) -> Program {
+    let mut out = Program { functions: vec![], entry: program.entry };
+    let mut new = vec![None; program.functions.len()];
+    for id in bodies_first(program) {
+        let mut function = program.function(id).clone();
+        for inst in &mut function.insts {
+            map_bodies(inst, |id| new[usize::from(id)].expect("bodies come before their users"));
+        }
+        new[usize::from(id)] = Some(pass(&mut out, &function));
+        out.entry = new[usize::from(id)].expect("just set");
+    }
+    compact(&out)
+}
+
+/// Every function that the entry reaches once, bodies before their users, the entry last.
+fn bodies_first(program: &Program) -> Vec<FuncId> {
+    fn visit(program: &Program, id: FuncId, seen: &mut [bool], order: &mut Vec<FuncId>) {
+        if !std::mem::replace(&mut seen[usize::from(id)], true) {
+            let bodies = program.function(id).insts.iter().flat_map(Inst::bodies);
+            bodies.for_each(|body| visit(program, body, seen, order));
+            order.push(id);
+        }
+    }
+    let mut order = Vec::new();
+    visit(program, program.entry, &mut vec![false; program.functions.len()], &mut order);
+    order
+}
+
 /// Replaces the bodies of an instruction.
 pub(super) fn map_bodies(inst: &mut Inst, new: impl Fn(FuncId) -> FuncId) {
     match &mut inst.op {

@@ -6,9 +6,12 @@
 
 use crate::ir::Program;
 
+mod common;
 mod dead;
+mod edit;
 mod functions;
 
+pub use common::common;
 pub use dead::{dead_code, live_insts};
 pub use functions::compact;
 

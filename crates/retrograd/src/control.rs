@@ -99,10 +99,10 @@ impl<'t> Count<'t> {
         }
     }
 
-    fn traced(self, trace: &Trace, pos: &Pos) -> Result<Traced, Error> {
+    fn traced(self, tracer: &Tracer, pos: &Pos) -> Traced {
         match self {
-            Count::Number(n) => Ok(trace.tracer().constant(Array::int(i64::try_from(n).expect("a count fits in i64")), pos)),
-            Count::Var(v) => v.traced_in(trace, pos),
+            Count::Number(n) => tracer.constant(Array::int(i64::try_from(n).expect("a count fits in i64")), pos),
+            Count::Var(v) => v.traced(),
         }
     }
 }
@@ -124,12 +124,12 @@ pub fn for_loop<'t, S: State<'t>>(count: impl Into<Count<'t>>, init: S, body: im
     // A loop that carries nothing changes nothing, and there may be no trace to put it in.
     let Some(trace) = carries.first().map(|v| v.trace()).or(count.trace()) else { return init };
     let opened = trace.attempt(|tracer| {
-        let count = count.traced(trace, &pos)?;
-        tracer.begin_for(count, &traced(trace, &carries, &pos)?, &[], &pos)
+        let count = count.traced(tracer, &pos);
+        tracer.begin_for(count, &traced(&carries), &[], &pos)
     });
     let Some((index, params, _)) = opened else { return init };
     let next = body(trace.var(index), init.rebuild(&mut params.into_iter().map(|v| trace.var(v))));
-    match end(trace, |tracer| tracer.end_for(&traced(trace, &vars(&next), &pos)?, &[])) {
+    match end(trace, |tracer| tracer.end_for(&traced(&vars(&next)), &[])) {
         Some(results) => init.rebuild(&mut results.into_iter()),
         None => init,
     }
@@ -151,11 +151,11 @@ pub fn cond<'t, S: State<'t>>(predicate: Var<'t>, then_branch: impl FnOnce() -> 
         return then_branch();
     }
     let first = then_branch();
-    if end(trace, |tracer| tracer.begin_else(&traced(trace, &vars(&first), &pos)?).map(|()| vec![])).is_none() {
+    if end(trace, |tracer| tracer.begin_else(&traced(&vars(&first))).map(|()| vec![])).is_none() {
         return first;
     }
     let second = else_branch();
-    match end(trace, |tracer| tracer.end_if(&traced(trace, &vars(&second), &pos)?)) {
+    match end(trace, |tracer| tracer.end_if(&traced(&vars(&second)))) {
         Some(results) => first.rebuild(&mut results.into_iter()),
         None => first,
     }
@@ -176,6 +176,6 @@ fn vars<'t>(state: &impl State<'t>) -> Vec<Var<'t>> {
     vars
 }
 
-fn traced<'t>(trace: &'t Trace, vars: &[Var<'t>], pos: &Pos) -> Result<Vec<Traced>, Error> {
-    vars.iter().map(|v| v.traced_in(trace, pos)).collect()
+fn traced(vars: &[Var]) -> Vec<Traced> {
+    vars.iter().map(|v| v.traced()).collect()
 }

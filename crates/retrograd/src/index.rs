@@ -2,10 +2,7 @@
 
 use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
-use retrograd_compiler::ir::Error;
-
 use crate::numpy::{Along, Start};
-use crate::trace::Traced;
 use crate::var::Var;
 
 /// What is read or written along one axis.
@@ -33,18 +30,18 @@ pub enum Axis<'t> {
     },
 }
 
-impl<'t> Axis<'t> {
+impl Axis<'_> {
     /// The same for an axis of a known extent.
-    pub(crate) fn along(&self, extent: usize, traced: impl Fn(Var<'t>) -> Result<Traced, Error>) -> Result<Along, Error> {
-        Ok(match *self {
+    pub(crate) fn along(self, extent: usize) -> Along {
+        match self {
             Axis::Index(k) => Along::Index(Start::At(k)),
-            Axis::Var(v) => Along::Index(Start::Value(traced(v)?)),
+            Axis::Var(v) => Along::Index(Start::Value(v.traced())),
             Axis::Range { start, stop, step } => {
                 let size = stop.unwrap_or(extent).saturating_sub(start).div_ceil(step.max(1));
                 Along::Window { start: Start::At(start), size, step }
             }
-            Axis::Window { start, size } => Along::Window { start: Start::Value(traced(start)?), size, step: 1 },
-        })
+            Axis::Window { start, size } => Along::Window { start: Start::Value(start.traced()), size, step: 1 },
+        }
     }
 }
 

@@ -2,13 +2,14 @@
 
 use retrograd_compiler::ir::{Array, Builder, Error, ErrorKind, Program, Type};
 
+use retrograd_compiler::{diff, opt};
+
 use crate::var::here;
 
-use self::stand_in::{diff, fuse, opt, plan};
+use self::stand_in::{fuse, plan};
 
 pub(crate) use self::plan::Request as PlanRequest;
 use self::stand_in::Executable;
-pub(crate) use self::stand_in::verify;
 pub use self::stand_in::{Plan, Stats, Strategy};
 
 /// What is computed of a function.
@@ -89,8 +90,8 @@ impl Compiled {
     /// Runs it, and says what that took.
     #[track_caller]
     pub fn run_with_stats(&self, inputs: &[&Array]) -> Result<(Vec<Array>, Stats), Error> {
-        let found: Vec<Type> = inputs.iter().map(|array| array.ty()).collect();
-        check_inputs(&self.program.main().param_types(), &found).map_err(|message| Error::new(ErrorKind::Argument, here(), message))?;
+        let (pos, found) = (here(), inputs.iter().map(|array| array.ty()).collect::<Vec<_>>());
+        check_inputs(&self.program.main().param_types(), &found).map_err(|message| Error::new(ErrorKind::Argument, pos, message))?;
         self.executable.run(inputs)
     }
 }
@@ -136,7 +137,7 @@ mod stand_in {
 
     /// A program that runs.
     #[derive(Debug)]
-    pub struct Executable(Program);
+    pub(super) struct Executable(Program);
 
     impl Executable {
         pub(crate) fn new(program: Program) -> Executable {
@@ -146,24 +147,6 @@ mod stand_in {
         pub(crate) fn run(&self, inputs: &[&Array]) -> Result<(Vec<Array>, Stats), Error> {
             let inputs: Vec<Array> = inputs.iter().map(|array| (*array).clone()).collect();
             Ok((eval::run(&self.0, &inputs)?, Stats { bytes_peak: 0 }))
-        }
-    }
-
-    /// Rules of the IR.
-    pub fn verify(_: &Program) -> Result<(), Error> {
-        Ok(())
-    }
-
-    pub(crate) mod opt {
-        pub(crate) fn simplify(program: &super::Program) -> super::Program {
-            program.clone()
-        }
-    }
-
-    pub(crate) mod diff {
-        use retrograd_compiler::ir::{ErrorKind, Pos};
-        pub(crate) fn vjp(_: &super::Program, _: &[usize], _: &[usize]) -> Result<super::Program, super::Error> {
-            Err(super::Error::new(ErrorKind::Unsupported, Pos::unknown(), "gradients are not there yet"))
         }
     }
 

@@ -4,10 +4,11 @@ use std::cell::RefCell;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 use std::panic::Location;
 
-use retrograd_compiler::ir::{Array, DType, Error, ErrorKind, Pos, Program, Row, Type};
+use retrograd_compiler::ir::{Array, DType, Error, Pos, Program, Row, Type};
 use retrograd_compiler::ops;
 
 use crate::index::{Axis, Place};
+use crate::numpy::Along;
 use crate::trace::{Traced, Tracer};
 
 /// A trace under way: the tracer, and the first error.
@@ -27,10 +28,10 @@ impl Trace {
         let inputs: Vec<Traced> = types.iter().map(|ty| trace.tracer.input(ty.clone())).collect();
         let inputs: Vec<Var> = inputs.into_iter().map(|traced| Var { trace: &trace, traced }).collect();
         let results = f(&inputs);
-        let results: Result<Vec<Traced>, Error> = results.into_iter().map(|v| v.traced_in(&trace, &Pos::unknown())).collect();
+        let results: Vec<Traced> = results.into_iter().map(|v| v.traced).collect();
         match trace.error.into_inner() {
             Some(error) => Err(error),
-            None => trace.tracer.finish(&results?),
+            None => trace.tracer.finish(&results),
         }
     }
 
@@ -62,10 +63,6 @@ pub(crate) fn here() -> Pos {
     Pos::new(location.file(), location.line())
 }
 
-fn another_trace(pos: &Pos) -> Error {
-    Error::new(ErrorKind::Argument, pos.clone(), "a value of another trace was used; make it an argument of the function")
-}
-
 /// An array of the function being traced. Copy it freely; operators and methods add instructions.
 ///
 /// Operands broadcast as in NumPy, and i64 next to f64 becomes f64. A mistake does not panic: the first one is returned, with the line
@@ -77,6 +74,16 @@ fn another_trace(pos: &Pos) -> Error {
 /// let outputs = f.run(&[Array::f64([2], vec![0.0, 0.0]), Array::scalar(1.5)])?;
 /// assert_eq!(outputs, [Array::scalar(6.0)]);
 /// # Ok::<(), retrograd::Error>(())
+/// ```
+///
+/// A handle cannot leave its trace: a function transformed inside another takes what it needs as arguments.
+///
+/// ```compile_fail
+/// # use retrograd::{Array, grad, jit};
+/// let f = jit(|[x]| {
+///     let inner = grad(|[y]| x * y);   // x is a handle of the outer trace
+///     x
+/// });
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Var<'t> {
@@ -123,16 +130,6 @@ impl<'t> Var<'t> {
         self.trace.attempt(act).map_or(self, |traced| self.trace.var(traced))
     }
 
-    /// The value, which must be of this trace.
-    pub(crate) fn traced_in(self, trace: &Trace, pos: &Pos) -> Result<Traced, Error> {
-        if std::ptr::eq(self.trace, trace) { Ok(self.traced) } else { Err(another_trace(pos)) }
-    }
-
-    /// The value of another handle, which must be of the same trace.
-    fn same_trace(self, other: Var<'t>, pos: &Pos) -> Result<Traced, Error> {
-        other.traced_in(self.trace, pos)
-    }
-
     fn literal(self, value: Array, pos: &Pos) -> Var<'t> {
         self.then(|tracer| Ok(tracer.constant(value, pos)))
     }
@@ -142,7 +139,7 @@ impl<'t> Var<'t> {
     }
 
     fn binary(self, row: &'static Row, other: Var<'t>, pos: &Pos) -> Var<'t> {
-        self.then(|tracer| tracer.elementwise(row, &[self.traced, self.same_trace(other, pos)?], pos))
+        self.then(|tracer| tracer.elementwise(row, &[self.traced, other.traced], pos))
     }
 
     /// The type.
@@ -222,7 +219,7 @@ impl<'t> Var<'t> {
     #[track_caller]
     pub fn dot(self, other: Var<'t>) -> Var<'t> {
         let pos = here();
-        self.then(|tracer| tracer.dot(self.traced, self.same_trace(other, &pos)?, &pos))
+        self.then(|tracer| tracer.dot(self.traced, other.traced, &pos))
     }
 
     /// The same elements under another shape.
@@ -264,7 +261,7 @@ impl<'t> Var<'t> {
     #[track_caller]
     pub fn slice(self, ranges: impl Place<'t>) -> Var<'t> {
         let (pos, axes) = (here(), ranges.axes());
-        self.then(|tracer| tracer.read(self.traced, &self.along(&axes, &pos)?, &pos))
+        self.then(|tracer| tracer.read(self.traced, &self.along(&axes), &pos))
     }
 
     /// The element at an index: [`slice`](Var::slice) under the name that reads better for `x.at(i)` and `a.at((i, j))`.
@@ -294,13 +291,12 @@ impl<'t> Var<'t> {
 
     fn write(self, row: &'static Row, axes: Vec<Axis<'t>>, value: impl Operand<'t>, pos: &Pos) -> Var<'t> {
         let value = value.operand(self, pos);
-        self.then(|tracer| tracer.write(row, self.traced, &self.along(&axes, pos)?, self.same_trace(value, pos)?, pos))
+        self.then(|tracer| tracer.write(row, self.traced, &self.along(&axes), value.traced, pos))
     }
 
-    fn along(self, axes: &[Axis<'t>], pos: &Pos) -> Result<Vec<crate::numpy::Along>, Error> {
+    fn along(self, axes: &[Axis<'t>]) -> Vec<Along> {
         let shape = self.shape();
-        let along = |(k, axis): (usize, &Axis<'t>)| axis.along(shape.get(k).copied().unwrap_or(0), |v| self.same_trace(v, pos));
-        axes.iter().enumerate().map(along).collect()
+        axes.iter().enumerate().map(|(k, axis)| axis.along(shape.get(k).copied().unwrap_or(0))).collect()
     }
 
     /// `size` elements from this index: a range of [`slice`](Var::slice) and [`set`](Var::set) whose start is computed.
@@ -321,7 +317,7 @@ impl<'t> Var<'t> {
         let pos = here();
         let (a, b) = (a.operand(self, &pos), b.operand(self, &pos));
         self.then(|tracer| {
-            let args = [self.traced, self.same_trace(a, &pos)?, self.same_trace(b, &pos)?];
+            let args = [self.traced, a.traced, b.traced];
             tracer.elementwise(&ops::SELECT, &args, &pos)
         })
     }

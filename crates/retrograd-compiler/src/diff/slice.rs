@@ -63,10 +63,7 @@ impl Transform {
     }
 
     fn restrict_if(&mut self, op: &IfOp, args: &[bool], results: &[bool]) -> IfOp {
-        IfOp {
-            then_body: self.restrict(op.then_body, &args[1..], results),
-            else_body: self.restrict(op.else_body, &args[1..], results),
-        }
+        IfOp { then_body: self.restrict(op.then_body, &args[1..], results), else_body: self.restrict(op.else_body, &args[1..], results) }
     }
 
     fn restrict_for(&mut self, op: &ForOp, args: &[bool], results: &[bool]) -> ForOp {

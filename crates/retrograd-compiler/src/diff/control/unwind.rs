@@ -201,8 +201,7 @@ fn descend(t: &mut Transform, sweep: &mut Sweep<'_>, inst: &Inst, op: &UnwindOp,
     let UnwindArgs { carries, invariants, streams, adjoints, emitted, running, .. } = op.args(&inst.args);
     // No cotangent comes from beyond the last step.
     let lambda: Vec<Value> = pick(carries, &active.carries).iter().map(|v| sweep.zeros(*v)).collect();
-    let rho: Vec<Value> =
-        pick(invariants, &active.invariants).iter().map(|v| sweep.take(*v).unwrap_or_else(|| sweep.zeros(*v))).collect();
+    let rho: Vec<Value> = pick(invariants, &active.invariants).iter().map(|v| sweep.take(*v).unwrap_or_else(|| sweep.zeros(*v))).collect();
     let new = UnwindOp {
         body,
         bwd,

@@ -1,6 +1,6 @@
 //! Derivatives of a Program against finite differences and against each other, to any order.
 
-use retrograd_compiler::ir::{Array, Data, Program, Type};
+use retrograd_compiler::ir::{Array, Data, Error, Program, Type, verify};
 use retrograd_compiler::{diff, eval};
 
 use crate::random::Random;
@@ -24,6 +24,7 @@ pub fn check_program(program: &Program, inputs: &[Array]) -> Result<(), String> 
 /// that jvp and vjp made. Forms of the second derivative that are equal in theory are compared with each other.
 pub fn check_to_order(program: &Program, inputs: &[Array], order: usize, seed: u64) -> Result<(), String> {
     let random = &mut Random::new(seed);
+    verified(Ok(program.clone()))?;
     run(program, inputs)?;
     let all = Case { program, inputs, wrt: floats(&program.main().param_types()), outputs: floats(&program.main().result_types()) };
     if all.wrt.is_empty() || all.outputs.is_empty() {
@@ -47,6 +48,13 @@ fn floats(types: &[Type]) -> Vec<usize> {
 
 fn run(program: &Program, inputs: &[Array]) -> Result<Vec<Array>, String> {
     eval::run(program, inputs).map_err(|error| format!("{}: {error}", program.main().name))
+}
+
+/// Every Program that is built keeps the rules of the IR.
+fn verified(derived: Result<Program, Error>) -> Result<Program, String> {
+    let program = derived.map_err(|error| error.to_string())?;
+    verify(&program).map_err(|error| error.to_string())?;
+    Ok(program)
 }
 
 /// A Program at a point, and what is differentiated with respect to what.
@@ -88,8 +96,8 @@ impl Case<'_> {
         let (types, ends) = (self.program.main().param_types(), self.program.main().result_types());
         let mut draw = |ty: &Type| random.array(ty, (-1.0, 1.0));
         Ok(Derived {
-            jvp: diff::jvp(self.program, &self.wrt, &self.outputs).map_err(|error| error.to_string())?,
-            vjp: diff::vjp(self.program, &self.wrt, &self.outputs).map_err(|error| error.to_string())?,
+            jvp: verified(diff::jvp(self.program, &self.wrt, &self.outputs))?,
+            vjp: verified(diff::vjp(self.program, &self.wrt, &self.outputs))?,
             dx: self.wrt.iter().map(|k| draw(&types[*k])).collect(),
             ct: self.outputs.iter().map(|k| draw(&ends[*k])).collect(),
         })
@@ -140,8 +148,8 @@ impl Case<'_> {
         let tangents: Vec<usize> = (values..values + self.outputs.len()).collect();
         let cotangents: Vec<usize> = (values..values + self.wrt.len()).collect();
         let (forward, reverse) = ([self.inputs, &derived.dx].concat(), [self.inputs, &derived.ct].concat());
-        let second = |derived: Result<Program, _>, inputs: &[Array], seeds: &[Array], with: &[Array], skip: usize| {
-            let program = derived.map_err(|error: retrograd_compiler::ir::Error| error.to_string())?;
+        let second = |derived: Result<Program, Error>, inputs: &[Array], seeds: &[Array], with: &[Array], skip: usize| {
+            let program = verified(derived)?;
             let results = run(&program, &[inputs, seeds].concat())?;
             Ok::<_, String>(inner(&results[skip..], with))
         };
@@ -162,8 +170,8 @@ impl Case<'_> {
 
 /// A random part of a list, not empty.
 fn subset(list: &[usize], random: &mut Random) -> Vec<usize> {
-    let keep = list[(random.bits() % list.len() as u64) as usize];
-    list.iter().copied().filter(|k| *k == keep || random.bits().is_multiple_of(2)).collect()
+    let keep = list[random.below(list.len())];
+    list.iter().copied().filter(|k| *k == keep || random.below(2) == 0).collect()
 }
 
 /// Elements as f64.

@@ -8,4 +8,5 @@ pub mod eval;
 pub mod fuse;
 pub mod ir;
 pub mod ops;
+pub mod opt;
 pub mod plan;

@@ -1,0 +1,29 @@
+//! Derivatives of control flow: one file per construct, both modes in it.
+
+pub(super) mod branch;
+pub(super) mod counted;
+pub(super) mod unwind;
+
+use super::mask::{pick, spread};
+use super::transform::Transform;
+use crate::ir::{Builder, FuncId, Value};
+
+/// The marked items, with zeros like the value at the same place where one is absent.
+fn pick_or_zeros(b: &Builder, items: &[Option<Value>], marks: &[bool], like: &[Value]) -> Vec<Value> {
+    let places = (0..items.len()).filter(|k| marks[*k]);
+    places.map(|k| items[k].unwrap_or_else(|| b.zeros(&b.ty(like[k])))).collect()
+}
+
+/// New parameters with the types of the marked values, at their places.
+fn params_like(b: &Builder, like: &[Value], marks: &[bool]) -> Vec<Option<Value>> {
+    let params = b.params(b.types(&pick(like, marks)));
+    spread(&params, marks)
+}
+
+/// The step of a loop without what it emits.
+fn carries_only(t: &mut Transform, body: FuncId, carries: usize) -> FuncId {
+    let function = t.program.function(body);
+    let results: Vec<bool> = (0..function.results.len()).map(|k| k < carries).collect();
+    let params = vec![true; function.params.len()];
+    t.restrict(body, &params, &results)
+}

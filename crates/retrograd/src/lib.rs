@@ -6,23 +6,23 @@
 //! ```
 //! use retrograd::{Array, for_loop, value_and_grad};
 //!
-//! let f = value_and_grad(|[x]| for_loop(100, x, |_, z| (z * 1.1).tanh()).sum()).budget("1 MB");
+//! let f = value_and_grad(|[x]| for_loop(100, x, |_, z| (z * 1.1).tanh()).sum());
 //! let (value, gradient) = f.run(&[Array::f64([3], vec![0.1, 0.2, 0.3])])?;
 //! assert_eq!(value.shape(), [0usize; 0]);
 //! assert_eq!(gradient[0].shape(), [3]);
 //! # Ok::<(), retrograd::Error>(())
 //! ```
 //!
-//! The budget decides what is kept for the backward pass and what is recomputed; it never changes a bit of the answer.
+//! A [budget](Transformed::budget) decides what is kept for the backward pass and what is recomputed; it never changes a bit of the answer.
 //!
-//! Front ends for other languages build on [`trace::Tracer`].
+//! Front ends for other languages build on [`trace::Tracer`], [`numpy`] and [`pipeline::compile`].
 #![forbid(unsafe_code)]
 
 mod budget;
 mod control;
 mod index;
 pub mod numpy;
-mod pipeline;
+pub mod pipeline;
 pub mod trace;
 mod transform;
 mod var;

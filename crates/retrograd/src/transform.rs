@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use retrograd_compiler::ir::{Array, DType, Error, ErrorKind, Pos, Program, Type};
 
 use crate::budget::{Budget, IntoBudget};
-use crate::pipeline::{self, Compiled, Plan, Request, Strategy, Wanted};
+use crate::pipeline::{self, Compiled, Options, Plan, Strategy, Wanted};
 use crate::var::{Trace, Var, here};
 
 /// The function `f`, compiled on first use for the types of its arguments.
@@ -62,7 +62,7 @@ where
 ///
 /// ```
 /// use retrograd::{Array, value_and_grad};
-/// let f = value_and_grad(|[x, y]| x * x * y).argnums(&[0, 1]).budget("1 kB");
+/// let f = value_and_grad(|[x, y]| x * x * y).argnums(&[0, 1]);
 /// let (value, gradient) = f.run(&[Array::scalar(3.0), Array::scalar(2.0)])?;
 /// assert_eq!(value, Array::scalar(18.0));
 /// assert_eq!(gradient, [Array::scalar(12.0), Array::scalar(9.0)]);
@@ -188,6 +188,13 @@ impl<'f, M: Mode> Transformed<'f, M> {
 
     /// Use at most this memory, as bytes or in words: `"1.2 MB"`, `"16 MiB"`. It decides what is kept, recomputed or spilled, and
     /// never changes a bit of the answer. A budget that cannot be met is an error before anything runs.
+    ///
+    /// ```no_run
+    /// use retrograd::{Array, for_loop, grad};
+    /// let f = grad(|[x]| for_loop(1000, x, |_, z| z.sin()).sum()).budget("100 kB");
+    /// let gradient = f.run(&[Array::f64([100], vec![0.5; 100])])?;
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
     #[must_use]
     #[track_caller]
     pub fn budget(self, budget: impl IntoBudget) -> Transformed<'f, M> {
@@ -233,18 +240,11 @@ impl<'f, M: Mode> Transformed<'f, M> {
     }
 
     fn specialise(&self, types: &[Type]) -> Result<Compiled, Error> {
-        check_supported(types)?;
         let budget = self.budget.clone().transpose()?.map(Budget::bytes);
+        pipeline::check_inputs(types)?;
         let program = (self.trace)(types)?;
-        match self.wanted {
-            Wanted::Results => {}
-            Wanted::Gradient | Wanted::ValueAndGradient => {
-                check_differentiable(types, &self.argnums)?;
-                check_scalar(&program)?;
-            }
-        }
-        let plan = pipeline::PlanRequest { strategy: self.strategy, budget };
-        pipeline::compile(&program, &Request { wanted: self.wanted, wrt: self.argnums.clone(), plan })
+        let options = Options { wanted: self.wanted, argnums: self.argnums.clone(), strategy: self.strategy, budget };
+        pipeline::compile(&program, &options)
     }
 }
 
@@ -270,40 +270,4 @@ impl<T: Typed> Typed for &T {
     fn ty(&self) -> Type {
         (*self).ty()
     }
-}
-
-fn check_supported(types: &[Type]) -> Result<(), Error> {
-    match types.iter().position(|ty| matches!(ty.dtype, DType::F32 | DType::I32)) {
-        None => Ok(()),
-        Some(k) => {
-            let message = format!("argument {k} is {}; f32 and i32 are not there yet, convert to f64 or i64", types[k]);
-            Err(Error::new(ErrorKind::Unsupported, Pos::unknown(), message))
-        }
-    }
-}
-
-fn check_differentiable(types: &[Type], argnums: &[usize]) -> Result<(), Error> {
-    for &k in argnums {
-        let message = match types.get(k) {
-            None => format!("argnums names argument {k}, but the function takes {}", types.len()),
-            Some(ty) if !ty.dtype.is_float() => {
-                format!("argument {k} is {ty}; only floats have a gradient, choose others with `argnums`")
-            }
-            Some(_) => continue,
-        };
-        return Err(Error::new(ErrorKind::Argument, Pos::unknown(), message));
-    }
-    Ok(())
-}
-
-/// Only a scalar has a gradient; the error is at the line that made the result.
-fn check_scalar(program: &Program) -> Result<(), Error> {
-    let main = program.main();
-    let ty = main.ty(main.results[0]);
-    if *ty == Type::f64([]) {
-        return Ok(());
-    }
-    let pos = main.insts.iter().find(|inst| inst.results.contains(&main.results[0])).map(|inst| inst.pos.clone());
-    let message = format!("a gradient needs a function whose result is a scalar f64, found {ty}; reduce it, for example with `sum`");
-    Err(Error::new(ErrorKind::Argument, pos.unwrap_or_default(), message))
 }

@@ -16,6 +16,5 @@ fn main() -> Result<(), Error> {
     println!("value  {}", value.as_f64()[0]);
     println!("d/dx   {:?} …", &gradient[0].as_f64()[..3]);
     println!("d/dw   {}", gradient[1].as_f64()[0]);
-    println!("peak   {} bytes, planned", f.plan(&[&x, &w])?.bytes_peak);
     Ok(())
 }

@@ -6,6 +6,25 @@ use crate::trace::{Traced, Tracer};
 use crate::var::{Trace, Var, here};
 
 /// What a loop carries or a branch returns: a [`Var`], or tuples, arrays and vectors of such; implement it for your own structs.
+///
+/// ```
+/// use retrograd::{Array, State, Var, for_loop, grad};
+/// struct Particle<'t> { place: Var<'t>, speed: Var<'t> }
+/// impl<'t> State<'t> for Particle<'t> {
+///     fn collect(&self, vars: &mut Vec<Var<'t>>) {
+///         vars.extend([self.place, self.speed]);
+///     }
+///     fn rebuild(&self, vars: &mut dyn Iterator<Item = Var<'t>>) -> Particle<'t> {
+///         Particle { place: self.place.rebuild(vars), speed: self.speed.rebuild(vars) }
+///     }
+/// }
+/// let f = grad(|[height]| {
+///     let dropped = Particle { place: height, speed: height * 0.0 };
+///     for_loop(8, dropped, |_, p| Particle { place: p.place + p.speed * 0.5, speed: p.speed - 0.5 * p.place }).place
+/// });
+/// assert_eq!(f.run(&[Array::scalar(1.0)])?.len(), 1);
+/// # Ok::<(), retrograd::Error>(())
+/// ```
 pub trait State<'t>: Sized {
     /// Appends the values, in a fixed order.
     fn collect(&self, vars: &mut Vec<Var<'t>>);

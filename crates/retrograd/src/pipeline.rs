@@ -57,7 +57,7 @@ pub struct Compiled {
 /// # Ok::<(), retrograd::Error>(())
 /// ```
 pub fn compile(program: &Program, options: &Options) -> Result<Compiled, Error> {
-    check_inputs(&program.main().param_types())?;
+    check(program, options)?;
     let program = opt::simplify(program);
     let program = match options.wanted {
         Wanted::Results => program,
@@ -71,8 +71,6 @@ pub fn compile(program: &Program, options: &Options) -> Result<Compiled, Error> 
 
 /// The Program that computes the one scalar result, then its gradient.
 fn gradient(program: &Program, argnums: &[usize]) -> Result<Program, Error> {
-    check_differentiable(&program.main().param_types(), argnums)?;
-    check_scalar(program)?;
     Ok(seeded(diff::vjp(program, argnums, &[0])?))
 }
 
@@ -114,6 +112,19 @@ impl Compiled {
         let (pos, found) = (here(), inputs.iter().map(|array| array.ty()).collect::<Vec<_>>());
         check_arguments(&self.program.main().param_types(), &found, &pos)?;
         self.executable.run(inputs)
+    }
+}
+
+/// Mistakes are found in the Program as the user wrote it, before it is simplified.
+fn check(program: &Program, options: &Options) -> Result<(), Error> {
+    let types = program.main().param_types();
+    check_inputs(&types)?;
+    match options.wanted {
+        Wanted::Results => Ok(()),
+        Wanted::Gradient | Wanted::ValueAndGradient => {
+            check_differentiable(&types, &options.argnums)?;
+            check_scalar(program)
+        }
     }
 }
 

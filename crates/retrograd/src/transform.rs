@@ -181,6 +181,13 @@ impl<'f, M: Mode> Transformed<'f, M> {
     }
 
     /// Differentiate with respect to these arguments, counted from 0; the first one unless told.
+    ///
+    /// ```
+    /// # use retrograd::{Array, DType, Var, for_loop, f64, grad, jit};
+    /// let f = grad(|[x, y]| x * y).argnums(&[1]);
+    /// assert_eq!(f.run(&[Array::scalar(3.0), Array::scalar(2.0)])?, [Array::scalar(3.0)]);
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
     #[must_use]
     pub fn argnums(self, argnums: &[usize]) -> Transformed<'f, M> {
         Transformed { argnums: argnums.to_vec(), compiled: Mutex::default(), ..self }
@@ -224,6 +231,13 @@ impl<'f, M: Mode> Transformed<'f, M> {
     }
 
     /// The function compiled for arguments of these types (arrays serve too); compiled once.
+    ///
+    /// ```
+    /// # use retrograd::{Array, DType, Var, for_loop, f64, grad, jit};
+    /// let compiled = grad(|[x]| (x * x).sum()).compile(&[f64([2])])?;
+    /// assert_eq!(compiled.run(&[&Array::f64([2], vec![1.0, 2.0])])?, [Array::f64([2], vec![2.0, 4.0])]);
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
     #[track_caller]
     pub fn compile<T: Typed>(&self, args: &[T]) -> Result<Arc<Compiled>, Error> {
         let (pos, types) = (here(), args.iter().map(Typed::ty).collect::<Vec<_>>());

@@ -153,6 +153,13 @@ impl<'t> Var<'t> {
     }
 
     /// A literal in the trace of this value.
+    ///
+    /// ```
+    /// # use retrograd::{Array, DType, Var, for_loop, f64, grad, jit};
+    /// let f = jit(|[x]| x * x.constant(Array::f64([2], vec![3.0, 5.0])));
+    /// assert_eq!(f.run(&[Array::scalar(2.0)])?, [Array::f64([2], vec![6.0, 10.0])]);
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
     #[track_caller]
     pub fn constant(self, value: Array) -> Var<'t> {
         self.literal(value, &here())
@@ -173,6 +180,13 @@ impl<'t> Var<'t> {
     }
 
     /// The f64 numbers 0, 1, …, `count` − 1, in the trace of this value.
+    ///
+    /// ```
+    /// # use retrograd::{Array, DType, Var, for_loop, f64, grad, jit};
+    /// let f = jit(|[x]| x.arange(3) * x);
+    /// assert_eq!(f.run(&[Array::scalar(2.0)])?, [Array::f64([3], vec![0.0, 2.0, 4.0])]);
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
     #[track_caller]
     pub fn arange(self, count: usize) -> Var<'t> {
         let pos = here();
@@ -180,6 +194,13 @@ impl<'t> Var<'t> {
     }
 
     /// To another element type; bool becomes 0 or 1, floats truncate to integers.
+    ///
+    /// ```
+    /// # use retrograd::{Array, DType, Var, for_loop, f64, grad, jit};
+    /// let count = jit(|[x]| x.gt(0.0).convert(DType::F64).sum());
+    /// assert_eq!(count.run(&[Array::f64([3], vec![-1.0, 2.0, 3.0])])?, [Array::scalar(2.0)]);
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
     #[track_caller]
     pub fn convert(self, dtype: DType) -> Var<'t> {
         let pos = here();
@@ -230,6 +251,13 @@ impl<'t> Var<'t> {
     }
 
     /// Axes in reverse order; of a matrix its transpose.
+    ///
+    /// ```
+    /// # use retrograd::{Array, DType, Var, for_loop, f64, grad, jit};
+    /// let f = jit(|[x]| x.reshape([2, 2]).transpose());
+    /// assert_eq!(f.run(&[Array::f64([4], vec![1.0, 2.0, 3.0, 4.0])])?, [Array::f64([2, 2], vec![1.0, 3.0, 2.0, 4.0])]);
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
     #[track_caller]
     pub fn transpose(self) -> Var<'t> {
         let (pos, axes) = (here(), (0..self.ty().rank()).rev().collect::<Vec<_>>());
@@ -244,6 +272,13 @@ impl<'t> Var<'t> {
     }
 
     /// Repeated to a shape as NumPy does. Operators do it by themselves.
+    ///
+    /// ```
+    /// # use retrograd::{Array, DType, Var, for_loop, f64, grad, jit};
+    /// let f = jit(|[x]| x.reshape([2, 1]).broadcast([2, 2]));
+    /// assert_eq!(f.run(&[Array::f64([2], vec![1.0, 2.0])])?, [Array::f64([2, 2], vec![1.0, 1.0, 2.0, 2.0])]);
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
     #[track_caller]
     pub fn broadcast(self, shape: impl Into<Vec<usize>>) -> Var<'t> {
         let pos = here();
@@ -284,6 +319,13 @@ impl<'t> Var<'t> {
     }
 
     /// A new array with a value added to the elements at a place.
+    ///
+    /// ```
+    /// # use retrograd::{Array, DType, Var, for_loop, f64, grad, jit};
+    /// let f = jit(|[x]| x.add_at(1, 10.0));
+    /// assert_eq!(f.run(&[Array::f64([2], vec![1.0, 2.0])])?, [Array::f64([2], vec![1.0, 12.0])]);
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
     #[track_caller]
     pub fn add_at(self, place: impl Place<'t>, value: impl Operand<'t>) -> Var<'t> {
         self.write(&ops::ADD_AT, place.axes(), value, &here())
@@ -300,6 +342,13 @@ impl<'t> Var<'t> {
     }
 
     /// `size` elements from this index: a range of [`slice`](Var::slice) and [`set`](Var::set) whose start is computed.
+    ///
+    /// ```
+    /// # use retrograd::{Array, DType, Var, for_loop, f64, grad, jit};
+    /// let f = jit(|[x, i]| x.slice(i.window(2)));
+    /// assert_eq!(f.run(&[Array::f64([3], vec![1.0, 2.0, 3.0]), Array::int(1)])?, [Array::f64([2], vec![2.0, 3.0])]);
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
     pub fn window(self, size: usize) -> Axis<'t> {
         Axis::Window { start: self, size }
     }

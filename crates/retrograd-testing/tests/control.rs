@@ -1,7 +1,8 @@
 //! Derivatives through control flow, to order 2 and beyond, in all combinations of modes.
 
 use retrograd_compiler::ir::{
-    Array, Attrs, Builder, DType, Error, ErrorKind, ForOp, FuncId, Function, IfOp, Lowering, Op, Pos, Program, Row, Rule, Type, Value,
+    Array, Attrs, Builder, DType, Error, ErrorKind, ForOp, FuncId, Function, IfOp, Lowering, Op, Pos, Program, Row, Rule, Type, UnwindOp,
+    Value,
 };
 use retrograd_compiler::ops::{ADD_AT, DYNAMIC_SLICE, GT, LT, SIN, SUM, TANH, UPDATE};
 use retrograd_compiler::{diff, eval};
@@ -316,6 +317,45 @@ fn carries_that_are_overwritten() {
     for n in [0, 1, 4] {
         check(&program, 2, &[n]);
     }
+}
+
+/// An unwind written by hand in which every cotangent depends on every other, on the state, an invariant and a stream:
+/// a' = a·c + r·x + g·v, r' = r·sin(c) + a·v, h = a·c·x + r + g·c.
+fn adjoint() -> Program {
+    let mut draft = Draft::default();
+    let state = [index(), number(), number(), number()];
+    let body = draft.body("step", &state, |b, p| vec![b.mul(unary(b, &SIN, b.add(p[1], p[3])), p[2])]);
+    let bwd = draft.body("back", &[&state[..], &[number(), number(), number()]].concat(), |b, p| {
+        let [c, v, x, a, g, r] = [p[1], p[2], p[3], p[4], p[5], p[6]];
+        let next_a = b.add(b.mul(a, c), b.add(b.mul(r, x), b.mul(g, v)));
+        let next_r = b.add(b.mul(r, unary(b, &SIN, c)), b.mul(a, v));
+        vec![next_a, next_r, b.add(b.mul(b.mul(a, c), x), b.add(r, b.mul(g, c)))]
+    });
+    let op = UnwindOp { body, bwd, carries: 1, invariants: 1, streams: 1, adjoints: 1, emitted: 1, running: 1, bound: 4 };
+    let rows = Type::f64([4]);
+    let types = [index(), number(), number(), rows.clone(), number(), rows.clone(), number()];
+    draft.program(&types, |_, b, p| b.push(Op::Unwind(op), p.to_vec(), vec![number(), number(), rows]))
+}
+
+#[test]
+fn an_unwind_in_which_everything_depends_on_everything() {
+    for n in [0, 1, 3, 4] {
+        check(&adjoint(), 2, &[n]);
+    }
+}
+
+#[test]
+fn a_backward_step_that_is_not_linear_is_unsupported_in_reverse() {
+    let mut draft = Draft::default();
+    let body = draft.body("step", &[index(), number()], |b, p| vec![unary(b, &SIN, p[1])]);
+    let bwd = draft.body("back", &[index(), number(), number()], |b, p| vec![b.mul(b.mul(p[2], p[2]), p[1])]);
+    let op = UnwindOp { body, bwd, carries: 1, invariants: 0, streams: 0, adjoints: 1, emitted: 0, running: 0, bound: 0 };
+    let program = draft.program(&[index(), number(), number()], |_, b, p| {
+        b.set_pos(&Pos::new("model.py", 9));
+        b.push(Op::Unwind(op), p.to_vec(), vec![number()])
+    });
+    let error = diff::vjp(&program, &[1], &[0]).unwrap_err();
+    assert_eq!((error.kind, error.pos.line()), (ErrorKind::Unsupported, 9));
 }
 
 /// s = s·A[i] + A[i] with a big invariant A.

@@ -7,11 +7,11 @@ mod active;
 mod control;
 mod jvp;
 mod mask;
-mod slice;
 mod transform;
 mod vjp;
 
 use crate::ir::{Builder, Error, ErrorKind, Function, Pos, Program, Type, Value};
+use crate::opt::dead_code;
 use transform::Transform;
 
 /// Reverse mode: the entry takes the inputs and one cotangent per listed output; it returns all outputs and one cotangent per input
@@ -77,12 +77,10 @@ pub fn jvp(program: &Program, wrt: &[usize], outputs: &[usize]) -> Result<Progra
 }
 
 impl Transform {
-    /// The Program of this entry: only what its results demand, and only what it reaches.
+    /// The Program of this entry, without what its results do not need.
     fn finish(mut self, entry: Function) -> Program {
-        let (params, results) = (vec![true; entry.params.len()], vec![true; entry.results.len()]);
-        let id = self.program.add(entry);
-        self.program.entry = self.restrict(id, &params, &results);
-        slice::compact(&self.program)
+        self.program.entry = self.program.add(entry);
+        dead_code(&self.program)
     }
 }
 

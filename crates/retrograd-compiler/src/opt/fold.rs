@@ -69,6 +69,15 @@ fn becomes(site: &Site<'_, '_>) -> Option<Becomes> {
     }
 }
 
+/// A NaN stays where it arises: 0 · ∞ is linear in a cotangent that happens to be 0, a literal NaN is not.
+fn has_nan(array: &Array) -> bool {
+    match array.data() {
+        Data::F32(x) => x.iter().any(|x| x.is_nan()),
+        Data::F64(x) => x.iter().any(|x| x.is_nan()),
+        Data::I32(_) | Data::I64(_) | Data::Bool(_) => false,
+    }
+}
+
 /// A row over constants is its own evaluation, unless that faults: then the run shall.
 fn constant(site: &Site<'_, '_>) -> Option<Becomes> {
     let &Site { editor, row, attrs, args, ty } = site;
@@ -77,12 +86,13 @@ fn constant(site: &Site<'_, '_>) -> Option<Becomes> {
     if args.is_empty() || !known(ty) || !args.iter().all(|v| known(editor.ty(*v))) {
         return None;
     }
-    // Elementwise: f(a, a, …) of the numbers a, b, … repeated is f(a, b, …) repeated.
+    // Elementwise: f of the numbers a, b, … repeated is f(a, b, …) repeated.
     if matches!(row.lowering, Lowering::Map(_) | Lowering::Convert) {
         let numbers = args.iter().map(|v| editor.number(*v)).collect::<Option<Vec<Array>>>();
         if let Some(numbers) = numbers {
             let numbers: Vec<&Array> = numbers.iter().collect();
-            return (row.eval)(row, &numbers, attrs, &Type::scalar(ty.dtype)).ok().map(Becomes::Number);
+            let value = (row.eval)(row, &numbers, attrs, &Type::scalar(ty.dtype)).ok();
+            return value.filter(|value| !has_nan(value)).map(Becomes::Number);
         }
     }
     // Repeated numbers stay as they are: they are free in fused loops.
@@ -90,7 +100,7 @@ fn constant(site: &Site<'_, '_>) -> Option<Becomes> {
         return None;
     }
     let literals = args.iter().map(|v| editor.literal(*v)).collect::<Option<Vec<&Array>>>()?;
-    let value = (row.eval)(row, &literals, attrs, ty).ok()?;
+    let value = (row.eval)(row, &literals, attrs, ty).ok().filter(|value| !has_nan(value))?;
     let (row, attrs) = literal(value);
     Some(Becomes::Row(row, attrs, vec![]))
 }

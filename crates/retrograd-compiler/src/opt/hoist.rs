@@ -5,7 +5,7 @@
 
 use super::edit::Editor;
 use super::functions::rewrite;
-use crate::ir::{DType, ForOp, FuncId, Function, Inst, Lowering, Op, Program, Row, Scalar, UnwindOp, Value, View};
+use crate::ir::{Array, DType, ForOp, FuncId, Function, Inst, Lowering, Op, Program, Row, Scalar, UnwindOp, Value, View};
 
 /// The Program with scalar invariants computed before their loops, innermost loops first.
 pub fn hoist(program: &Program) -> Program {
@@ -84,11 +84,13 @@ fn leaving(body: &Function, invariants: &[Value]) -> Vec<usize> {
     invariants.iter().for_each(|v| depends[v.0 as usize] = Depends::Invariants);
     let mut moved = Vec::new();
     for (index, inst) in body.insts.iter().enumerate() {
-        let Op::Row(row, _) = &inst.op else { continue };
+        let Op::Row(row, attrs) = &inst.op else { continue };
         let args: Vec<Depends> = inst.args.iter().map(|v| depends[v.0 as usize]).collect();
         let result = inst.results[0];
         if row.lowering == Lowering::Constant {
-            depends[result.0 as usize] = Depends::Literal;
+            // What is made of a literal zero stays: linear in the cotangents of a bwd as a zero, it would not be as an invariant.
+            let zero = *attrs.array("value") == Array::zeros(body.ty(result)) && body.ty(result).dtype.is_float();
+            depends[result.0 as usize] = if zero { Depends::Step } else { Depends::Literal };
         } else if body.ty(result).rank() == 0
             && !args.contains(&Depends::Step)
             && args.contains(&Depends::Invariants)

@@ -95,7 +95,7 @@ pub(in crate::diff) fn reverse(
 
     let (n, c0, invariants, streams) = op.args(&inst.args);
     let bwd = reverse_body(t, op, [&carries, &inv, &xs, &ys])?;
-    let body = carries_only(t, op.body, op.carries);
+    let body = carries_only(t, op.body, op.carries)?;
     let a = pick_or_zeros(b, ct_ends, &carries, &sweep.values(op.results(&inst.results).0));
     let g: Vec<Value> = ct_ys.iter().copied().flatten().collect();
     let r: Vec<Value> = pick(invariants, &inv).iter().map(|v| sweep.take(*v).unwrap_or_else(|| sweep.zeros(*v))).collect();

@@ -6,7 +6,7 @@ pub(super) mod unwind;
 
 use super::mask::{pick, spread};
 use super::transform::Transform;
-use crate::ir::{Builder, FuncId, Value};
+use crate::ir::{Builder, Error, FuncId, Value};
 
 /// The marked items, with zeros like the value at the same place where one is absent.
 fn pick_or_zeros(b: &Builder, items: &[Option<Value>], marks: &[bool], like: &[Value]) -> Vec<Value> {
@@ -20,10 +20,14 @@ fn params_like(b: &Builder, like: &[Value], marks: &[bool]) -> Vec<Option<Value>
     spread(&params, marks)
 }
 
-/// The step of a loop without what it emits.
-fn carries_only(t: &mut Transform, body: FuncId, carries: usize) -> FuncId {
-    let function = t.program.function(body);
-    let results: Vec<bool> = (0..function.results.len()).map(|k| k < carries).collect();
-    let params = vec![true; function.params.len()];
-    t.restrict(body, &params, &results)
+/// The step of a loop without what it emits; the body itself where it emits nothing.
+fn carries_only(t: &mut Transform, body: FuncId, carries: usize) -> Result<FuncId, Error> {
+    if t.program.function(body).results.len() == carries {
+        return Ok(body);
+    }
+    t.build("carries", &[body], &[&vec![true; carries]], |t| {
+        let mut function = t.program.function(body).clone();
+        function.results.truncate(carries);
+        Ok(function)
+    })
 }

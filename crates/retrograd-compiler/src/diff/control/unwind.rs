@@ -7,7 +7,7 @@ use crate::diff::jvp::Walk;
 use crate::diff::mask::{and, any, pick, present, spread};
 use crate::diff::transform::Transform;
 use crate::diff::vjp::Sweep;
-use crate::ir::{Builder, Error, ErrorKind, ForOp, FuncId, Inst, Op, Type, UnwindArgs, UnwindOp, Value};
+use crate::ir::{Builder, Error, ErrorKind, ForOp, FuncId, Inst, Op, Pos, Type, UnwindArgs, UnwindOp, Value};
 
 /// What of an unwind is active: varied, and its derivative reaches a result asked for.
 #[derive(Debug)]
@@ -197,7 +197,7 @@ fn ascend(t: &Transform, sweep: &mut Sweep<'_>, inst: &Inst, op: &UnwindOp, acti
 fn descend(t: &mut Transform, sweep: &mut Sweep<'_>, inst: &Inst, op: &UnwindOp, active: &Active, ascent: &Ascent) -> Result<(), Error> {
     let b = sweep.b;
     let bwd = descending_bwd(t, op, active)?;
-    let body = carries_only(t, ascent.body, op.carries + ascent.w.len());
+    let body = carries_only(t, ascent.body, op.carries + ascent.w.len())?;
     let UnwindArgs { carries, invariants, streams, adjoints, emitted, running, .. } = op.args(&inst.args);
     // No cotangent comes from beyond the last step.
     let lambda: Vec<Value> = pick(carries, &active.carries).iter().map(|v| sweep.zeros(*v)).collect();
@@ -249,14 +249,8 @@ fn transposed(t: &mut Transform, op: &UnwindOp, active: &Active) -> Result<FuncI
 
 /// `body₂(i, (c, w), inv, (x, wh)) -> ((body c, T(c, w)), wg)`.
 fn ascending_body(t: &mut Transform, op: &UnwindOp, active: &Active) -> Result<FuncId, Error> {
-    let transposed = transposed(t, op, active)?;
-    let every = vec![true; t.program.function(transposed).results.len()];
-    let (transpose, reads) = t.slice(transposed, &every);
-    let UnwindArgs { adjoints, emitted, running, .. } = op.args(&reads[..t.program.function(op.bwd).params.len()]);
-    if any(adjoints) || any(emitted) || any(running) {
-        let message = "a backward step that is not linear in its cotangents cannot be differentiated in reverse mode again";
-        return Err(Error::new(ErrorKind::Unsupported, crate::ir::Pos::unknown(), message));
-    }
+    let transpose = transposed(t, op, active)?;
+    check_linear(t, op, transpose)?;
     t.build("unwind_ascent", &[op.body, op.bwd], &active.masks(), |t| {
         let (body, bwd) = (t.program.function(op.body), t.program.function(op.bwd));
         let b = Builder::new(format!("{}_ascent", bwd.name));
@@ -271,15 +265,23 @@ fn ascending_body(t: &mut Transform, op: &UnwindOp, active: &Active) -> Result<F
         let wh = b.params(pick(&bwd.result_types()[op.adjoints + op.running..], &active.rows));
         let state = [vec![i], c, inv, x].concat();
         let next = b.inline(body, &state);
-        // T reads no value at the places of (a, g, r).
-        let unread = vec![None; adjoints.len() + emitted.len() + running.len()];
-        let all: Vec<Option<Value>> =
-            state.into_iter().map(Some).chain(unread).chain(w.iter().copied().map(Some)).chain(wh.into_iter().map(Some)).collect();
-        let args: Vec<Value> = pick(&all, &reads).into_iter().map(|arg| arg.expect("T reads neither a nor g nor r")).collect();
-        let cts = b.inline(t.program.function(transpose), &args);
-        assert!(w.len() <= cts.len(), "T returns the next w");
+        // T takes (a, g, r) but reads none of them, so these zeros are dead.
+        let unread: Vec<Value> = [adjoints, emitted, running].concat().into_iter().map(|ty| b.zeros(ty)).collect();
+        let cts = b.inline(t.program.function(transpose), &[state, unread, w, wh].concat());
         Ok(b.finish([next, cts].concat()))
     })
+}
+
+/// T reads neither a nor g nor r: that is what linear means.
+fn check_linear(t: &mut Transform, op: &UnwindOp, transpose: FuncId) -> Result<(), Error> {
+    let every = vec![true; t.program.function(transpose).results.len()];
+    let reads = t.activity.reaching_params(&t.program, Through::Values, transpose, &every);
+    let UnwindArgs { adjoints, emitted, running, .. } = op.args(&reads[..t.program.function(op.bwd).params.len()]);
+    if any(adjoints) || any(emitted) || any(running) {
+        let message = "a backward step that is not linear in its cotangents cannot be differentiated in reverse mode again";
+        return Err(Error::new(ErrorKind::Unsupported, Pos::unknown(), message));
+    }
+    Ok(())
 }
 
 /// `bwd₂(i, (c, w), inv, (x, wh), (λ, a, r), g, ρ) -> ((λ', a', r'), ρ', hx)`: the sweep back over bwd with w, and on over body with λ.

@@ -252,7 +252,7 @@ impl<'t> Parser<'t> {
     fn attributes(&mut self, row: &'static Row) -> Result<Attrs, Error> {
         let mut found: Vec<Option<Attr>> = vec![None; row.attrs.len()];
         self.list_until("}", |parser| {
-            let key = parser.key(row.name, row.attrs)?;
+            let key = parser.key(row.name, row.attrs, |key| found[key].is_some())?;
             found[key] = Some(parser.attribute(AttrKind::of(row.attrs[key]))?);
             Ok(())
         })?;
@@ -261,12 +261,15 @@ impl<'t> Parser<'t> {
     }
 
     /// `key=`, as its place among the keys that there are.
-    fn key(&mut self, op: &str, keys: &[&str]) -> Result<usize, Error> {
+    fn key(&mut self, op: &str, keys: &[&str], is_given: impl Fn(usize) -> bool) -> Result<usize, Error> {
         let Kind::Word(name) = *self.peek() else { return self.expected("the name of an attribute") };
         let Some(place) = keys.iter().position(|key| *key == name) else {
             let known = if keys.is_empty() { "none".into() } else { keys.join(", ") };
             return self.fail(self.line(), format!("`{op}` has no attribute `{name}`; it has {known}"));
         };
+        if is_given(place) {
+            return self.fail(self.line(), format!("the attribute `{name}` is given twice"));
+        }
         self.next();
         self.mark("=")?;
         Ok(place)
@@ -333,7 +336,7 @@ impl Parser<'_> {
         let mut found = [None; N];
         self.mark("{")?;
         self.list_until("}", |parser| {
-            let key = parser.key(op, &keys)?;
+            let key = parser.key(op, &keys, |key| found[key].is_some())?;
             found[key] = Some(match keys[key] {
                 "bound" => parser.integer("a number of rows")?,
                 _ => parser.function_name()?,

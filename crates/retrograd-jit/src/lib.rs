@@ -3,6 +3,7 @@
 //! [`compile`] lowers a `Kernel` of the loop IR with Cranelift; an [`Executable`] owns the code and the arenas it runs in.
 
 mod arena;
+pub mod blocks;
 mod code;
 mod executable;
 mod lower;

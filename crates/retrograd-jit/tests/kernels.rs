@@ -237,6 +237,38 @@ fn a_call_from_memory_to_memory_agrees() {
 }
 
 #[test]
+fn what_a_call_computes_can_be_stored_and_summed() {
+    for count in counts() {
+        let mut make = Make::new(0);
+        let (x, to) = (make.pointer(Place::Input(0)), make.pointer(Place::Output(0)));
+        let sums = make.for_vec(count, |make, index| {
+            let x = make.load(DType::F64, along(x, index, 8));
+            let y = make.op(Scalar::Exp, &[x]);
+            make.store(along(to, index, 8), y);
+            vec![y]
+        });
+        store_all(&mut make, &sums, 1);
+        check(&make.finish(), &[&numbers(count, 6)], &[Type::f64([count as usize]), Type::f64([1])]);
+    }
+}
+
+#[test]
+fn a_step_reads_what_it_wrote() {
+    let mut make = Make::new(8);
+    let (arena, same, to) = (make.pointer(Place::Arena(0)), make.pointer(Place::Arena(0)), make.pointer(Place::Output(0)));
+    let (one, two) = (make.float(1.0), make.float(2.0));
+    make.store(at(arena, 0), one);
+    make.for_vec(1, |make, _| {
+        make.store(at(arena, 0), two);
+        let x = make.load(DType::F64, at(same, 0));
+        make.store(at(to, 0), x);
+        vec![]
+    });
+    let outputs = check(&make.finish(), &[], &[Type::f64([1])]);
+    assert_eq!(outputs[0].as_f64(), [2.0]);
+}
+
+#[test]
 fn sums_keep_their_order_at_every_count() {
     for count in counts().chain([4088, 4104, 8191, 8192, 12288, 12291]) {
         let mut make = Make::new(0);

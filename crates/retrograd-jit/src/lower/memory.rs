@@ -143,9 +143,12 @@ pub(super) fn words_of(kernel: &Kernel, controllers: &[(Spot, Schedule)], words:
 /// Base registers that are set once, to a place in the arena, are resolved.
 fn spot(kernel: &Kernel, words: &Address) -> Spot {
     let mut places = Vec::new();
-    visit(&kernel.body, &mut |stmt| match stmt {
-        Stmt::Pointer { dst, to: Place::Arena(offset) } if *dst == words.base => places.push(*offset),
-        _ => {}
+    visit(&kernel.body, &mut |stmt| {
+        if let Stmt::Pointer { dst, to: Place::Arena(offset) } = stmt
+            && *dst == words.base
+        {
+            places.push(*offset);
+        }
     });
     match places.as_slice() {
         [offset] => Spot { base: None, terms: words.terms.clone(), offset: words.offset + offset.cast_signed() },

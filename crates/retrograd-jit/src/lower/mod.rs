@@ -45,7 +45,7 @@ struct Lower<'k, 'b> {
     /// Where the loops around this place go on, innermost last.
     exits: Vec<Block>,
     /// Strip buffers, which all vector loops share.
-    strips: Vec<StackSlot>,
+    strips: Option<StackSlot>,
     /// Room for the few lanes that remain after a vector loop.
     few: Option<StackSlot>,
     /// Four words for the answer of a controller.
@@ -75,7 +75,7 @@ impl<'k, 'b> Lower<'k, 'b> {
             params,
             variables,
             exits: Vec::new(),
-            strips: Vec::new(),
+            strips: None,
             few: None,
             action: None,
             controllers: memory::controllers(kernel),

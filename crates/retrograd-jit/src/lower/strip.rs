@@ -15,11 +15,8 @@ use super::access::Access;
 use super::vector::{Lanes, Step, VecLoop, every, every_block, groups};
 use crate::runtime::{Function, Import};
 
-/// Bytes of a strip buffer.
-const BUFFER_BYTES: u64 = 2048;
-
-/// Steps of a strip; a chunk of a sum is a whole number of strips.
-const STRIP: u64 = BUFFER_BYTES / 8;
+/// Bytes of a cache line.
+const LINE_BYTES: u64 = 64;
 
 /// The body of a vector loop, cut into stages.
 #[derive(Debug, Default)]
@@ -76,31 +73,42 @@ impl Strips {
 
     /// All strips from `start` to `end`, which are whole blocks apart.
     pub(super) fn emit<'k>(&self, lower: &mut Lower<'k, '_>, vec_loop: &VecLoop<'k>, start: Value, end: Value) {
-        while lower.strips.len() < self.buffers {
-            let data = StackSlotData::new(StackSlotKind::ExplicitSlot, BUFFER_BYTES as u32, 4);
-            let slot = lower.builder.create_sized_stack_slot(data);
-            lower.strips.push(slot);
-        }
-        every(lower, start, end, STRIP, |lower, from| {
-            let to = lower.builder.ins().iadd_imm_s(from, STRIP.cast_signed());
+        let bytes = 8 * self.steps();
+        let room = lower.room_for_strips(self.buffers as u64 * bytes);
+        let place = |k: u64| lower.builder.ins().iadd_imm_s(room, (k * bytes).cast_signed());
+        let buffers: Vec<Value> = (0..self.buffers as u64).map(place).collect();
+        every(lower, start, end, self.steps(), |lower, from| {
+            let to = lower.builder.ins().iadd_imm_s(from, self.steps().cast_signed());
             let to = lower.builder.ins().smin(to, end);
-            let buffers = self.buffers(lower, from);
             for stage in &self.stages {
                 stage.emit_loop(lower, vec_loop, &buffers, from, to);
-                stage.emit_calls(lower, vec_loop, from, to);
+                stage.emit_calls(lower, vec_loop, &buffers, from, to);
             }
         });
     }
 
-    /// Where step 0 would be in each buffer when step `from` is at its beginning.
-    fn buffers(&self, lower: &mut Lower<'_, '_>, from: Value) -> Vec<Value> {
-        let before = lower.builder.ins().imul_imm_s(from, -8);
-        (0..self.buffers)
-            .map(|buffer| {
-                let at = lower.builder.ins().stack_addr(types::I64, lower.strips[buffer], 0);
-                lower.builder.ins().iadd(at, before)
-            })
-            .collect()
+    /// Steps of a strip: fewer when there are many buffers, so that all stay in the fastest cache. A chunk of a sum is a whole number of
+    /// strips, and a strip of blocks.
+    fn steps(&self) -> u64 {
+        match self.buffers {
+            0..=12 => 256,
+            13..=24 => 128,
+            _ => 64,
+        }
+    }
+}
+
+impl Lower<'_, '_> {
+    /// The address of so many bytes of the stack frame, at the beginning of a cache line. All vector loops share one stack slot, as
+    /// large as the largest needs.
+    fn room_for_strips(&mut self, bytes: u64) -> Value {
+        let data = StackSlotData::new(StackSlotKind::ExplicitSlot, 0, 4);
+        let slot = *self.strips.get_or_insert_with(|| self.builder.create_sized_stack_slot(data));
+        let size = &mut self.builder.func.sized_stack_slots[slot].size;
+        *size = u32::try_from(bytes + LINE_BYTES).expect("a stack frame fits 4 GB").max(*size);
+        let at = self.builder.ins().stack_addr(types::I64, slot, 0);
+        let at = self.builder.ins().iadd_imm_s(at, LINE_BYTES.cast_signed() - 1);
+        self.builder.ins().band_imm_s(at, -LINE_BYTES.cast_signed())
     }
 }
 
@@ -109,11 +117,13 @@ impl Stage {
         if self.steps.is_empty() && self.sums.is_empty() {
             return;
         }
+        let before = lower.builder.ins().imul_imm_s(from, -8);
+        let at_zero: Vec<Value> = buffers.iter().map(|&buffer| lower.builder.ins().iadd(buffer, before)).collect();
         every_block(lower, from, to, |lower, index| {
             for group in groups(vec_loop.pressure()) {
                 let mut lanes = Lanes::new(index, &group);
                 for &(reg, buffer) in &self.inputs {
-                    let access = Access::buffer(lower.dtype(reg), buffers[buffer]);
+                    let access = Access::buffer(lower.dtype(reg), at_zero[buffer]);
                     let values = (0..group.len()).map(|k| access.load_lanes(lower, &lanes, k)).collect();
                     lanes.set(reg, values);
                 }
@@ -121,7 +131,7 @@ impl Stage {
                     vec_loop.step(lower, &mut lanes, &vec_loop.steps[step]);
                 }
                 for &(reg, buffer) in &self.outputs {
-                    let access = Access::buffer(lower.dtype(reg), buffers[buffer]);
+                    let access = Access::buffer(lower.dtype(reg), at_zero[buffer]);
                     for k in 0..group.len() {
                         let value = vec_loop.value(lower, &lanes, reg, k);
                         access.store_lanes(lower, &lanes, k, value);
@@ -134,11 +144,11 @@ impl Stage {
         });
     }
 
-    fn emit_calls(&self, lower: &mut Lower<'_, '_>, vec_loop: &VecLoop<'_>, from: Value, to: Value) {
+    fn emit_calls(&self, lower: &mut Lower<'_, '_>, vec_loop: &VecLoop<'_>, buffers: &[Value], from: Value, to: Value) {
         for call in &self.calls {
             let count = lower.builder.ins().isub(to, from);
             let [source, target] = [&call.source, &call.target].map(|strip| match strip {
-                Strip::Buffer(buffer) => lower.builder.ins().stack_addr(types::I64, lower.strips[*buffer], 0),
+                Strip::Buffer(buffer) => buffers[*buffer],
                 Strip::Memory(step) => access_of(&vec_loop.steps[*step]).expect("a load or a store").address_of(lower, from),
             });
             lower.call(Import::Block(call.function), &[source, target, count]);
@@ -220,16 +230,16 @@ impl Facts {
         }
     }
 
-    /// A store that is all the last stage does, of what a call of the stage before computed, and the only store; then the call does it.
+    /// A store that is all the last stage does, of what a call of the stage before computed: then the call does it. It comes after all
+    /// that the stage before reads, as the store would.
     fn find_direct(&self, vec_loop: &VecLoop<'_>) -> Option<(usize, usize)> {
         let last = self.stages - 1;
         let mut in_last = (0..vec_loop.steps.len()).filter(|&number| self.of_step[number] == last);
-        let store = in_last.next().filter(|_| in_last.next().is_none() && self.first_store == last)?;
+        let store = in_last.next().filter(|_| in_last.next().is_none())?;
         let Step::Store { access, src } = &vec_loop.steps[store] else { return None };
         let summed = vec_loop.sums.iter().any(|sum| self.ready.get(&sum.src) == Some(&last));
-        let only_stored = self.reads[src].len() == 1 && !self.calls.contains_key(src);
         let call = vec_loop.steps.iter().position(|step| matches!(step, Step::Call { dst, .. } if dst == src))?;
-        (access.is_contiguous_f64() && !summed && only_stored && self.of_step[call] + 1 == last).then_some((call, store))
+        (access.is_contiguous_f64() && !summed && self.of_step[call] + 1 == last).then_some((call, store))
     }
 
     /// Whether the loop of a stage can load a value again: no store has happened, and the address is at hand.

@@ -119,10 +119,9 @@ impl<'k> VecLoop<'k> {
         let totals = sums.iter().map(|_| lower.builder.declare_var(types::F64)).collect();
         let mut vec_loop = VecLoop { index, count, steps: Vec::new(), sums, uniform: BTreeMap::new(), partials, totals };
         vec_loop.read_outside(lower, body);
-        let stored: BTreeSet<Reg> =
-            body.iter().filter_map(|stmt| if let Stmt::Store { to, .. } = stmt { Some(to.base) } else { None }).collect();
+        let stores = body.iter().any(|stmt| matches!(stmt, Stmt::Store { .. }));
         for stmt in body {
-            if vec_loop.hoists(stmt, &stored) { vec_loop.hoist(lower, stmt) } else { vec_loop.keep(lower, stmt) }
+            if vec_loop.hoists(stmt, stores) { vec_loop.hoist(lower, stmt) } else { vec_loop.keep(lower, stmt) }
         }
         vec_loop
     }
@@ -157,14 +156,14 @@ impl<'k> VecLoop<'k> {
     }
 
     /// Whether a statement gives the same in every step, so that it can come before the loop.
-    fn hoists(&self, stmt: &Stmt, stored: &BTreeSet<Reg>) -> bool {
+    fn hoists(&self, stmt: &Stmt, stores: bool) -> bool {
         match form_of(stmt) {
             Form::Literal { .. } => true,
             Form::Let { args, .. } => args.iter().all(|&arg| self.is_uniform(arg)),
-            // No step reads what another writes; so if there is another, what all read is written by none.
+            // No step reads what another writes; so when there are several, what all read is written by none.
             Form::Load { from, .. } => {
                 let invariant = from.terms.iter().all(|&(reg, stride)| stride == 0 || self.is_uniform(reg));
-                invariant && !stored.contains(&from.base) && (self.count > 1 || stored.is_empty())
+                invariant && (self.count > 1 || !stores)
             }
             Form::Store { .. } => false,
         }

@@ -2,22 +2,12 @@
 
 use std::time::Instant;
 
+use retrograd_compiler::fuse::Fault;
 use retrograd_compiler::fuse::kernel::Kernel;
 use retrograd_compiler::ir::{Array, Error, ErrorKind, Pos, Type};
 
 use crate::arena::{Arena, Pool};
 use crate::code::{Code, address, address_mut, compile};
-
-/// What a fault site of a kernel means to the user.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
-    /// What went wrong.
-    pub kind: ErrorKind,
-    /// Where, in the user's source.
-    pub pos: Pos,
-    /// What was expected and found.
-    pub message: String,
-}
 
 /// What a run took.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -10,4 +10,4 @@ mod lower;
 mod runtime;
 
 pub use code::{Code, compile};
-pub use executable::{Checked, Executable, Fault, Stats};
+pub use executable::{Checked, Executable, Stats};

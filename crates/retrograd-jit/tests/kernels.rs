@@ -5,7 +5,8 @@ mod support;
 use retrograd_compiler::fuse::kernel::{ActionCode, Address, Order, Place, Reg, Stmt};
 use retrograd_compiler::ir::{Array, DType, Data, ErrorKind, Pos, Scalar, Type};
 use retrograd_compiler::plan::schedule::{Schedule, Sweep};
-use retrograd_jit::{Executable, Fault};
+use retrograd_compiler::fuse::Fault;
+use retrograd_jit::Executable;
 use support::check;
 use support::make::{Make, along, at};
 

@@ -12,8 +12,10 @@ use std::collections::BTreeMap;
 
 use crate::ir::{Array, DType, Data, Lowering, Scalar};
 use crate::plan::Plan;
-use crate::plan::place::{Access, Block, Branch, Carried, Fault, Home, Loop, Node, Placed, RowItem, RowPlace, RowTime, Step, StepEnd, Val};
+use crate::plan::place::{Access, Block, Branch, Carried, Home, Loop, Node, Placed, RowItem, RowPlace, RowTime, Step, StepEnd, Val};
 use kernel::{Address, Kernel, Order, Place, Reg, RegType, Stmt};
+
+pub use crate::plan::place::Fault;
 
 /// Loops, and what a fault of a run means.
 #[derive(Clone, Debug)]

@@ -12,6 +12,7 @@ mod split;
 pub mod strategy;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 pub use explain::bytes_in_words;
 pub use facts::{Facts, LoopFacts, Residual};
@@ -22,10 +23,10 @@ use place::{Placed, place};
 use schedule::Schedule;
 
 /// What is asked for: a strategy and a number of bytes.
-#[derive(Clone, Copy)]
+#[derive(Clone, Debug)]
 pub struct Request {
     /// Who decides.
-    pub strategy: &'static dyn Strategy,
+    pub strategy: Arc<dyn Strategy>,
     /// Bytes of the arena; `None` is no limit.
     pub budget: Option<u64>,
 }
@@ -75,7 +76,7 @@ pub struct Plan {
 /// Plans a Program: the strategy's decision for the most spare bytes that still fit the budget.
 pub fn plan(program: &Program, request: &Request) -> Result<Plan, Error> {
     let facts = facts::facts(program);
-    let strategy = request.strategy;
+    let strategy = &request.strategy;
     let attempt = |spare: Option<u64>| -> Result<(Decision, Placed), Error> {
         let decision = strategy.decide(&facts, spare)?;
         let placed = place(program, &decision);
@@ -109,10 +110,4 @@ fn within(budget: u64, attempt: impl Fn(Option<u64>) -> Result<(Decision, Placed
         spare = spare.saturating_sub(placed.bytes - budget);
     }
     Ok(least)
-}
-
-impl std::fmt::Debug for Request {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Request").field("strategy", &self.strategy.name()).field("budget", &self.budget).finish()
-    }
 }

@@ -10,11 +10,13 @@ pub use keep_all::KeepAll;
 pub use periodic::Periodic;
 pub use revolve::Revolve;
 
+use std::sync::Arc;
+
 use super::{Decision, Facts, LoopDecision, LoopFacts};
 use crate::ir::{Error, ErrorKind};
 
 /// Decides the schedule of every loop. It only decides; `place` applies.
-pub trait Strategy: Sync {
+pub trait Strategy: std::fmt::Debug + Send + Sync {
     /// Name in options and plans.
     fn name(&self) -> &'static str;
 
@@ -22,12 +24,14 @@ pub trait Strategy: Sync {
     fn decide(&self, facts: &Facts, spare: Option<u64>) -> Result<Decision, Error>;
 }
 
-/// All strategies that have no parameters.
-pub static STRATEGIES: [&dyn Strategy; 4] = [&Auto, &KeepAll, &Periodic { period: None }, &Revolve];
+/// All strategies, with their parameters left to them; the first is the default.
+pub fn all() -> [Arc<dyn Strategy>; 4] {
+    [Arc::new(Auto), Arc::new(KeepAll), Arc::new(Periodic { period: None }), Arc::new(Revolve)]
+}
 
 /// The strategy of that name.
-pub fn find(name: &str) -> Option<&'static dyn Strategy> {
-    STRATEGIES.into_iter().find(|strategy| strategy.name() == name)
+pub fn find(name: &str) -> Option<Arc<dyn Strategy>> {
+    all().into_iter().find(|strategy| strategy.name() == name)
 }
 
 /// One decision per loop, each with an equal share of the spare bytes.

@@ -114,7 +114,8 @@ impl Group<'_> {
             Raw::Copy { result, source } => self.joins(&self.placed.ty(*result).shape, &[*source]),
             Raw::Write { base, source, window, .. } => {
                 let dynamic = window.dynamic.iter().all(|(start, _)| !self.pending.contains(start));
-                let earlier = (0..k).any(|j| self.reads(&raws[j], *base));
+                // Whoever reads the old value, and can, goes first: then it dies here and is overwritten in place.
+                let earlier = (0..raws.len().min(LOOK_AHEAD)).any(|j| j != k && self.reads(&raws[j], *base) && (j < k || self.is_ready(&raws[j])));
                 let open = self.open.as_ref();
                 let conflict = open.is_some_and(|open| open.sums() || self.conflicts(open, *base, window));
                 dynamic && !earlier && !conflict && self.available(*base) && self.joins(&self.placed.ty(*source).shape, &[*source])
@@ -126,6 +127,20 @@ impl Group<'_> {
                 ready && alone
             }
         }
+    }
+
+    /// Whether all that raw code reads is computed.
+    fn is_ready(&self, raw: &Raw) -> bool {
+        let mut ready = true;
+        let mut look = |value: Val| ready &= self.available(value);
+        match raw {
+            Raw::Row(item) => item.args.iter().for_each(|v| look(*v)),
+            Raw::Copy { source, .. } => look(*source),
+            // Of two writes to one array neither waits for the other.
+            Raw::Write { .. } => return false,
+            Raw::Node(node) => node.reads(&mut look),
+        }
+        ready
     }
 
     /// Values defined inside a nested block are never pending here.
@@ -293,10 +308,16 @@ impl Group<'_> {
         if self.is_flat(source, &shape) { source } else { self.copy(source) }
     }
 
+    /// Whether a value is in memory, and one loop can walk these axes.
+    fn walks(&self, operand: Val, shape: &[usize], axes: &[usize]) -> bool {
+        let access = self.placed.access(operand);
+        !self.placed.is_scalar(access.root) && collapses(access, shape, axes)
+    }
+
     /// An operand whose axes can be walked by one loop.
     fn collapsed(&mut self, operand: Val, axes: &[usize]) -> Val {
         let shape = self.placed.ty(operand).shape.clone();
-        if collapses(self.placed.access(operand), &shape, axes) { operand } else { self.copy(operand) }
+        if self.walks(operand, &shape, axes) { operand } else { self.copy(operand) }
     }
 
     /// Operands whose contracted axes can be walked by one loop: those that cannot are copied with these axes last.
@@ -306,7 +327,7 @@ impl Group<'_> {
         let mut sides = [(axes.lhs_contract, axes.lhs_batch), (axes.rhs_contract, axes.rhs_batch)];
         let mut operands = [item.args[0], item.args[1]];
         for (k, (contract, batch)) in sides.iter_mut().enumerate() {
-            if collapses(self.placed.access(operands[k]), &types[k].shape, contract) {
+            if self.walks(operands[k], &types[k].shape, contract) {
                 continue;
             }
             let order: Vec<usize> = (0..types[k].rank()).filter(|axis| !contract.contains(axis)).chain(contract.iter().copied()).collect();

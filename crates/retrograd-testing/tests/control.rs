@@ -5,7 +5,7 @@ use retrograd_compiler::ir::{
     Value,
 };
 use retrograd_compiler::ops::{DYNAMIC_SLICE, GT, LT, SIN, SUM, TANH, UPDATE};
-use retrograd_compiler::{diff, eval};
+use retrograd_compiler::{diff, eval, ops};
 use retrograd_testing::{Random, check_to_order};
 
 /// Functions of a Program, bodies first.
@@ -533,7 +533,9 @@ fn instructions_carry_the_position_they_come_from() {
 }
 
 #[test]
-fn differentiating_twice_gives_the_same_program() {
-    let derive = || format!("{:?}", diff::vjp(&diff::vjp(&nested(), &[2, 3], &[0, 1]).unwrap(), &[2, 3], &[2, 3]).unwrap());
+fn second_derivatives_print_parse_and_are_the_same_every_time() {
+    let derive = || diff::vjp(&diff::vjp(&nested(), &[2, 3], &[0, 1]).unwrap(), &[2, 3], &[2, 3]).unwrap().to_string();
     assert_eq!(derive(), derive());
+    let parsed = ops::parse(&derive(), "nested.rg").unwrap();
+    assert_eq!(parsed.to_string(), derive());
 }

@@ -1,12 +1,12 @@
 //! Derivatives through control flow, to order 2 and beyond, in all combinations of modes.
 
 use retrograd_compiler::ir::{
-    Array, Attrs, Builder, DType, Error, ErrorKind, ForOp, FuncId, Function, IfOp, Lowering, Op, Pos, Program, Row, Rule, Type, UnwindOp,
-    Value,
+    Array, Attrs, Builder, DType, Error, ErrorKind, ForOp, FuncId, Function, IfOp, Lowering, Op, Pos, Program, Row, Rule, Sample, Type,
+    UnwindOp, Value,
 };
 use retrograd_compiler::ops::{DYNAMIC_SLICE, GT, LT, SIN, SUM, TANH, UPDATE};
 use retrograd_compiler::{diff, eval, ops};
-use retrograd_testing::{Random, check_to_order};
+use retrograd_testing::{Random, check_row, check_to_order};
 
 /// Functions of a Program, bodies first.
 #[derive(Default)]
@@ -479,7 +479,7 @@ static OPAQUE: Row = Row {
     infer: |_, types, _| Ok(types[0].clone()),
     eval: |_, args, _, _| Ok(args[0].clone()),
     rule: Rule::Missing,
-    samples: |_| vec![],
+    samples: |row| vec![Sample { args: vec![(number(), row.domain[0])], attrs: Attrs::none() }],
     attrs: &[],
     lowering: Lowering::Convert,
     cost: 1,
@@ -506,6 +506,7 @@ fn a_missing_rule_is_an_error_with_the_users_line() {
         assert_eq!((kind, pos.line()), (ErrorKind::MissingRule, 17));
         assert!(message.contains("`opaque`"), "{message}");
     }
+    check_row(&OPAQUE).unwrap();
     // It is no error where it is not active.
     diff::vjp(&program, &[2], &[1]).unwrap();
     diff::jvp(&program, &[2], &[1]).unwrap();

@@ -308,10 +308,9 @@ impl Group<'_> {
         if self.is_flat(source, &shape) { source } else { self.copy(source) }
     }
 
-    /// Whether a value is in memory, and one loop can walk these axes.
+    /// Whether one loop can walk these axes: they lie in one run, or it is one number all over.
     fn walks(&self, operand: Val, shape: &[usize], axes: &[usize]) -> bool {
-        let access = self.placed.access(operand);
-        !self.placed.is_scalar(access.root) && collapses(access, shape, axes)
+        collapses(self.placed.access(operand), shape, axes)
     }
 
     /// An operand whose axes can be walked by one loop.

@@ -6,6 +6,7 @@
 //! here or below: no contraction, no reassociation; [`Scalar`] says what each op means.
 
 use crate::ir::{DType, Scalar};
+pub use crate::plan::place::Order;
 
 /// A register: a mutable variable of fixed type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -173,15 +174,6 @@ pub enum Stmt {
         /// Number of the fault site (the Executable maps it to kind and position).
         site: u32,
     },
-}
-
-/// Direction of a scalar loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
-    /// Ascending.
-    Up,
-    /// Descending.
-    Down,
 }
 
 /// What a pointer can point to.

@@ -184,12 +184,17 @@ impl<'p> Fuse<'p> {
             return;
         }
         let args: Vec<Reg> = item.args.iter().map(|v| self.value(*v)).collect();
+        self.check_division(item, &args);
+        self.body.push(Stmt::Let { dst, op: item.scalar(), args });
+    }
+
+    /// An integer division by zero is a fault of the run.
+    fn check_division(&mut self, item: &RowItem, args: &[Reg]) {
         if let Some(site) = self.placed.divisions.get(&item.result).copied() {
             let zero = self.literal(0);
             let cond = self.compute(Scalar::Eq, DType::Bool, &[args[1], zero]);
             self.body.push(Stmt::Fault { cond, site });
         }
-        self.body.push(Stmt::Let { dst, op: item.scalar(), args });
     }
 
     fn clamp(&mut self, result: Val, index: Val, last: i64, site: u32) {
@@ -237,8 +242,7 @@ impl<'p> Fuse<'p> {
         let carries = self.start_carries(&node.carried, &node.inits);
         self.clear(node.emitted.iter().filter(|e| e.clear).map(|e| e.value));
         let (from, to) = (self.literal(0), self.value(node.count));
-        let order = if node.down { Order::Down } else { Order::Up };
-        self.run_steps(&node.step, &carries, &carries, order, from, to, None);
+        self.run_steps(&node.step, &carries, &[], node.order, from, to, None);
         self.end_carries(&carries, &node.results);
     }
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::group::{self, Raw};
 use super::tree::{
-    Access, Block, Branch, Drive, Emitted, Fault, Home, Loop, Node, Placed, PointerId, RowItem, RowPlace, RowRead, RowTime, RowWrite, Step,
-    StoreId, Trajectory, TrajectoryId, Val,
+    Access, Block, Branch, Drive, Emitted, Fault, Home, Loop, Node, Order, Placed, PointerId, RowItem, RowPlace, RowRead, RowTime,
+    RowWrite, Step, StoreId, Trajectory, TrajectoryId, Val,
 };
 use super::view::{Start, compose, window};
 use crate::ir::{
@@ -368,7 +368,7 @@ impl Flatten<'_> {
         let step = self.step(&carry_types, rows, |this, scope, i, c, x| this.body(op.body, i, c, inv, x, &emitted, scope));
         let results = self.defines(&carry_types);
         let all: Vec<Val> = results.iter().copied().chain(emitted.iter().map(|e| e.value)).collect();
-        scope.raws.push(Raw::Node(Node::For(Box::new(Loop { count, down: false, inits, results, emitted, carried: vec![], step }))));
+        scope.raws.push(Raw::Node(Node::For(Box::new(Loop { count, order: Order::Up, inits, results, emitted, carried: vec![], step }))));
         all
     }
 
@@ -530,13 +530,13 @@ impl Flatten<'_> {
         let all: Vec<Val> = results.iter().copied().chain(emitted.iter().map(|e| e.value)).collect();
         let node = if op.carries == 0 {
             let step = self.back_step(bwd, vec![], &parts);
-            Node::For(Box::new(Loop { count, down: true, inits, results, emitted: emitted.clone(), carried: vec![], step }))
+            Node::For(Box::new(Loop { count, order: Order::Down, inits, results, emitted: emitted.clone(), carried: vec![], step }))
         } else {
             let decided = self.decided(op);
             let split = self.split(op, decided.tape);
             if decided.schedule.tapes() && split.kept.is_empty() {
                 let step = self.back_step(&split.reverse, vec![], &parts);
-                Node::For(Box::new(Loop { count, down: true, inits, results, emitted: emitted.clone(), carried: vec![], step }))
+                Node::For(Box::new(Loop { count, order: Order::Down, inits, results, emitted: emitted.clone(), carried: vec![], step }))
             } else {
                 let kept: Vec<Type> = split.kept.iter().map(|k| k.ty.clone()).collect();
                 let id = paired.unwrap_or_else(|| self.trajectory(count, &starts, decided, Sweep::Alone, kept.clone(), None));

@@ -226,10 +226,11 @@ impl Group<'_> {
 
     fn nest_is_flat(&self, nest: &Nest) -> bool {
         let iota = nest.shape.len() > 1 && nest.rows.iter().any(|item| item.row.lowering == Lowering::Iota);
+        let divides = nest.rows.iter().any(|item| self.placed.divisions.contains_key(&item.result));
         let members: BTreeSet<Val> = nest.rows.iter().map(|item| item.result).collect();
         let reads = nest.rows.iter().flat_map(|item| item.args.iter()).chain(nest.roots.iter().map(Root::source));
         let windows = nest.roots.iter().all(|root| !matches!(root, Root::Write { .. }));
-        !iota && windows && reads.into_iter().all(|v| members.contains(v) || self.is_flat(*v, &nest.shape))
+        !iota && !divides && windows && reads.into_iter().all(|v| members.contains(v) || self.is_flat(*v, &nest.shape))
     }
 
     fn open(&mut self, shape: &[usize]) -> &mut Open {

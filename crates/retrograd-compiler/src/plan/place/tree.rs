@@ -247,8 +247,8 @@ pub struct Branch {
 pub struct Loop {
     /// How many steps.
     pub count: Val,
-    /// Whether the index runs downwards.
-    pub down: bool,
+    /// Upwards or downwards.
+    pub order: Order,
     /// Start values of the carries.
     pub inits: Vec<Val>,
     /// Final values of the carries.
@@ -259,6 +259,15 @@ pub struct Loop {
     pub carried: Vec<Carried>,
     /// One step.
     pub step: Step,
+}
+
+/// Direction of a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Ascending.
+    Up,
+    /// Descending.
+    Down,
 }
 
 /// A stream that a loop emits.

@@ -1,0 +1,521 @@
+//! The tracer: front ends run the user's function once over handles, and each operation becomes an instruction.
+//!
+//! Bodies of loops and branches are closed functions. A body may read any value of the bodies around it: such a value becomes an
+//! invariant of every loop and an argument of every branch in between, once. Small literals are written again inside the body instead.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use retrograd_compiler::ir::{
+    Array, Attrs, Builder, DType, Error, ErrorKind, ForOp, FuncId, Function, IfOp, Op, Pos, Program, Row, Type, Value,
+};
+
+use crate::pipeline::verify;
+
+/// Literals of at most this many elements are written again in a body that reads them; larger ones are passed in.
+const SMALL_LITERAL: usize = 16;
+
+/// Builds one Program from operations in the order in which they happen.
+///
+/// A method that returns an error leaves the tracer as it was: an open loop or branch stays open until it is ended or
+/// [abandoned](Tracer::abandon).
+///
+/// ```
+/// use retrograd::trace::Tracer;
+/// use retrograd::{Array, Attrs, Pos, Type, ops};
+/// # fn main() -> Result<(), retrograd::Error> {
+/// let (tracer, pos) = (Tracer::new("power"), Pos::unknown());
+/// let x = tracer.input(Type::f64([]));
+/// let count = tracer.constant(Array::int(3), &pos);
+/// let one = tracer.constant(Array::scalar(1.0), &pos);
+/// let (_, carries, _) = tracer.begin_for(count, &[one], &[], &pos)?;
+/// let product = tracer.op(&ops::MUL, Attrs::none(), &[carries[0], x], &pos)?;   // x becomes an invariant of the loop
+/// let results = tracer.end_for(&[product], &[])?;
+/// let program = tracer.finish(&results)?;
+/// assert_eq!(retrograd::eval::run(&program, &[Array::scalar(2.0)])?, [Array::scalar(8.0)]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Tracer {
+    state: RefCell<State>,
+}
+
+/// A value of a trace; it belongs to the body that was open when it was made, and to the tracer that made it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Traced {
+    frame: u32,
+    value: Value,
+}
+
+#[derive(Debug)]
+struct State {
+    name: String,
+    /// Open bodies, the entry first.
+    frames: Vec<Frame>,
+    /// Closed bodies, in the order in which they were closed.
+    functions: Vec<Function>,
+    /// What remains of each frame that was ever opened, by its number.
+    history: Vec<Remains>,
+}
+
+/// A function under construction.
+#[derive(Debug)]
+struct Frame {
+    id: u32,
+    builder: Builder,
+    kind: Kind,
+    /// Values of enclosing frames that became parameters: the value, what it is in the frame next outside, and here.
+    captured: Vec<Capture>,
+    /// What a value of an enclosing frame is here.
+    known_as: BTreeMap<Traced, Value>,
+    /// Small literals and integers computed from them.
+    literals: BTreeMap<Value, Array>,
+    /// How many functions were closed before this frame was opened.
+    functions_before: usize,
+    pos: Pos,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Capture {
+    source: Traced,
+    outer: Value,
+    inner: Value,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Entry,
+    For(Loop),
+    Then { predicate: Value },
+    Else { predicate: Value, then_body: Function },
+}
+
+/// A loop whose body is open: operands in the frame outside, parameters inside.
+#[derive(Debug)]
+struct Loop {
+    count: Value,
+    count_known: Option<usize>,
+    carries: Vec<Value>,
+    streams: Vec<Value>,
+    extent: Option<usize>,
+    index_param: Value,
+    carry_params: Vec<Value>,
+    stream_params: Vec<Value>,
+}
+
+/// What the tracer still knows of a frame after it was closed, for messages.
+#[derive(Debug)]
+struct Remains {
+    place: Place,
+    types: Vec<Type>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    Entry,
+    LoopBody,
+    Branch,
+}
+
+/// Index, carries and rows of streams inside a loop body.
+pub type LoopParams = (Traced, Vec<Traced>, Vec<Traced>);
+
+impl Tracer {
+    /// An empty trace; `name` is the name of the entry function.
+    pub fn new(name: &str) -> Tracer {
+        let mut state = State { name: name.to_owned(), frames: vec![], functions: vec![], history: vec![] };
+        state.open(Kind::Entry, Place::Entry, &Pos::unknown());
+        Tracer { state: RefCell::new(state) }
+    }
+
+    /// A new input of the Program. Inputs belong to the entry, even when a loop is open.
+    pub fn input(&self, ty: Type) -> Traced {
+        let state = self.state.borrow();
+        let entry = &state.frames[0];
+        Traced { frame: entry.id, value: entry.builder.param(ty) }
+    }
+
+    /// The type of a value, also of one whose body is closed.
+    pub fn ty(&self, v: Traced) -> Type {
+        let state = self.state.borrow();
+        match state.frames.iter().find(|frame| frame.id == v.frame) {
+            Some(frame) => frame.builder.ty(v.value),
+            None => state.history[v.frame as usize].types[v.value.0 as usize].clone(),
+        }
+    }
+
+    /// The literal that a value is known to be while tracing: a small `constant`, or integers computed from such.
+    pub fn literal(&self, v: Traced) -> Option<Array> {
+        self.state.borrow().literal(v)
+    }
+
+    /// Whether a value can be used now: its body is still open.
+    pub fn is_open(&self, v: Traced) -> bool {
+        self.state.borrow().frames.iter().any(|frame| frame.id == v.frame)
+    }
+
+    /// How many loops and branches are open.
+    pub fn depth(&self) -> usize {
+        self.state.borrow().frames.len() - 1
+    }
+
+    /// One instruction of the op table in the innermost open body.
+    pub fn op(&self, row: &'static Row, attrs: Attrs, args: &[Traced], pos: &Pos) -> Result<Traced, Error> {
+        let mut state = self.state.borrow_mut();
+        let args = state.resolve_all(args, pos)?;
+        let frame = state.top();
+        let known = integers(row, &attrs, &args, frame);
+        let value = frame.builder.try_row(row, attrs, &args)?;
+        if let Some(literal) = known.and_then(|args| args.eval(&frame.builder.ty(value))) {
+            frame.literals.insert(value, literal);
+        }
+        Ok(Traced { frame: frame.id, value })
+    }
+
+    /// A literal.
+    pub fn constant(&self, value: Array, pos: &Pos) -> Traced {
+        let mut state = self.state.borrow_mut();
+        let frame = state.top();
+        frame.builder.set_pos(pos);
+        Traced { frame: frame.id, value: frame.literal(value) }
+    }
+
+    /// Opens the body of a loop of `count` steps; returns the index, the carries and this step's rows of the streams.
+    pub fn begin_for(&self, count: Traced, carries: &[Traced], streams: &[Traced], pos: &Pos) -> Result<LoopParams, Error> {
+        let mut state = self.state.borrow_mut();
+        let literal = state.literal(count);
+        let count = state.resolve_all(&[count], pos)?[0];
+        expect_scalar("the count of a loop", &state.top().builder.ty(count), DType::I64, pos)?;
+        let count_known = literal.map(|n| usize::try_from(n.as_i64()[0]).unwrap_or(0));
+        let carries = state.resolve_all(carries, pos)?;
+        let streams = state.resolve_all(streams, pos)?;
+        let outside = state.top();
+        let carry_types = outside.builder.types(&carries);
+        let stream_types = outside.builder.types(&streams);
+        let (extent, row_types) = rows_of(&stream_types, pos)?;
+        if let (Some(n), Some(extent)) = (count_known, extent)
+            && n > extent
+        {
+            return Err(Error::new(ErrorKind::Shape, pos.clone(), format!("a loop of {n} steps over streams of {extent} rows")));
+        }
+        let inside = Builder::new("");
+        let index_param = inside.param(Type::scalar(DType::I64));
+        let carry_params = inside.params(carry_types);
+        let stream_params = inside.params(row_types);
+        let open = Loop { count, count_known, carries, streams, extent, index_param, carry_params, stream_params };
+        let params = (open.index_param, open.carry_params.clone(), open.stream_params.clone());
+        let id = state.open(Kind::For(open), Place::LoopBody, pos);
+        state.top().builder = inside;
+        let traced = |value| Traced { frame: id, value };
+        Ok((traced(params.0), params.1.into_iter().map(traced).collect(), params.2.into_iter().map(traced).collect()))
+    }
+
+    /// Closes the body of the innermost loop with the next carries and the emitted rows; returns the final carries, then the streams.
+    pub fn end_for(&self, next: &[Traced], emitted: &[Traced]) -> Result<Vec<Traced>, Error> {
+        let mut state = self.state.borrow_mut();
+        let pos = state.top().pos.clone();
+        let results = [state.resolve_all(next, &pos)?, state.resolve_all(emitted, &pos)?].concat();
+        let Kind::For(open) = &state.top_ref().kind else { panic!("front ends nest: `end_for` closes what `begin_for` opened") };
+        let body = &state.top_ref().builder;
+        check_carries(&body.types(&open.carry_params), &body.types(&results[..next.len()]), &pos)?;
+        let row_types = body.types(&results[next.len()..]);
+        let bound = if emitted.is_empty() { Ok(open.extent.unwrap_or(0)) } else { bound_of_emitted(open, &pos) }?;
+
+        let mut result_types = body.types(&open.carry_params);
+        result_types.extend(row_types.iter().map(|ty| ty.stream(bound)));
+        let closed = state.close(results);
+        let Kind::For(open) = closed.kind else { panic!("checked above") };
+        let mut function = closed.function;
+        let inner: Vec<Value> = closed.captured.iter().map(|capture| capture.inner).collect();
+        let outer: Vec<Value> = closed.captured.iter().map(|capture| capture.outer).collect();
+        let (carries, invariants) = (open.carries.len(), inner.len());
+        function.params = [vec![open.index_param], open.carry_params, inner, open.stream_params].concat();
+        let op = Op::For(ForOp { body: state.add(function), carries, invariants, bound });
+        let args = [vec![open.count], open.carries, outer, open.streams].concat();
+        Ok(state.push(op, args, result_types, &pos))
+    }
+
+    /// Opens the branch that runs when the predicate holds.
+    pub fn begin_if(&self, predicate: Traced, pos: &Pos) -> Result<(), Error> {
+        let mut state = self.state.borrow_mut();
+        let predicate = state.resolve_all(&[predicate], pos)?[0];
+        expect_scalar("the predicate of a branch", &state.top().builder.ty(predicate), DType::Bool, pos)?;
+        state.open(Kind::Then { predicate }, Place::Branch, pos);
+        Ok(())
+    }
+
+    /// Closes that branch with its results and opens the other.
+    pub fn begin_else(&self, then_results: &[Traced]) -> Result<(), Error> {
+        let mut state = self.state.borrow_mut();
+        let pos = state.top().pos.clone();
+        let Kind::Then { predicate } = state.top().kind else { panic!("front ends nest: `begin_else` follows `begin_if`") };
+        let results = state.resolve_all(then_results, &pos)?;
+        let functions_before = state.top().functions_before;
+        let closed = state.close(results);
+        state.open(Kind::Else { predicate, then_body: closed.function }, Place::Branch, &pos);
+        let outside = state.frames.len() - 2;
+        let types: Vec<Type> = closed.captured.iter().map(|capture| state.frames[outside].builder.ty(capture.outer)).collect();
+        let frame = state.top();
+        frame.functions_before = functions_before;
+        // Both branches take the same arguments: first what the first branch captured, in its order.
+        for (capture, ty) in closed.captured.iter().zip(types) {
+            let inner = frame.builder.param(ty);
+            frame.known_as.insert(capture.source, inner);
+            frame.captured.push(Capture { inner, ..*capture });
+        }
+        Ok(())
+    }
+
+    /// Closes the second branch; returns the results of the `if`.
+    pub fn end_if(&self, else_results: &[Traced]) -> Result<Vec<Traced>, Error> {
+        let mut state = self.state.borrow_mut();
+        let pos = state.top().pos.clone();
+        let results = state.resolve_all(else_results, &pos)?;
+        let Kind::Else { then_body, .. } = &state.top_ref().kind else { panic!("front ends nest: `end_if` follows `begin_else`") };
+        let result_types = then_body.result_types();
+        check_branches(&result_types, &state.top_ref().builder.types(&results), &pos)?;
+
+        let closed = state.close(results);
+        let Kind::Else { predicate, mut then_body } = closed.kind else { panic!("checked above") };
+        // What only the second branch captured is an argument that the first does not read.
+        for capture in &closed.captured[then_body.params.len()..] {
+            then_body.types.push(closed.function.ty(capture.inner).clone());
+            then_body.params.push(last_value(&then_body.types));
+        }
+        let (then_body, else_body) = (state.add(then_body), state.add(closed.function));
+        let mut args = vec![predicate];
+        args.extend(closed.captured.iter().map(|capture| capture.outer));
+        Ok(state.push(Op::If(IfOp { then_body, else_body }), args, result_types, &pos))
+    }
+
+    /// Drops the innermost open loop or branch and all that was traced inside it.
+    ///
+    /// A front end that finds out late that a body has more carries abandons it and traces it again.
+    pub fn abandon(&self) {
+        let mut state = self.state.borrow_mut();
+        assert!(state.frames.len() > 1, "front ends nest: `abandon` needs an open loop or branch");
+        let before = state.top().functions_before;
+        state.close(vec![]);
+        state.functions.truncate(before);
+    }
+
+    /// The Program that computes these results, verified.
+    pub fn finish(self, results: &[Traced]) -> Result<Program, Error> {
+        let mut state = self.state.into_inner();
+        assert_eq!(state.frames.len(), 1, "front ends nest: every loop and branch is ended before `finish`");
+        let results = state.resolve_all(results, &Pos::unknown())?;
+        let closed = state.close(results);
+        let entry = state.add(Function { name: state.name.clone(), ..closed.function });
+        let program = Program { functions: state.functions, entry };
+        verify(&program)?;
+        Ok(program)
+    }
+}
+
+/// A frame that is no longer open.
+struct Closed {
+    function: Function,
+    kind: Kind,
+    captured: Vec<Capture>,
+}
+
+impl State {
+    fn open(&mut self, kind: Kind, place: Place, pos: &Pos) -> u32 {
+        let id = u32::try_from(self.history.len()).expect("fewer than 2^32 bodies");
+        self.history.push(Remains { place, types: vec![] });
+        self.frames.push(Frame {
+            id,
+            builder: Builder::new(""),
+            kind,
+            captured: vec![],
+            known_as: BTreeMap::new(),
+            literals: BTreeMap::new(),
+            functions_before: self.functions.len(),
+            pos: pos.clone(),
+        });
+        id
+    }
+
+    /// Ends the innermost frame; its types are remembered, so that a stray value can still be named.
+    fn close(&mut self, results: Vec<Value>) -> Closed {
+        let frame = self.frames.pop().expect("the entry is open until `finish`");
+        let function = frame.builder.finish(results);
+        self.history[frame.id as usize].types.clone_from(&function.types);
+        Closed { function, kind: frame.kind, captured: frame.captured }
+    }
+
+    fn top(&mut self) -> &mut Frame {
+        self.frames.last_mut().expect("the entry is open until `finish`")
+    }
+
+    fn top_ref(&self) -> &Frame {
+        self.frames.last().expect("the entry is open until `finish`")
+    }
+
+    /// A closed body becomes a function of the Program; its name is that of the entry and its number.
+    fn add(&mut self, function: Function) -> FuncId {
+        let number = self.functions.len();
+        let name = if function.name.is_empty() { format!("{}_{number}", self.name) } else { function.name };
+        self.functions.push(Function { name, ..function });
+        FuncId(u32::try_from(number).expect("fewer than 2^32 functions"))
+    }
+
+    fn push(&mut self, op: Op, args: Vec<Value>, types: Vec<Type>, pos: &Pos) -> Vec<Traced> {
+        let frame = self.top();
+        frame.builder.set_pos(pos);
+        frame.builder.push(op, args, types).into_iter().map(|value| Traced { frame: frame.id, value }).collect()
+    }
+
+    fn literal(&self, v: Traced) -> Option<Array> {
+        self.frames.iter().find(|frame| frame.id == v.frame)?.literals.get(&v.value).cloned()
+    }
+
+    /// What these values are in the innermost frame. Nothing is captured unless all of them can be.
+    fn resolve_all(&mut self, values: &[Traced], pos: &Pos) -> Result<Vec<Value>, Error> {
+        for v in values {
+            self.check_open(*v, pos)?;
+        }
+        self.top().builder.set_pos(pos);
+        let depth = self.frames.len() - 1;
+        Ok(values.iter().map(|v| self.resolve(*v, depth)).collect())
+    }
+
+    fn check_open(&self, v: Traced, pos: &Pos) -> Result<(), Error> {
+        if self.frames.iter().any(|frame| frame.id == v.frame) {
+            return Ok(());
+        }
+        let message = match self.history.get(v.frame as usize).map(|remains| remains.place) {
+            Some(Place::LoopBody) => "a value made inside a loop body was used outside it; return it from the body",
+            Some(Place::Branch) => "a value made inside a branch was used outside it; return it from the branch",
+            Some(Place::Entry) | None => "a value of another trace was used; make it an argument of the function",
+        };
+        Err(Error::new(ErrorKind::Argument, pos.clone(), message))
+    }
+
+    /// What an open value is in the frame at a depth: captured by every frame in between, or written again where it is a literal.
+    fn resolve(&mut self, v: Traced, depth: usize) -> Value {
+        let frame = &self.frames[depth];
+        if frame.id == v.frame {
+            return v.value;
+        }
+        if let Some(value) = frame.known_as.get(&v) {
+            return *value;
+        }
+        let value = match self.literal(v) {
+            Some(literal) => self.frames[depth].literal(literal),
+            None => self.capture(v, depth),
+        };
+        self.frames[depth].known_as.insert(v, value);
+        value
+    }
+
+    fn capture(&mut self, source: Traced, depth: usize) -> Value {
+        let outer = self.resolve(source, depth - 1);
+        let ty = self.frames[depth - 1].builder.ty(outer);
+        let frame = &mut self.frames[depth];
+        let inner = frame.builder.param(ty);
+        frame.captured.push(Capture { source, outer, inner });
+        inner
+    }
+}
+
+impl Frame {
+    fn literal(&mut self, array: Array) -> Value {
+        let value = self.builder.constant(array.clone());
+        if array.len() <= SMALL_LITERAL {
+            self.literals.insert(value, array);
+        }
+        value
+    }
+}
+
+/// An instruction over known integers: what it computes is known too, so that `n - 1` can count a loop that emits streams.
+struct KnownInst {
+    row: &'static Row,
+    attrs: Attrs,
+    args: Vec<Array>,
+}
+
+fn integers(row: &'static Row, attrs: &Attrs, args: &[Value], frame: &Frame) -> Option<KnownInst> {
+    let args: Vec<Array> = args.iter().map(|v| frame.literals.get(v).cloned()).collect::<Option<_>>()?;
+    args.iter().all(|array| array.dtype() == DType::I64).then(|| KnownInst { row, attrs: attrs.clone(), args })
+}
+
+impl KnownInst {
+    fn eval(&self, ty: &Type) -> Option<Array> {
+        if ty.dtype != DType::I64 || ty.elements() > SMALL_LITERAL {
+            return None;
+        }
+        // A fault, such as a division by zero, is reported by the run, if the run gets there.
+        (self.row.eval)(self.row, &self.args.iter().collect::<Vec<_>>(), &self.attrs, ty).ok()
+    }
+}
+
+/// The common number of rows of all streams (`None` without streams), and the types of their rows.
+fn rows_of(streams: &[Type], pos: &Pos) -> Result<(Option<usize>, Vec<Type>), Error> {
+    let extent = streams.first().and_then(|ty| ty.shape.first()).copied();
+    let row = |(k, ty): (usize, &Type)| match ty.row() {
+        Some(row) if ty.shape.first().copied() == extent => Ok(row),
+        Some(_) => Err(format!("stream {k} of the loop is {ty}, but stream 0 is {}; streams have equally many rows", streams[0])),
+        None => Err(format!("stream {k} of the loop is the scalar {ty}; streams are read row by row")),
+    };
+    let rows: Result<Vec<Type>, String> = streams.iter().enumerate().map(row).collect();
+    Ok((extent, rows.map_err(|message| Error::new(ErrorKind::Shape, pos.clone(), message))?))
+}
+
+/// The number of rows of emitted streams: that of the streams read, else the count, which must then be known.
+fn bound_of_emitted(open: &Loop, pos: &Pos) -> Result<usize, Error> {
+    open.extent.or(open.count_known).ok_or_else(|| {
+        let message = "a loop that emits streams needs a count that is known while tracing; make the count a constant";
+        Error::new(ErrorKind::Unsupported, pos.clone(), message)
+    })
+}
+
+fn check_carries(expected: &[Type], found: &[Type], pos: &Pos) -> Result<(), Error> {
+    if expected.len() != found.len() {
+        let message = format!("the body of a loop over {} carries returned {}", expected.len(), found.len());
+        return Err(Error::new(ErrorKind::Argument, pos.clone(), message));
+    }
+    match (0..expected.len()).find(|k| expected[*k] != found[*k]) {
+        None => Ok(()),
+        Some(k) => {
+            let message = format!(
+                "carry {k} changes its type in the loop: expected {}, as at its start, found {} at the end of the body",
+                expected[k], found[k]
+            );
+            Err(Error::new(mismatch(&expected[k], &found[k]), pos.clone(), message))
+        }
+    }
+}
+
+fn check_branches(then_types: &[Type], else_types: &[Type], pos: &Pos) -> Result<(), Error> {
+    if then_types.len() != else_types.len() {
+        let message = format!("the branches return {} and {} values; they must return the same", then_types.len(), else_types.len());
+        return Err(Error::new(ErrorKind::Argument, pos.clone(), message));
+    }
+    match (0..then_types.len()).find(|k| then_types[*k] != else_types[*k]) {
+        None => Ok(()),
+        Some(k) => {
+            let message = format!("result {k} of the branches differs: {} in the first, {} in the second", then_types[k], else_types[k]);
+            Err(Error::new(mismatch(&then_types[k], &else_types[k]), pos.clone(), message))
+        }
+    }
+}
+
+/// Which kind of error two different types are.
+fn mismatch(a: &Type, b: &Type) -> ErrorKind {
+    if a.dtype == b.dtype { ErrorKind::Shape } else { ErrorKind::DType }
+}
+
+fn expect_scalar(what: &str, found: &Type, dtype: DType, pos: &Pos) -> Result<(), Error> {
+    let expected = Type::scalar(dtype);
+    if *found == expected {
+        return Ok(());
+    }
+    Err(Error::new(mismatch(found, &expected), pos.clone(), format!("{what} must be a scalar {dtype}, found {found}")))
+}
+
+fn last_value(types: &[Type]) -> Value {
+    Value(u32::try_from(types.len() - 1).expect("fewer than 2^32 values"))
+}

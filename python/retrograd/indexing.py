@@ -11,7 +11,7 @@ def load(array, index):
     """`array[index]`: a view; an element is a scalar."""
     if array._scalar:
         index = index if isinstance(index, tuple) else (index,)
-        if index not in ((), (Ellipsis,)):
+        if any(item is not Ellipsis for item in index):
             raise errors.BoundsError("invalid index to a scalar", errors.here())
         return array
     window = parse(array, index)

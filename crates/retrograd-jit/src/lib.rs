@@ -1,1 +1,3 @@
 //! Kernels to machine code, and the runtime.
+
+pub mod blocks;

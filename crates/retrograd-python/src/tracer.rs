@@ -21,6 +21,14 @@ pub(crate) struct Tracer {
 #[pyclass(frozen)]
 pub(crate) struct Program(pub(crate) retrograd::Program);
 
+#[pymethods]
+impl Program {
+    /// The text form.
+    fn __str__(&self) -> String {
+        self.0.to_string()
+    }
+}
+
 /// A position as (file, line), or None.
 type Place = Option<(String, u32)>;
 

@@ -1,7 +1,39 @@
 //! Exact derivatives of ordinary numerical programs, loops and all, inside the memory you give.
+//!
+//! Write a function over [`Var`] handles, with loops ([`for_loop`]) and branches ([`cond`]); [`grad`] and [`value_and_grad`] make
+//! functions of arrays from it, compiled to machine code on first use:
+//!
+//! ```
+//! use retrograd::{Array, for_loop, value_and_grad};
+//!
+//! let f = value_and_grad(|[x]| for_loop(100, x, |_, z| (z * 1.1).tanh()).sum());
+//! let (value, gradient) = f.run(&[Array::f64([3], vec![0.1, 0.2, 0.3])])?;
+//! assert_eq!(value.shape(), [0usize; 0]);
+//! assert_eq!(gradient[0].shape(), [3]);
+//! # Ok::<(), retrograd::Error>(())
+//! ```
+//!
+//! A [budget](Transformed::budget) decides what is kept for the backward pass and what is recomputed; it never changes a bit of the answer.
+//!
+//! Front ends for other languages build on [`trace::Tracer`], [`numpy`] and [`pipeline::compile`].
+#![forbid(unsafe_code)]
 
-mod pipeline;
+mod budget;
+mod control;
+mod index;
+pub mod numpy;
+pub mod pipeline;
 pub mod trace;
+mod transform;
+mod var;
 
+pub use budget::{Budget, IntoBudget};
+pub use control::{Count, State, cond, for_loop};
+pub use index::{Axis, Place};
+pub use pipeline::{Compiled, Plan, Stats, Strategy};
 pub use retrograd_compiler::ir::{Array, Attr, Attrs, DType, Data, Error, ErrorKind, Pos, Program, Row, Type};
 pub use retrograd_compiler::{eval, ops};
+pub use transform::{
+    Gradient, Mode, Results, Transformed, Typed, ValueAndGradient, compile, f64, grad, i64, jit, jit_many, value_and_grad,
+};
+pub use var::{Operand, Var};

@@ -1,8 +1,246 @@
-//! From a Program to something that runs. Stand-in: stages that are not there yet are empty, and the interpreter runs.
+//! From a Program to something that runs: the line of the compiler, read aloud.
 
-use retrograd_compiler::ir::{Error, Program};
+use retrograd_compiler::ir::{Array, Builder, DType, Error, ErrorKind, Pos, Program, Type};
+use retrograd_compiler::{diff, opt};
 
-/// Stand-in for `ir::verify`.
-pub(crate) fn verify(_: &Program) -> Result<(), Error> {
+use self::stand_in::{Executable, fuse, plan};
+use crate::var::here;
+
+pub use self::stand_in::{Plan, Stats, Strategy};
+
+/// What is computed of a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// Its results.
+    Results,
+    /// The gradient of its one scalar result.
+    Gradient,
+    /// That result, then its gradient.
+    ValueAndGradient,
+}
+
+/// What a compilation is asked for.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// What is computed.
+    pub wanted: Wanted,
+    /// Inputs to differentiate with respect to.
+    pub argnums: Vec<usize>,
+    /// How residuals are decided.
+    pub strategy: Strategy,
+    /// Bytes that a run may take.
+    pub budget: Option<u64>,
+}
+
+/// Machine code with the Program that it runs and the plan that it follows.
+#[derive(Debug)]
+pub struct Compiled {
+    /// What is computed, derivatives included; it prints.
+    pub program: Program,
+    /// What is kept, recomputed or spilled, and the bytes that it takes.
+    pub plan: Plan,
+    executable: Executable,
+}
+
+/// Compiles a verified Program; its inputs are the user's, its outputs what is wanted.
+///
+/// ```
+/// use retrograd::pipeline::{Options, Strategy, Wanted, compile};
+/// use retrograd::{Array, Attrs, Pos, Type, ops, trace::Tracer};
+/// let (tracer, pos) = (Tracer::new("square"), Pos::unknown());
+/// let x = tracer.input(Type::f64([]));
+/// let y = tracer.op(&ops::MUL, Attrs::none(), &[x, x], &pos)?;
+/// let program = tracer.finish(&[y])?;
+/// let options = Options { wanted: Wanted::ValueAndGradient, argnums: vec![0], strategy: Strategy::default(), budget: None };
+/// let compiled = compile(&program, &options)?;
+/// assert_eq!(compiled.run(&[&Array::scalar(3.0)])?, [Array::scalar(9.0), Array::scalar(6.0)]);
+/// # Ok::<(), retrograd::Error>(())
+/// ```
+pub fn compile(program: &Program, options: &Options) -> Result<Compiled, Error> {
+    check(program, options)?;
+    let program = opt::simplify(program);
+    let program = match options.wanted {
+        Wanted::Results => program,
+        Wanted::Gradient => opt::simplify(&without_value(gradient(&program, &options.argnums)?)),
+        Wanted::ValueAndGradient => opt::simplify(&gradient(&program, &options.argnums)?),
+    };
+    let plan = plan::plan(&program, &plan::Request { strategy: options.strategy, budget: options.budget })?;
+    let executable = Executable::new(fuse::fuse(&program, &plan));
+    Ok(Compiled { program, plan, executable })
+}
+
+/// The Program that computes the one scalar result, then its gradient.
+fn gradient(program: &Program, argnums: &[usize]) -> Result<Program, Error> {
+    Ok(seeded(diff::vjp(program, argnums, &[0])?))
+}
+
+/// The cotangent of the scalar result, the last input, becomes the literal 1.
+fn seeded(mut program: Program) -> Program {
+    let main = program.main();
+    let mut types = main.param_types();
+    let seed = types.pop().expect("a vjp takes the cotangent of its output");
+    let b = Builder::new(main.name.clone());
+    let mut args = b.params(types);
+    args.push(b.full(&seed, 1.0));
+    let results = b.inline(main, &args);
+    program.functions[usize::from(program.entry)] = b.finish(results);
+    program
+}
+
+fn without_value(mut program: Program) -> Program {
+    program.functions[usize::from(program.entry)].results.remove(0);
+    program
+}
+
+impl Compiled {
+    /// Runs it on inputs of the types that it was compiled for.
+    ///
+    /// ```
+    /// use retrograd::{Array, compile, f64};
+    /// let compiled = compile(|[x]| x * x, &[f64([2])])?;
+    /// assert_eq!(compiled.run(&[&Array::f64([2], vec![2.0, 3.0])])?, [Array::f64([2], vec![4.0, 9.0])]);
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn run(&self, inputs: &[&Array]) -> Result<Vec<Array>, Error> {
+        self.run_with_stats(inputs).map(|(outputs, _)| outputs)
+    }
+
+    /// Runs it, and says what that took.
+    #[track_caller]
+    pub fn run_with_stats(&self, inputs: &[&Array]) -> Result<(Vec<Array>, Stats), Error> {
+        let (pos, found) = (here(), inputs.iter().map(|array| array.ty()).collect::<Vec<_>>());
+        check_arguments(&self.program.main().param_types(), &found, &pos)?;
+        self.executable.run(inputs)
+    }
+}
+
+/// Mistakes are found in the Program as the user wrote it, before it is simplified.
+fn check(program: &Program, options: &Options) -> Result<(), Error> {
+    let types = program.main().param_types();
+    check_inputs(&types)?;
+    match options.wanted {
+        Wanted::Results => Ok(()),
+        Wanted::Gradient | Wanted::ValueAndGradient => {
+            check_differentiable(&types, &options.argnums)?;
+            check_scalar(program)
+        }
+    }
+}
+
+/// Whether a function can be traced over inputs of these types at all.
+pub fn check_inputs(types: &[Type]) -> Result<(), Error> {
+    match types.iter().position(|ty| matches!(ty.dtype, DType::F32 | DType::I32)) {
+        None => Ok(()),
+        Some(k) => {
+            let message = format!("argument {k} is {}; f32 and i32 are not there yet, convert to f64 or i64", types[k]);
+            Err(Error::new(ErrorKind::Unsupported, Pos::unknown(), message))
+        }
+    }
+}
+
+fn check_differentiable(types: &[Type], argnums: &[usize]) -> Result<(), Error> {
+    for &k in argnums {
+        let message = match types.get(k) {
+            None => format!("argnums names argument {k}, but the function takes {}", types.len()),
+            Some(ty) if !ty.dtype.is_float() => {
+                format!("argument {k} is {ty}; only floats have a gradient, choose others with `argnums`")
+            }
+            Some(_) => continue,
+        };
+        return Err(Error::new(ErrorKind::Argument, Pos::unknown(), message));
+    }
     Ok(())
+}
+
+/// Only a scalar has a gradient; the error is at the line that made the result.
+fn check_scalar(program: &Program) -> Result<(), Error> {
+    let main = program.main();
+    let ty = main.ty(main.results[0]);
+    if *ty == Type::f64([]) {
+        return Ok(());
+    }
+    let pos = main.insts.iter().find(|inst| inst.results.contains(&main.results[0])).map(|inst| inst.pos.clone());
+    let message = format!("a gradient needs a function whose result is a scalar f64, found {ty}; reduce it, for example with `sum`");
+    Err(Error::new(ErrorKind::Argument, pos.unwrap_or_default(), message))
+}
+
+fn check_arguments(expected: &[Type], found: &[Type], pos: &Pos) -> Result<(), Error> {
+    let message = if expected.len() != found.len() {
+        format!("the function takes {} arguments, found {}", expected.len(), found.len())
+    } else if let Some(k) = (0..expected.len()).find(|k| expected[*k] != found[*k]) {
+        format!("argument {k}: compiled for {}, found {}", expected[k], found[k])
+    } else {
+        return Ok(());
+    };
+    Err(Error::new(ErrorKind::Argument, pos.clone(), message))
+}
+
+/// Stages that are not there yet, under the names that they will have; the interpreter runs. Nothing here stays.
+mod stand_in {
+    use retrograd_compiler::eval;
+    use retrograd_compiler::ir::{Array, Error, ErrorKind, Pos, Program};
+
+    /// How residuals are decided.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Strategy {
+        /// The fastest plan that fits.
+        #[default]
+        Auto,
+    }
+
+    /// What is kept, recomputed or spilled.
+    #[derive(Clone, Debug)]
+    pub struct Plan {
+        /// Bytes of the arena.
+        pub bytes_peak: u64,
+    }
+
+    /// What a run took.
+    #[derive(Clone, Debug)]
+    pub struct Stats {
+        /// Bytes of the arena that the run touched.
+        pub bytes_peak: u64,
+    }
+
+    #[derive(Debug)]
+    pub(super) struct Executable(Program);
+
+    impl Executable {
+        pub(super) fn new(program: Program) -> Executable {
+            Executable(program)
+        }
+
+        pub(super) fn run(&self, inputs: &[&Array]) -> Result<(Vec<Array>, Stats), Error> {
+            let inputs: Vec<Array> = inputs.iter().map(|array| (*array).clone()).collect();
+            Ok((eval::run(&self.0, &inputs)?, Stats { bytes_peak: 0 }))
+        }
+    }
+
+    pub(super) mod plan {
+        use super::{Error, ErrorKind, Plan, Pos, Program, Strategy};
+
+        pub(crate) struct Request {
+            pub(crate) strategy: Strategy,
+            pub(crate) budget: Option<u64>,
+        }
+
+        /// A budget that nobody would obey is refused.
+        pub(crate) fn plan(_: &Program, request: &Request) -> Result<Plan, Error> {
+            match (request.strategy, request.budget) {
+                (Strategy::Auto, None) => Ok(Plan { bytes_peak: 0 }),
+                (Strategy::Auto, Some(_)) => {
+                    Err(Error::new(ErrorKind::Unsupported, Pos::unknown(), "budgets need the planner, which is not joined yet"))
+                }
+            }
+        }
+    }
+
+    pub(super) mod fuse {
+        use super::{Plan, Program};
+
+        pub(crate) fn fuse(program: &Program, _: &Plan) -> Program {
+            program.clone()
+        }
+    }
 }

@@ -7,10 +7,8 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use retrograd_compiler::ir::{
-    Array, Attrs, Builder, DType, Error, ErrorKind, ForOp, FuncId, Function, IfOp, Op, Pos, Program, Row, Type, Value,
+    Array, Attrs, Builder, DType, Error, ErrorKind, ForOp, FuncId, Function, IfOp, Op, Pos, Program, Row, Type, Value, verify,
 };
-
-use crate::pipeline::verify;
 
 /// Literals of at most this many elements are written again in a body that reads them; larger ones are passed in.
 const SMALL_LITERAL: usize = 16;

@@ -16,6 +16,37 @@ pub enum Attr {
     Array(Array),
 }
 
+/// What an attribute holds; its name decides, so that rows list names alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AttrKind {
+    Ints,
+    DType,
+    Type,
+    Array,
+}
+
+impl AttrKind {
+    /// What the attribute of that name holds.
+    pub(super) fn of(name: &str) -> AttrKind {
+        match name {
+            "value" => AttrKind::Array,
+            "dtype" => AttrKind::DType,
+            "type" => AttrKind::Type,
+            _ => AttrKind::Ints,
+        }
+    }
+
+    /// In words, for messages.
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            AttrKind::Ints => "a list of integers that are not negative",
+            AttrKind::DType => "an element type",
+            AttrKind::Type => "a type",
+            AttrKind::Array => "a literal",
+        }
+    }
+}
+
 /// Named attributes in the order of the row that reads them; one general form, so that printing and parsing are written once.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Attrs(Vec<(&'static str, Attr)>);

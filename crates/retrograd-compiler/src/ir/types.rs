@@ -86,6 +86,17 @@ impl Type {
         self.shape.len()
     }
 
+    /// Most axes that a value may have.
+    pub const MAX_RANK: usize = 8;
+
+    /// Number of elements, or `None` where elements, strides or bytes would overflow; the verifier refuses such types.
+    pub fn checked_elements(&self) -> Option<usize> {
+        // Extents of 0 count as 1, since strides skip them.
+        let elements = self.shape.iter().try_fold(1usize, |product, extent| product.checked_mul((*extent).max(1)))?;
+        let bytes = elements.checked_mul(self.dtype.bytes())?;
+        (isize::try_from(bytes).is_ok()).then(|| self.elements())
+    }
+
     /// Number of elements.
     pub fn elements(&self) -> usize {
         self.shape.iter().product()

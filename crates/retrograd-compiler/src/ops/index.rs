@@ -41,7 +41,7 @@ pub fn clamp_start(start: i64, extent: usize, size: usize, step: usize) -> i64 {
 
 /// Elements from the first to the last of a window, both included.
 fn span(size: usize, step: usize) -> usize {
-    if size == 0 { 0 } else { (size - 1) * step + 1 }
+    if size == 0 { 0 } else { (size - 1).saturating_mul(step).saturating_add(1) }
 }
 
 fn infer_slice(_: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {

@@ -10,7 +10,7 @@ mod reduce;
 mod scalar;
 mod shape;
 
-use crate::ir::Row;
+use crate::ir::{Error, Program, Row};
 
 pub use index::{ADD_AT, DYNAMIC_SLICE, SLICE, UPDATE, clamp_start};
 pub use reduce::{DOT, DotAxes, SUM, SUM_CHUNK, SUM_LANES, blocked_sum, sum_axes};
@@ -27,6 +27,22 @@ pub fn rows() -> impl Iterator<Item = &'static Row> {
 /// The row of that name.
 pub fn find(name: &str) -> Option<&'static Row> {
     rows().find(|row| row.name == name)
+}
+
+/// Reads the text form over these rows; `file` names the text in positions and errors.
+///
+/// ```
+/// use retrograd_compiler::{ir, ops};
+/// let text = "fn main(%0: f64[3]) -> f64 {\n  %1: f64 = sum %0 {axes=[0]}\n  return %1\n}\n";
+/// let program = ops::parse(text, "sum.rg").unwrap();
+/// assert!(ir::verify(&program).is_ok());
+/// assert_eq!(program.to_string(), text);
+///
+/// let error = ops::parse("fn main() -> f64 {\n  %0: f64 = sume %0\n}", "sum.rg").unwrap_err();
+/// assert_eq!(error.to_string(), "sum.rg:2: parse error: unknown op `sume`; did you mean `sum`?");
+/// ```
+pub fn parse(text: &str, file: &str) -> Result<Program, Error> {
+    crate::ir::parse(text, file, &find)
 }
 
 /// Makes one `static` per row and the family's list; the doc comment is the row's `doc`.

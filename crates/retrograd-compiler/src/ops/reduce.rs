@@ -145,7 +145,13 @@ fn infer_dot(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
     let extent = |ty: &Type, axes: &[usize]| axes.iter().map(|axis| ty.shape.get(*axis).copied()).collect::<Option<Vec<usize>>>();
     let contracted = (extent(&types[0], &axes.lhs_contract), extent(&types[1], &axes.rhs_contract));
     let batch = (extent(&types[0], &axes.lhs_batch), extent(&types[1], &axes.rhs_batch));
-    if contracted.0.is_none() || contracted.0 != contracted.1 || batch.0.is_none() || batch.0 != batch.1 {
+    let once = |contract: &[usize], batch: &[usize]| {
+        let mut axes = [contract, batch].concat();
+        axes.sort_unstable();
+        axes.windows(2).all(|pair| pair[0] < pair[1])
+    };
+    let distinct = once(&axes.lhs_contract, &axes.lhs_batch) && once(&axes.rhs_contract, &axes.rhs_batch);
+    if !distinct || contracted.0.is_none() || contracted.0 != contracted.1 || batch.0.is_none() || batch.0 != batch.1 {
         return shape_error(format!(
             "`dot` cannot contract axes {:?} of {} with axes {:?} of {}",
             axes.lhs_contract, types[0], axes.rhs_contract, types[1]

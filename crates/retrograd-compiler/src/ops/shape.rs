@@ -134,7 +134,7 @@ fn transpose_broadcast(b: &Builder, attrs: &Attrs, _: &[Value], ct: Value) -> Co
 
 fn infer_reshape(_: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
     let shape = attrs.sizes("shape");
-    if shape.iter().product::<usize>() != types[0].elements() {
+    if Type::new(types[0].dtype, &shape[..]).checked_elements() != Some(types[0].elements()) {
         return shape_error(format!("`reshape` cannot make shape {shape:?} of the {} elements of {}", types[0].elements(), types[0]));
     }
     Ok(Type::new(types[0].dtype, shape))

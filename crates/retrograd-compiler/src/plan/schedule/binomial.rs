@@ -1,6 +1,6 @@
 //! Binomial checkpointing in closed form.
 //!
-//! Griewank and Walther, *Algorithm 799: revolve*, ACM TOMS 26(1), 2000, section 2; the minimum is Griewank's (*Achieving logarithmic
+//! Griewank and Walther, *Algorithm 799: revolve*, ACM TOMS 26(1), 2000; the minimum is Griewank's (*Achieving logarithmic
 //! growth of temporal and spatial complexity in reverse automatic differentiation*, 1992). As there, the slots count `x_0`, the
 //! working buffer is no slot, and an *advance* executes one step and records nothing. Deviation: numbers are exact for every `u64`.
 
@@ -102,7 +102,7 @@ pub fn stores(steps: u64, slots: u64) -> u64 {
 /// How far to advance from a stored state when `steps` steps from there are to be reversed and `slots` slots, that of the state
 /// included, may be used.
 ///
-/// Of all advances that lead to the fewest executions this is the choice of Griewank and Walther 2000, section 2, which also stores
+/// Of all advances that lead to the fewest executions this is the choice of Griewank and Walther 2000, which also stores
 /// the fewest states.
 ///
 /// ```

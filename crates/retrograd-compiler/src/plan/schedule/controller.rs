@@ -148,7 +148,7 @@ fn next_of_segments(words: &mut [i64]) -> Action {
     }
 }
 
-/// Griewank and Walther 2000, section 2, with the recursion unrolled: the slots are a stack, the newest on top, and
+/// Griewank and Walther 2000, with the recursion unrolled: the slots are a stack, the newest on top, and
 ///
 /// ```text
 /// reverse(s, t, c):                 x_s is in the working buffer, the steps s..t are to be reversed, c slots are free

@@ -1,0 +1,79 @@
+//! `if p, args {then, else}`.
+
+use super::{params_like, pick_or_zeros};
+use crate::diff::active::Through;
+use crate::diff::jvp::Walk;
+use crate::diff::mask::{and, pick, present, spread};
+use crate::diff::transform::Transform;
+use crate::diff::vjp::Sweep;
+use crate::ir::{Builder, Error, FuncId, IfOp, Inst, Op, Value};
+
+/// `if p, args, dargs {jvp then, jvp else}`: results, then the tangents of the active ones.
+pub(in crate::diff) fn forward(t: &mut Transform, walk: &mut Walk<'_>, inst: &Inst, op: &IfOp, active: &[bool]) -> Result<(), Error> {
+    let b = walk.b;
+    let tangents = walk.tangents(&inst.args);
+    let useful = t.activity.reaching_args(&t.program, Through::Derivatives, inst, active);
+    let varied = and(&present(&tangents), &useful);
+    let op = IfOp {
+        then_body: forward_body(t, op.then_body, &varied[1..], active)?,
+        else_body: forward_body(t, op.else_body, &varied[1..], active)?,
+    };
+    let args = walk.values(&inst.args);
+    let args = [args, pick(&tangents, &varied).into_iter().flatten().collect()].concat();
+    let types = t.program.function(op.then_body).result_types();
+    b.set_pos(&inst.pos);
+    let results = b.push(Op::If(op), args, types);
+    let (values, tangents) = results.split_at(inst.results.len());
+    walk.values_are(&inst.results, values);
+    walk.tangents_are(&inst.results, &spread(tangents, active));
+    Ok(())
+}
+
+fn forward_body(t: &mut Transform, id: FuncId, varied: &[bool], active: &[bool]) -> Result<FuncId, Error> {
+    t.build("if_jvp", &[id], &[varied, active], |t| {
+        let function = t.program.function(id);
+        let b = Builder::new(format!("{}_jvp", function.name));
+        let args = b.params(function.param_types());
+        let tangents = params_like(&b, &args, varied);
+        let pushed = t.push(&b, id, &args, &tangents, active)?;
+        let tangents = pick_or_zeros(&b, &pushed.tangents, active, &pushed.results);
+        Ok(b.finish([pushed.results, tangents].concat()))
+    })
+}
+
+/// `if p, args, cts, starts {vjp then, vjp else}`: each branch computes its forward part again and returns the cotangents of the active
+/// arguments. A cotangent that an argument has already goes through the branches, so that a slice read in one costs no array of zeros.
+pub(in crate::diff) fn reverse(t: &mut Transform, sweep: &mut Sweep<'_>, inst: &Inst, op: &IfOp) -> Result<(), Error> {
+    let b = sweep.b;
+    let cts = sweep.cotangents_of(&inst.results);
+    let useful = t.activity.reaching_args(&t.program, Through::Derivatives, inst, &present(&cts));
+    let active = and(&sweep.varied(&inst.args), &useful)[1..].to_vec();
+    if !active.contains(&true) {
+        return Ok(());
+    }
+    let places = &inst.args[1..];
+    let starts: Vec<Option<Value>> = places.iter().zip(&active).map(|(v, active)| active.then(|| sweep.take(*v)).flatten()).collect();
+    let masks = [&active, &present(&cts), &present(&starts)];
+    let op = IfOp { then_body: reverse_body(t, op.then_body, masks)?, else_body: reverse_body(t, op.else_body, masks)? };
+    let args: Vec<Value> = sweep.values(&inst.args).into_iter().chain(cts.into_iter().chain(starts).flatten()).collect();
+    let types = t.program.function(op.then_body).result_types();
+    b.set_pos(&inst.pos);
+    for (value, ct) in pick(places, &active).into_iter().zip(b.push(Op::If(op), args, types)) {
+        sweep.add(value, ct);
+    }
+    Ok(())
+}
+
+fn reverse_body(t: &mut Transform, id: FuncId, masks: [&Vec<bool>; 3]) -> Result<FuncId, Error> {
+    let [active, cts, starts] = masks;
+    t.build("if_vjp", &[id], &[active, cts, starts], |t| {
+        let function = t.program.function(id);
+        let b = Builder::new(format!("{}_vjp", function.name));
+        let args = b.params(function.param_types());
+        let cts = spread(&b.params(pick(&function.result_types(), cts)), cts);
+        let starts = params_like(&b, &args, starts);
+        let pulled = t.pull(&b, id, &args, active, &cts, &starts)?;
+        let cts = pick_or_zeros(&b, &pulled.cotangents, active, &args);
+        Ok(b.finish(cts))
+    })
+}

@@ -1,0 +1,33 @@
+//! Derivatives of control flow: one file per construct, both modes in it.
+
+pub(super) mod branch;
+pub(super) mod counted;
+pub(super) mod unwind;
+
+use super::mask::{pick, spread};
+use super::transform::Transform;
+use crate::ir::{Builder, Error, FuncId, Value};
+
+/// The marked items, with zeros like the value at the same place where one is absent.
+fn pick_or_zeros(b: &Builder, items: &[Option<Value>], marks: &[bool], like: &[Value]) -> Vec<Value> {
+    let places = (0..items.len()).filter(|k| marks[*k]);
+    places.map(|k| items[k].unwrap_or_else(|| b.zeros(&b.ty(like[k])))).collect()
+}
+
+/// New parameters with the types of the marked values, at their places.
+fn params_like(b: &Builder, like: &[Value], marks: &[bool]) -> Vec<Option<Value>> {
+    let params = b.params(b.types(&pick(like, marks)));
+    spread(&params, marks)
+}
+
+/// The step of a loop without what it emits; the body itself where it emits nothing.
+fn carries_only(t: &mut Transform, body: FuncId, carries: usize) -> Result<FuncId, Error> {
+    if t.program.function(body).results.len() == carries {
+        return Ok(body);
+    }
+    t.build("carries", &[body], &[&vec![true; carries]], |t| {
+        let mut function = t.program.function(body).clone();
+        function.results.truncate(carries);
+        Ok(function)
+    })
+}

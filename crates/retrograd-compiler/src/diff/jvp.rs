@@ -1,0 +1,123 @@
+//! Forward mode: one walk over a function that carries tangents along.
+
+use super::active::{Through, at};
+use super::control;
+use super::mask::any;
+use super::transform::Transform;
+use super::vjp::{missing, scale};
+use crate::ir::{Attrs, Builder, Error, FuncId, Function, Inst, Op, Row, Rule, Value};
+
+/// Results of a function and their tangents.
+#[derive(Debug)]
+pub(super) struct Pushed {
+    pub(super) results: Vec<Value>,
+    pub(super) tangents: Vec<Option<Value>>,
+}
+
+impl Transform {
+    /// Emits a function over these arguments together with the tangents of its marked results.
+    pub(super) fn push(
+        &mut self,
+        b: &Builder,
+        id: FuncId,
+        args: &[Value],
+        tangents: &[Option<Value>],
+        wanted: &[bool],
+    ) -> Result<Pushed, Error> {
+        let function = self.program.function(id).clone();
+        let useful = self.activity.reaching(&self.program, Through::Derivatives, id, wanted);
+        let mut walk = Walk { b, values: b.map(&function, args), tangents: vec![None; function.types.len()], useful };
+        for (param, tangent) in function.params.iter().zip(tangents) {
+            walk.tangents[param.0 as usize] = tangent.filter(|_| walk.useful[param.0 as usize]);
+        }
+        for inst in &function.insts {
+            self.forward(&mut walk, &function, inst)?;
+        }
+        Ok(Pushed { results: walk.values(&function.results), tangents: walk.tangents(&function.results) })
+    }
+
+    fn forward(&mut self, walk: &mut Walk<'_>, function: &Function, inst: &Inst) -> Result<(), Error> {
+        let b = walk.b;
+        let args: Vec<bool> = walk.tangents(&inst.args).iter().map(Option::is_some).collect();
+        let active = self.activity.varied_results(&self.program, inst, &args);
+        let active = super::mask::and(&active, &walk.useful(&inst.results));
+        if !any(&active) {
+            walk.values_are(&inst.results, &b.copy(function, inst, walk.values(&inst.args)));
+            return Ok(());
+        }
+        b.set_pos(&inst.pos);
+        match &inst.op {
+            Op::Row(row, attrs) => {
+                let y = b.copy(function, inst, walk.values(&inst.args))[0];
+                walk.values_are(&inst.results, &[y]);
+                let tangent = forward_row(walk, inst, row, attrs, y)?;
+                walk.tangents_are(&inst.results, &[tangent]);
+                Ok(())
+            }
+            Op::If(op) => control::branch::forward(self, walk, inst, op, &active),
+            Op::For(op) => control::counted::forward(self, walk, inst, op, &active),
+            Op::Unwind(op) => control::unwind::forward(self, walk, inst, op, &active),
+        }
+    }
+}
+
+/// The state of a forward walk over one function.
+#[derive(Debug)]
+pub(super) struct Walk<'b> {
+    pub(super) b: &'b Builder,
+    values: Vec<Option<Value>>,
+    tangents: Vec<Option<Value>>,
+    useful: Vec<bool>,
+}
+
+impl Walk<'_> {
+    pub(super) fn values(&self, values: &[Value]) -> Vec<Value> {
+        values.iter().map(|v| self.values[v.0 as usize].expect("SSA: defined before use")).collect()
+    }
+
+    pub(super) fn tangents(&self, values: &[Value]) -> Vec<Option<Value>> {
+        values.iter().map(|v| self.tangents[v.0 as usize]).collect()
+    }
+
+    pub(super) fn useful(&self, values: &[Value]) -> Vec<bool> {
+        at(&self.useful, values)
+    }
+
+    pub(super) fn values_are(&mut self, values: &[Value], new: &[Value]) {
+        for (value, new) in values.iter().zip(new) {
+            self.values[value.0 as usize] = Some(*new);
+        }
+    }
+
+    pub(super) fn tangents_are(&mut self, values: &[Value], new: &[Option<Value>]) {
+        for (value, new) in values.iter().zip(new) {
+            self.tangents[value.0 as usize] = *new;
+        }
+    }
+}
+
+/// dy = Σ_k ∂_k dx_k over the arguments that have a tangent.
+fn forward_row(walk: &Walk<'_>, inst: &Inst, row: &'static Row, attrs: &Attrs, y: Value) -> Result<Option<Value>, Error> {
+    let b = walk.b;
+    let (args, tangents) = (walk.values(&inst.args), walk.tangents(&inst.args));
+    let terms: Vec<Option<Value>> = match row.rule {
+        Rule::Zero => vec![],
+        Rule::Partials(partials) => {
+            let term = |k: usize| tangents[k].and_then(|dx| scale(b, partials[k], &args, y, dx));
+            (0..args.len()).map(term).collect()
+        }
+        Rule::Linear(transposes) => {
+            // The same op on the tangents; what it is not linear in stays.
+            let linear = |k: usize| transposes.get(k).is_some_and(Option::is_some);
+            let operand = |k: usize| if linear(k) { tangents[k].unwrap_or_else(|| b.zeros(&b.ty(args[k]))) } else { args[k] };
+            vec![Some(b.row(row, attrs.clone(), &(0..args.len()).map(operand).collect::<Vec<_>>()))]
+        }
+        Rule::Bilinear(_) => {
+            let left = tangents[0].map(|dx| b.row(row, attrs.clone(), &[dx, args[1]]));
+            let right = tangents[1].map(|dx| b.row(row, attrs.clone(), &[args[0], dx]));
+            vec![left, right]
+        }
+        Rule::Missing => return Err(missing(row, inst)),
+    };
+    Ok(terms.into_iter().flatten().reduce(|sum, term| b.add(sum, term)))
+}

@@ -1,0 +1,53 @@
+//! What both modes share: the growing Program, and functions built once per body and mask.
+
+use std::collections::BTreeMap;
+
+use super::active::Activity;
+use crate::ir::{Builder, Error, FuncId, Function, Program, Value};
+
+/// A Program that is being differentiated. New functions are appended; old ones stay as they are.
+#[derive(Debug)]
+pub(super) struct Transform {
+    pub(super) program: Program,
+    pub(super) activity: Activity,
+    built: BTreeMap<Key, FuncId>,
+}
+
+/// What a built function is for, the bodies it comes from, and the masks it was built for.
+type Key = (&'static str, Vec<FuncId>, Vec<Vec<bool>>);
+
+impl Transform {
+    pub(super) fn new(program: &Program) -> Transform {
+        Transform { program: program.clone(), activity: Activity::default(), built: BTreeMap::new() }
+    }
+
+    /// The function of that key; built the first time that it is asked for.
+    pub(super) fn build(
+        &mut self,
+        purpose: &'static str,
+        bodies: &[FuncId],
+        masks: &[&[bool]],
+        build: impl FnOnce(&mut Transform) -> Result<Function, Error>,
+    ) -> Result<FuncId, Error> {
+        let key = (purpose, bodies.to_vec(), masks.iter().map(|mask| mask.to_vec()).collect());
+        if let Some(known) = self.built.get(&key) {
+            return Ok(*known);
+        }
+        let function = build(self)?;
+        let id = self.program.add(function);
+        self.built.insert(key, id);
+        Ok(id)
+    }
+}
+
+/// Copies all instructions of a function over these arguments; returns the new value of each of its values.
+pub(super) fn replay(b: &Builder, function: &Function, args: &[Value]) -> Vec<Option<Value>> {
+    let mut map = b.map(function, args);
+    for inst in &function.insts {
+        let args = inst.args.iter().map(|v| map[v.0 as usize].expect("SSA: defined before use")).collect();
+        for (old, new) in inst.results.iter().zip(b.copy(function, inst, args)) {
+            map[old.0 as usize] = Some(new);
+        }
+    }
+    map
+}

@@ -1,0 +1,154 @@
+//! Reverse mode: one walk backwards over a function, instruction by instruction.
+
+use super::active::at;
+use super::control;
+use super::transform::{Transform, replay};
+use crate::ir::{Attrs, Builder, Contribution, Error, ErrorKind, Expr, FuncId, Function, Inst, Op, Partial, Row, Rule, Value};
+use crate::ops::ADD_AT;
+
+/// Results of a function and the cotangents of its parameters.
+#[derive(Debug)]
+pub(super) struct Pulled {
+    pub(super) results: Vec<Value>,
+    pub(super) cotangents: Vec<Option<Value>>,
+}
+
+impl Transform {
+    /// Emits a function over these arguments and then its reverse sweep. `varied` marks the parameters whose cotangents are asked for, `cts`
+    /// has one cotangent per result, and `starts` what the cotangents of the parameters are before the sweep adds to them.
+    pub(super) fn pull(
+        &mut self,
+        b: &Builder,
+        id: FuncId,
+        args: &[Value],
+        varied: &[bool],
+        cts: &[Option<Value>],
+        starts: &[Option<Value>],
+    ) -> Result<Pulled, Error> {
+        let function = self.program.function(id).clone();
+        let values = replay(b, &function, args);
+        let varied = self.activity.varied(&self.program, id, varied);
+        let mut sweep = Sweep { b, values, varied, cotangents: vec![None; function.types.len()] };
+        for (value, ct) in function.params.iter().zip(starts).chain(function.results.iter().zip(cts)) {
+            if let Some(ct) = ct {
+                sweep.add(*value, *ct);
+            }
+        }
+        for inst in function.insts.iter().rev() {
+            self.reverse(&mut sweep, &function, inst)?;
+        }
+        let results = function.results.iter().map(|v| sweep.value(*v)).collect();
+        Ok(Pulled { results, cotangents: sweep.cotangents_of(&function.params) })
+    }
+
+    fn reverse(&mut self, sweep: &mut Sweep<'_>, function: &Function, inst: &Inst) -> Result<(), Error> {
+        if sweep.cotangents_of(&inst.results).iter().all(Option::is_none) {
+            return Ok(());
+        }
+        sweep.b.set_pos(&inst.pos);
+        match &inst.op {
+            Op::Row(row, attrs) => reverse_row(sweep, inst, row, attrs),
+            Op::If(op) => control::branch::reverse(self, sweep, inst, op),
+            Op::For(op) => control::counted::reverse(self, sweep, function, inst, op),
+            Op::Unwind(op) => control::unwind::reverse(self, sweep, inst, op),
+        }
+    }
+}
+
+/// The state of a reverse sweep over one function. Absent cotangents are `None`; zeros are made only where something needs an array.
+#[derive(Debug)]
+pub(super) struct Sweep<'b> {
+    pub(super) b: &'b Builder,
+    values: Vec<Option<Value>>,
+    varied: Vec<bool>,
+    cotangents: Vec<Option<Value>>,
+}
+
+impl Sweep<'_> {
+    /// The emitted value of a value of the function.
+    pub(super) fn value(&self, value: Value) -> Value {
+        self.values[value.0 as usize].expect("SSA: defined before use")
+    }
+
+    pub(super) fn values(&self, values: &[Value]) -> Vec<Value> {
+        values.iter().map(|v| self.value(*v)).collect()
+    }
+
+    pub(super) fn varied(&self, values: &[Value]) -> Vec<bool> {
+        at(&self.varied, values)
+    }
+
+    pub(super) fn cotangents_of(&self, values: &[Value]) -> Vec<Option<Value>> {
+        values.iter().map(|v| self.cotangents[v.0 as usize]).collect()
+    }
+
+    /// Removes the cotangent that a value has so far, to be continued by a construct that gives the sum back through [`Sweep::add`].
+    /// A value that is taken twice has nothing the second time, so that nothing counts twice.
+    pub(super) fn take(&mut self, value: Value) -> Option<Value> {
+        self.cotangents[value.0 as usize].take()
+    }
+
+    /// Adds to the cotangent of a value, if the value is varied.
+    pub(super) fn add(&mut self, value: Value, ct: Value) {
+        self.contribute(value, Contribution::Dense(ct));
+    }
+
+    fn contribute(&mut self, value: Value, contribution: Contribution) {
+        if !self.varied[value.0 as usize] {
+            return;
+        }
+        let so_far = self.take(value);
+        let sum = match contribution {
+            Contribution::Dense(ct) => so_far.map_or(ct, |sum| self.b.add(sum, ct)),
+            Contribution::At { update, starts, attrs } => {
+                let base = so_far.unwrap_or_else(|| self.zeros(value));
+                self.b.row(&ADD_AT, attrs, &[&[base, update], &starts[..]].concat())
+            }
+        };
+        self.cotangents[value.0 as usize] = Some(sum);
+    }
+
+    /// Zeros like a value of the function.
+    pub(super) fn zeros(&self, value: Value) -> Value {
+        self.b.zeros(&self.b.ty(self.value(value)))
+    }
+}
+
+/// ct_k += ∂_kᵀ ct for every varied argument, in the order of the arguments.
+fn reverse_row(sweep: &mut Sweep<'_>, inst: &Inst, row: &'static Row, attrs: &Attrs) -> Result<(), Error> {
+    let b = sweep.b;
+    let (args, y) = (sweep.values(&inst.args), sweep.value(inst.results[0]));
+    let Some(ct) = sweep.cotangents_of(&inst.results)[0] else { return Ok(()) };
+    let varied = sweep.varied(&inst.args);
+    let wanted = (0..args.len()).filter(|k| varied[*k]);
+    for k in wanted {
+        let contribution = match row.rule {
+            Rule::Zero => None,
+            Rule::Partials(partials) => scale(b, partials[k], &args, y, ct).map(Contribution::Dense),
+            Rule::Linear(transposes) => transposes.get(k).copied().flatten().map(|transpose| transpose(b, attrs, &args, ct)),
+            Rule::Bilinear(transposes) => Some(transposes[k](b, attrs, &args, ct)),
+            Rule::Missing => return Err(missing(row, inst)),
+        };
+        if let Some(contribution) = contribution {
+            sweep.contribute(inst.args[k], contribution);
+        }
+    }
+    Ok(())
+}
+
+/// ∂·d for a tangent or a cotangent d; `None` where ∂ = 0.
+pub(super) fn scale(b: &Builder, partial: Partial, args: &[Value], y: Value, d: Value) -> Option<Value> {
+    let args: Vec<Expr<'_>> = args.iter().map(|arg| Expr::new(b, *arg)).collect();
+    match partial {
+        Partial::Zero => None,
+        Partial::One => Some(d),
+        Partial::MinusOne => Some(b.neg(d)),
+        Partial::Factor(factor) | Partial::Of(factor) => Some(b.mul(factor(&args, Expr::new(b, y)).value, d)),
+    }
+}
+
+/// A missing rule is an error, never a zero.
+pub(super) fn missing(row: &Row, inst: &Inst) -> Error {
+    let message = format!("`{}` has no derivative rule; give it one, or keep it away from what is differentiated", row.name);
+    Error::new(ErrorKind::MissingRule, inst.pos.clone(), message)
+}

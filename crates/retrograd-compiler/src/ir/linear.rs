@@ -1,0 +1,235 @@
+//! Whether a function is linear in some of its parameters, by the rules of the rows.
+//!
+//! Every value is the literal zero, a constant (it does not depend on the seeds), linear in the seeds, or neither. Only what reaches
+//! a result is judged. A loop's carries are a fixpoint.
+
+use std::collections::BTreeMap;
+
+use super::array::Data;
+use super::error::{Error, ErrorKind, Pos};
+use super::program::{ForOp, FuncId, Function, Inst, Op, Program, UnwindArgs, UnwindOp};
+use super::row::{Lowering, Partial, Row, Rule};
+
+/// Checks that the results of a function are linear in the parameters marked as seeds, taken together; says for each result whether
+/// it depends on the seeds at all. One that does not must be zero, else the function would be affine: that, like any other
+/// departure from linearity, is an error that names the instruction.
+///
+/// The Program must be verified otherwise: types fit and bodies do not recurse.
+pub fn linear_in(program: &Program, function: FuncId, seeds: &[bool]) -> Result<Vec<bool>, Error> {
+    let mut analysis = Analysis { program, faults: Vec::new(), memo: BTreeMap::new() };
+    let params = seeds.iter().map(|seed| if *seed { Kind::Linear } else { Kind::Constant }).collect();
+    let kinds = analysis.function(function, params);
+    let function = program.function(function);
+    let judge = |(k, kind): (usize, &Kind)| match kind {
+        Kind::Zero => Ok(false),
+        Kind::Linear => Ok(true),
+        Kind::Constant => Err(constant_result(function, k)),
+        Kind::Neither(fault) => Err(analysis.faults[*fault].clone()),
+    };
+    kinds.iter().enumerate().map(judge).collect()
+}
+
+/// How a value depends on the seeds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    /// Zero, whatever the seeds: constant and linear alike.
+    Zero,
+    /// Does not depend on the seeds.
+    Constant,
+    /// Linear in the seeds.
+    Linear,
+    /// None of these; the number of the error that says where.
+    Neither(usize),
+}
+
+struct Analysis<'p> {
+    program: &'p Program,
+    faults: Vec<Error>,
+    /// Results of a function by the kinds of its parameters; bodies are shared, and loops ask again.
+    memo: BTreeMap<(FuncId, Vec<Kind>), Vec<Kind>>,
+}
+
+fn constant_result(function: &Function, k: usize) -> Error {
+    let value = function.results[k];
+    let inst = function.insts.iter().find(|inst| inst.results.contains(&value));
+    let pos = inst.map_or(Pos::unknown(), |inst| inst.pos.clone());
+    let message = format!(
+        "result {k} of `{}`, %{}, must be linear in the cotangents but does not depend on them and is not zero",
+        function.name, value.0
+    );
+    Error::new(ErrorKind::Verify, pos, message)
+}
+
+impl Analysis<'_> {
+    fn function(&mut self, id: FuncId, params: Vec<Kind>) -> Vec<Kind> {
+        if let Some(results) = self.memo.get(&(id, params.clone())) {
+            return results.clone();
+        }
+        let function = self.program.function(id);
+        let mut kinds = vec![Kind::Constant; function.types.len()];
+        for (param, kind) in function.params.iter().zip(&params) {
+            kinds[param.0 as usize] = *kind;
+        }
+        for inst in &function.insts {
+            let args: Vec<Kind> = inst.args.iter().map(|v| kinds[v.0 as usize]).collect();
+            for (value, kind) in inst.results.iter().zip(self.inst(function, inst, &args)) {
+                kinds[value.0 as usize] = kind;
+            }
+        }
+        let results: Vec<Kind> = function.results.iter().map(|v| kinds[v.0 as usize]).collect();
+        self.memo.insert((id, params), results.clone());
+        results
+    }
+
+    fn inst(&mut self, function: &Function, inst: &Inst, args: &[Kind]) -> Vec<Kind> {
+        match &inst.op {
+            Op::Row(row, _) => vec![self.row(function, inst, row, args)],
+            Op::If(_) | Op::For(_) | Op::Unwind(_) if !self.is_constant(args[0]) => {
+                let kind = self.fault(function, inst, "a cotangent decides what runs");
+                vec![kind; inst.results.len()]
+            }
+            Op::If(op) => {
+                let then = self.function(op.then_body, args[1..].to_vec());
+                let otherwise = self.function(op.else_body, args[1..].to_vec());
+                self.join(function, inst, &then, &otherwise)
+            }
+            Op::For(op) => self.counted_loop(function, inst, op, args),
+            Op::Unwind(op) => self.unwind(function, inst, op, args),
+        }
+    }
+
+    fn is_constant(&self, kind: Kind) -> bool {
+        match kind {
+            Kind::Zero | Kind::Constant => true,
+            Kind::Linear | Kind::Neither(_) => false,
+        }
+    }
+
+    fn counted_loop(&mut self, function: &Function, inst: &Inst, op: &ForOp, args: &[Kind]) -> Vec<Kind> {
+        let (_, c0, inv, xs) = op.args(args);
+        let mut carries = c0.to_vec();
+        loop {
+            let results = self.function(op.body, [&[Kind::Constant], &carries[..], inv, xs].concat());
+            let (stepped, emitted) = op.results(&results);
+            let joined = self.join(function, inst, &carries, stepped);
+            if joined == carries {
+                return [&carries, emitted].concat();
+            }
+            carries = joined;
+        }
+    }
+
+    fn unwind(&mut self, function: &Function, inst: &Inst, op: &UnwindOp, args: &[Kind]) -> Vec<Kind> {
+        let UnwindArgs { carries, invariants, streams, adjoints, emitted, running, .. } = op.args(args);
+        let forward = [&args[..1], carries, invariants, streams].concat();
+        let mut states = self.counted_loop(function, inst, &op.trajectory(), &forward);
+        states.truncate(op.carries);
+        let (mut a, mut r) = (adjoints.to_vec(), running.to_vec());
+        loop {
+            let params = [&[Kind::Constant], &states[..], invariants, streams, &a, emitted, &r].concat();
+            let results = self.function(op.bwd, params);
+            let (a_next, r_next, h) = op.results(&results);
+            let (a_next, r_next) = (self.join(function, inst, &a, a_next), self.join(function, inst, &r, r_next));
+            if a_next == a && r_next == r {
+                return [&a, &r, h].concat();
+            }
+            (a, r) = (a_next, r_next);
+        }
+    }
+
+    /// What a value is that may be either.
+    fn join(&mut self, function: &Function, inst: &Inst, a: &[Kind], b: &[Kind]) -> Vec<Kind> {
+        let mut join = |pair: (&Kind, &Kind)| match pair {
+            (Kind::Neither(fault), _) | (_, Kind::Neither(fault)) => Kind::Neither(*fault),
+            (Kind::Zero, other) | (other, Kind::Zero) => *other,
+            (Kind::Constant, Kind::Constant) => Kind::Constant,
+            (Kind::Linear, Kind::Linear) => Kind::Linear,
+            (Kind::Constant, Kind::Linear) | (Kind::Linear, Kind::Constant) => {
+                self.fault(function, inst, "a result depends on the cotangents only sometimes and is not zero otherwise")
+            }
+        };
+        a.iter().zip(b).map(&mut join).collect()
+    }
+
+    fn row(&mut self, function: &Function, inst: &Inst, row: &Row, args: &[Kind]) -> Kind {
+        if let Some(fault) = args.iter().find(|kind| matches!(kind, Kind::Neither(_))) {
+            return *fault;
+        }
+        if !args.contains(&Kind::Linear) {
+            let vanishes = is_zero_literal(inst) || (args.contains(&Kind::Zero) && jointly_linear(row, args, Kind::Zero).is_ok());
+            return if vanishes { Kind::Zero } else { Kind::Constant };
+        }
+        let is_float = inst.results.iter().all(|v| function.ty(*v).dtype.is_float());
+        match jointly_linear(row, args, Kind::Linear) {
+            Ok(()) if is_float => Kind::Linear,
+            Ok(()) => self.fault(function, inst, "its result is not a float"),
+            Err(reason) => self.fault(function, inst, reason),
+        }
+    }
+
+    fn fault(&mut self, function: &Function, inst: &Inst, reason: &str) -> Kind {
+        let value = inst.results.first().map_or(String::new(), |v| format!("%{} = ", v.0));
+        let message = format!("`{value}{}` in `{}` is not linear in the cotangents: {reason}", inst.op.name(), function.name);
+        self.faults.push(Error::new(ErrorKind::Verify, inst.pos.clone(), message));
+        Kind::Neither(self.faults.len() - 1)
+    }
+}
+
+fn is_zero_literal(inst: &Inst) -> bool {
+    let Op::Row(row, attrs) = &inst.op else { return false };
+    row.lowering == Lowering::Constant
+        && match attrs.array("value").data() {
+            Data::F32(x) => x.iter().all(|x| *x == 0.0),
+            Data::F64(x) => x.iter().all(|x| *x == 0.0),
+            Data::I32(x) => x.iter().all(|x| *x == 0),
+            Data::I64(x) => x.iter().all(|x| *x == 0),
+            Data::Bool(x) => x.iter().all(|x| !x),
+        }
+}
+
+/// Whether the row is linear in its arguments of kind `seed`, taken together, the others being constant. With `Zero` as the seed:
+/// whether it vanishes with them.
+fn jointly_linear(row: &Row, args: &[Kind], seed: Kind) -> Result<(), &'static str> {
+    let is_seed = |k: usize| args[k] == seed;
+    match row.rule {
+        Rule::Zero => Err("it is flat in its arguments"),
+        Rule::Missing => Err("it has no derivative rule"),
+        Rule::Bilinear(_) if seed == Kind::Linear && is_seed(0) && is_seed(1) => Err("it multiplies two of them"),
+        Rule::Bilinear(_) => Ok(()),
+        Rule::Linear(transposes) => {
+            let moves = |k: usize| transposes.get(k).is_some_and(Option::is_some);
+            if (0..args.len()).any(|k| is_seed(k) && !moves(k)) {
+                Err("it is not linear in this argument")
+            } else if (0..args.len()).any(|k| moves(k) && args[k] == Kind::Constant) {
+                Err("it adds a constant that is not zero")
+            } else {
+                Ok(())
+            }
+        }
+        Rule::Partials(partials) => elementwise(partials, args, seed),
+    }
+}
+
+/// y = Σ ±x_k over the partials ±1, plus a rest. The rest is linear in one `Factor` argument; it vanishes where one of them is zero,
+/// and where there are no other arguments.
+fn elementwise(partials: &[Partial], args: &[Kind], seed: Kind) -> Result<(), &'static str> {
+    let (mut factors, mut has_rest, mut vanishes) = (0, false, false);
+    for (partial, kind) in partials.iter().zip(args) {
+        match partial {
+            Partial::One | Partial::MinusOne if *kind == Kind::Constant => return Err("it adds a constant that is not zero"),
+            Partial::One | Partial::MinusOne => {}
+            Partial::Zero | Partial::Of(_) if *kind == seed => return Err("it is not linear in this argument"),
+            Partial::Zero | Partial::Of(_) => has_rest = true,
+            Partial::Factor(_) => {
+                factors += usize::from(*kind == Kind::Linear);
+                vanishes |= *kind == Kind::Zero;
+                has_rest = true;
+            }
+        }
+    }
+    match factors {
+        0 if has_rest && !vanishes => Err("it adds a constant that is not zero"),
+        0 | 1 => Ok(()),
+        _ => Err("it multiplies two of them"),
+    }
+}

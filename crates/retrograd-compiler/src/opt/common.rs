@@ -1,0 +1,149 @@
+//! Equal work is done once: instructions of one function, and functions of the Program.
+//!
+//! Values are numbered over the whole Program: a parameter by place and type, an instruction by its op, attributes (literals by their
+//! bits), the classes of its bodies and the numbers of its arguments. Two functions are of one class iff their parameters have the same
+//! types and their results the same numbers; order and dead code do not matter. Arguments are never swapped: a + b and b + a may be
+//! different NaNs.
+
+use std::collections::BTreeMap;
+
+use super::edit::Editor;
+use super::functions::rewrite;
+use crate::ir::{Array, Attr, Attrs, DType, Data, FuncId, Function, Inst, Op, Program, Type, Value};
+
+/// The Program with every value of a function computed once, by its first instruction, and every function there once.
+pub fn common(program: &Program) -> Program {
+    let mut numbering = Numbering::default();
+    rewrite(program, |out, function| {
+        let (function, class) = numbering.function(function);
+        let key = (class, function.insts.iter().map(place).collect());
+        let made = *numbering.made.entry(key).or_insert_with(|| out.add(function));
+        numbering.classes_of.resize(out.functions.len(), class);
+        made
+    })
+}
+
+/// Whether two Programs are the same to the last number and bit; names and positions do not count.
+pub(super) fn same(a: &Program, b: &Program) -> bool {
+    let op = |inst: &Inst| op_key(&inst.op, |id| id.0);
+    let same_inst = |(a, b): (&Inst, &Inst)| a.args == b.args && a.results == b.results && op(a) == op(b);
+    let same_function = |(a, b): (&Function, &Function)| {
+        (&a.params, &a.results, &a.types, a.insts.len()) == (&b.params, &b.results, &b.types, b.insts.len())
+            && a.insts.iter().zip(&b.insts).all(same_inst)
+    };
+    a.entry == b.entry && a.functions.len() == b.functions.len() && a.functions.iter().zip(&b.functions).all(same_function)
+}
+
+/// Equal numbers are equal values, for equal parameters.
+type Number = u32;
+
+/// Functions of one class compute the same.
+type Class = u32;
+
+/// Where an instruction comes from. Functions that differ only here stay apart, so that an error names its own line.
+type Place = (&'static str, Option<String>, u32, Vec<FuncId>);
+
+fn place(inst: &Inst) -> Place {
+    (inst.op.name(), inst.pos.file().map(str::to_string), inst.pos.line(), inst.bodies())
+}
+
+#[derive(Default)]
+struct Numbering {
+    numbers: BTreeMap<Key, Vec<Number>>,
+    count: Number,
+    classes: BTreeMap<(Vec<Type>, Vec<Number>), Class>,
+    /// Classes of the functions of the new Program.
+    classes_of: Vec<Class>,
+    made: BTreeMap<(Class, Vec<Place>), FuncId>,
+}
+
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    Param(usize, Type),
+    Inst(OpKey, Vec<Number>, Vec<Type>),
+}
+
+impl Numbering {
+    /// A function with equal instructions merged, and its class.
+    fn function(&mut self, function: &Function) -> (Function, Class) {
+        let mut editor = Editor::new(function);
+        let mut numbers: Vec<Number> = vec![Number::MAX; function.types.len()];
+        let mut first: BTreeMap<Number, Value> = BTreeMap::new();
+        for (place, param) in function.params.iter().enumerate() {
+            numbers[param.0 as usize] = self.number(Key::Param(place, function.ty(*param).clone()), 1)[0];
+        }
+        for inst in &function.insts {
+            let args = inst.args.iter().map(|v| numbers[v.0 as usize]).collect();
+            let types = inst.results.iter().map(|v| function.ty(*v).clone()).collect();
+            let op = op_key(&inst.op, |id| self.classes_of[usize::from(id)]);
+            let results = self.number(Key::Inst(op, args, types), inst.results.len());
+            inst.results.iter().zip(&results).for_each(|(v, number)| numbers[v.0 as usize] = *number);
+            match results.iter().map(|number| first.get(number).copied()).collect::<Option<Vec<Value>>>() {
+                Some(known) => editor.bind_all(inst, &known),
+                None => {
+                    editor.copy(inst);
+                    first.extend(results.iter().copied().zip(editor.values(&inst.results)));
+                }
+            }
+        }
+        let results = function.results.iter().map(|v| numbers[v.0 as usize]).collect();
+        let next = Class::try_from(self.classes.len()).expect("fewer than 2^32 classes");
+        let class = *self.classes.entry((function.param_types(), results)).or_insert(next);
+        (editor.finish(), class)
+    }
+
+    fn number(&mut self, key: Key, results: usize) -> Vec<Number> {
+        let next = self.count..self.count + Number::try_from(results).expect("fewer than 2^32 values");
+        let numbers = self.numbers.entry(key).or_insert_with(|| next.clone().collect());
+        self.count = self.count.max(numbers.last().map_or(0, |last| last + 1));
+        numbers.clone()
+    }
+}
+
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum OpKey {
+    Row(&'static str, Vec<(&'static str, AttrKey)>),
+    /// Name, bodies and lengths of the groups.
+    Control(&'static str, Vec<u32>, Vec<usize>),
+}
+
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum AttrKey {
+    Ints(Vec<i64>),
+    DType(DType),
+    Type(Type),
+    Array(Type, Vec<u64>),
+}
+
+fn op_key(op: &Op, class: impl Fn(FuncId) -> u32) -> OpKey {
+    match op {
+        Op::Row(row, attrs) => OpKey::Row(row.name, attr_keys(attrs)),
+        Op::If(f) => OpKey::Control(op.name(), vec![class(f.then_body), class(f.else_body)], vec![]),
+        Op::For(f) => OpKey::Control(op.name(), vec![class(f.body)], vec![f.carries, f.invariants, f.bound]),
+        Op::Unwind(f) => {
+            let groups = vec![f.carries, f.invariants, f.streams, f.adjoints, f.emitted, f.running, f.bound];
+            OpKey::Control(op.name(), vec![class(f.body), class(f.bwd)], groups)
+        }
+    }
+}
+
+fn attr_keys(attrs: &Attrs) -> Vec<(&'static str, AttrKey)> {
+    let key = |attr: &Attr| match attr {
+        Attr::Ints(values) => AttrKey::Ints(values.clone()),
+        Attr::DType(dtype) => AttrKey::DType(*dtype),
+        Attr::Type(ty) => AttrKey::Type(ty.clone()),
+        Attr::Array(array) => AttrKey::Array(array.ty(), bits(array)),
+    };
+    attrs.iter().map(|(name, attr)| (*name, key(attr))).collect()
+}
+
+/// Elements by their bits: 0.0 differs from -0.0, and a NaN is itself.
+pub(super) fn bits(array: &Array) -> Vec<u64> {
+    match array.data() {
+        Data::F32(x) => x.iter().map(|x| u64::from(x.to_bits())).collect(),
+        Data::F64(x) => x.iter().map(|x| x.to_bits()).collect(),
+        Data::I32(x) => x.iter().map(|x| u64::from(x.cast_unsigned())).collect(),
+        Data::I64(x) => x.iter().map(|x| x.cast_unsigned()).collect(),
+        Data::Bool(x) => x.iter().map(|x| u64::from(*x)).collect(),
+    }
+}

@@ -1,0 +1,221 @@
+//! Dead code: what no result needs is not computed, per *result* of control flow.
+//!
+//! A function is sliced to the results that somebody reads. Inside, a loop is sliced to the carries that its live results need, by
+//! fixpoint; an unwind to the carries that its live backward results read and those that the body needs to compute them. Slices are
+//! made per use, so a body that two instructions share is never cut for the other.
+//!
+//! Kept places are lists of `bool`. The arguments of a loop or unwind correspond one to one to the parameters of its body or bwd, and
+//! likewise the results, so one list serves both sides.
+
+use std::collections::BTreeMap;
+
+use super::edit::Editor;
+use super::functions::compact;
+use crate::ir::{ForOp, FuncId, Function, IfOp, Inst, Op, Program, UnwindOp, Value};
+
+/// The Program without what no result needs: instructions, results and arguments of control flow, functions. The entry keeps its
+/// parameters and results.
+pub fn dead_code(program: &Program) -> Program {
+    let mut slicer = Slicer::new(program);
+    let entry = program.main();
+    let whole = (vec![true; entry.results.len()], vec![true; entry.params.len()]);
+    let entry = slicer.slice(program.entry, &whole.0, &whole.1);
+    compact(&Program { functions: slicer.functions, entry })
+}
+
+/// For each instruction of a function, whether a value of `roots` needs it. Bodies are those of `program`; the function itself need
+/// not be part of it.
+pub fn live_insts(function: &Function, program: &Program, roots: &[Value]) -> Vec<bool> {
+    let used = Slicer::new(program).used(function, roots.iter().copied());
+    function.insts.iter().map(|inst| inst.results.iter().any(|v| used[v.0 as usize])).collect()
+}
+
+/// What is known and made so far.
+struct Slicer<'p> {
+    program: &'p Program,
+    /// Parameters that a function reads for some of its results.
+    reads: BTreeMap<(FuncId, Vec<bool>), Vec<bool>>,
+    /// Slices made, by function, results and parameters.
+    made: BTreeMap<(FuncId, Vec<bool>, Vec<bool>), FuncId>,
+    /// Functions of the new Program.
+    functions: Vec<Function>,
+}
+
+/// Arguments and results that an instruction keeps.
+struct Kept {
+    args: Vec<bool>,
+    results: Vec<bool>,
+}
+
+impl<'p> Slicer<'p> {
+    fn new(program: &'p Program) -> Slicer<'p> {
+        Slicer { program, reads: BTreeMap::new(), made: BTreeMap::new(), functions: Vec::new() }
+    }
+
+    /// Which values of a function its roots need, by number.
+    fn used(&mut self, function: &Function, roots: impl Iterator<Item = Value>) -> Vec<bool> {
+        let mut used = vec![false; function.types.len()];
+        roots.for_each(|v| used[v.0 as usize] = true);
+        for inst in function.insts.iter().rev() {
+            let results: Vec<bool> = inst.results.iter().map(|v| used[v.0 as usize]).collect();
+            if results.contains(&true) {
+                let kept = self.keep(inst, results);
+                choose(&inst.args, &kept.args).for_each(|v| used[v.0 as usize] = true);
+            }
+        }
+        used
+    }
+
+    /// Which parameters a function reads for these results.
+    fn reads(&mut self, id: FuncId, results: &[bool]) -> Vec<bool> {
+        let key = (id, results.to_vec());
+        if let Some(reads) = self.reads.get(&key) {
+            return reads.clone();
+        }
+        let function = self.program.function(id);
+        let used = self.used(function, choose(&function.results, results));
+        let reads: Vec<bool> = function.params.iter().map(|v| used[v.0 as usize]).collect();
+        self.reads.insert(key, reads.clone());
+        reads
+    }
+
+    /// What a live instruction keeps when these of its results are read.
+    fn keep(&mut self, inst: &Inst, results: Vec<bool>) -> Kept {
+        match &inst.op {
+            Op::Row(..) => Kept { args: vec![true; inst.args.len()], results },
+            Op::If(op) => self.keep_if(op, results),
+            Op::For(op) => self.keep_for(op, results),
+            Op::Unwind(op) => self.keep_unwind(op, results),
+        }
+    }
+
+    fn keep_if(&mut self, op: &IfOp, results: Vec<bool>) -> Kept {
+        let mut args = self.reads(op.then_body, &results);
+        merge(&mut args, &self.reads(op.else_body, &results));
+        args.insert(0, true);
+        Kept { args, results }
+    }
+
+    /// A carry is live iff its final value is read or a live result of the body reads it.
+    fn keep_for(&mut self, op: &ForOp, mut results: Vec<bool>) -> Kept {
+        let mut args = self.reads(op.body, &results);
+        while merge(&mut results[..op.carries], &args[1..][..op.carries]) {
+            args = self.reads(op.body, &results);
+        }
+        args[0] = true;
+        merge(&mut args[1..], &results[..op.carries]);
+        Kept { args, results }
+    }
+
+    /// Backwards first: an adjoint or running cotangent is live iff its result is read or a live result of bwd reads it. Then the
+    /// carries: those that bwd reads, and those that the body reads to compute them.
+    fn keep_unwind(&mut self, op: &UnwindOp, mut results: Vec<bool>) -> Kept {
+        let inputs = 1 + op.carries + op.invariants + op.streams;
+        let (adjoints, running) = (inputs, inputs + op.adjoints + op.emitted);
+        let mut args = self.reads(op.bwd, &results);
+        loop {
+            let grew = merge(&mut results, &args[adjoints..][..op.adjoints]);
+            if !merge(&mut results[op.adjoints..], &args[running..][..op.running]) && !grew {
+                break;
+            }
+            args = self.reads(op.bwd, &results);
+        }
+        merge(&mut args[adjoints..], &results[..op.adjoints]);
+        merge(&mut args[running..], &results[op.adjoints..][..op.running]);
+        loop {
+            let reads = self.reads(op.body, &args[1..=op.carries]);
+            if !merge(&mut args[..inputs], &reads) {
+                break;
+            }
+        }
+        args[0] = true;
+        Kept { args, results }
+    }
+
+    /// The function with these results and parameters only.
+    fn slice(&mut self, id: FuncId, results: &[bool], params: &[bool]) -> FuncId {
+        let key = (id, results.to_vec(), params.to_vec());
+        if let Some(made) = self.made.get(&key) {
+            return *made;
+        }
+        let old = self.program.function(id);
+        let used = self.used(old, choose(&old.results, results));
+        let mut editor = Editor::empty(old);
+        choose(&old.params, params).for_each(|param| editor.param(param));
+        for inst in &old.insts {
+            let live: Vec<bool> = inst.results.iter().map(|v| used[v.0 as usize]).collect();
+            if live.contains(&true) {
+                let kept = self.keep(inst, live);
+                let op = self.slice_op(&inst.op, &kept);
+                let args: Vec<Value> = choose(&inst.args, &kept.args).collect();
+                let results: Vec<Value> = choose(&inst.results, &kept.results).collect();
+                editor.replace(inst, op, editor.values(&args), &results);
+            }
+        }
+        let results: Vec<Value> = choose(&old.results, results).collect();
+        self.functions.push(editor.finish_with(&results));
+        let made = FuncId(u32::try_from(self.functions.len() - 1).expect("fewer than 2^32 functions"));
+        self.made.insert(key, made);
+        made
+    }
+
+    /// The op over sliced bodies.
+    fn slice_op(&mut self, op: &Op, kept: &Kept) -> Op {
+        let Kept { args, results } = kept;
+        match op {
+            Op::Row(row, attrs) => Op::Row(row, attrs.clone()),
+            Op::If(op) => Op::If(IfOp {
+                then_body: self.slice(op.then_body, results, &args[1..]),
+                else_body: self.slice(op.else_body, results, &args[1..]),
+            }),
+            Op::For(op) => {
+                let (_, carries, invariants, xs) = op.args(args);
+                let (_, ys) = op.results(results);
+                let (carries, invariants, streams) = (count(carries), count(invariants), count(xs) + count(ys));
+                Op::For(ForOp { body: self.slice(op.body, results, args), carries, invariants, bound: bound(op.bound, streams) })
+            }
+            Op::Unwind(op) => {
+                let groups = op.args(args);
+                let (_, _, h) = op.results(results);
+                let inputs = 1 + op.carries + op.invariants + op.streams;
+                let streams = count(groups.streams) + count(groups.emitted) + count(h);
+                Op::Unwind(UnwindOp {
+                    body: self.slice(op.body, groups.carries, &args[..inputs]),
+                    bwd: self.slice(op.bwd, results, args),
+                    carries: count(groups.carries),
+                    invariants: count(groups.invariants),
+                    streams: count(groups.streams),
+                    adjoints: count(groups.adjoints),
+                    emitted: count(groups.emitted),
+                    running: count(groups.running),
+                    bound: bound(op.bound, streams),
+                })
+            }
+        }
+    }
+}
+
+/// The extent of streams, 0 where there is none left.
+fn bound(extent: usize, streams: usize) -> usize {
+    if streams == 0 { 0 } else { extent }
+}
+
+fn count(kept: &[bool]) -> usize {
+    kept.iter().filter(|kept| **kept).count()
+}
+
+/// The kept items of a list.
+fn choose<T: Copy>(list: &[T], kept: &[bool]) -> impl Iterator<Item = T> {
+    assert_eq!(list.len(), kept.len(), "one mark per item");
+    list.iter().zip(kept).filter(|(_, kept)| **kept).map(|(item, _)| *item)
+}
+
+/// Marks in `into` what is marked in `from`, place by place; whether anything is new.
+fn merge(into: &mut [bool], from: &[bool]) -> bool {
+    let mut grew = false;
+    for (into, from) in into.iter_mut().zip(from) {
+        grew |= *from && !*into;
+        *into |= *from;
+    }
+    grew
+}

@@ -1,0 +1,170 @@
+//! A function rewritten instruction by instruction, with the definitions of its new values at hand.
+
+use crate::ir::{Array, Attr, Attrs, Function, Inst, Lowering, Op, Pos, Row, Type, Value, View};
+use crate::ops::{BROADCAST, CONSTANT};
+
+/// The old function, the new one so far, and which new value stands for each old one.
+pub(super) struct Editor<'f> {
+    from: &'f Function,
+    to: Function,
+    map: Vec<Option<Value>>,
+    definitions: Vec<Option<usize>>,
+}
+
+impl<'f> Editor<'f> {
+    /// A function without parameters yet.
+    pub(super) fn empty(from: &'f Function) -> Editor<'f> {
+        let to = Function { name: from.name.clone(), params: vec![], insts: vec![], results: vec![], types: vec![] };
+        Editor { from, to, map: vec![None; from.types.len()], definitions: vec![] }
+    }
+
+    /// A function with the same parameters.
+    pub(super) fn new(from: &'f Function) -> Editor<'f> {
+        let mut editor = Editor::empty(from);
+        from.params.iter().for_each(|param| editor.param(*param));
+        editor
+    }
+
+    /// Keeps a parameter.
+    pub(super) fn param(&mut self, old: Value) {
+        let new = self.define(self.from.ty(old).clone(), None);
+        self.to.params.push(new);
+        self.bind(old, new);
+    }
+
+    /// Lets a new value stand for an old one.
+    pub(super) fn bind(&mut self, old: Value, new: Value) {
+        self.map[old.0 as usize] = Some(new);
+    }
+
+    /// New values that stand for old ones.
+    pub(super) fn values(&self, old: &[Value]) -> Vec<Value> {
+        old.iter().map(|v| self.map[v.0 as usize].expect("SSA: defined before use")).collect()
+    }
+
+    /// A new instruction over new values.
+    pub(super) fn push(&mut self, op: Op, args: Vec<Value>, types: Vec<Type>, pos: &Pos) -> Vec<Value> {
+        let index = self.to.insts.len();
+        let results: Vec<Value> = types.into_iter().map(|ty| self.define(ty, Some(index))).collect();
+        self.to.insts.push(Inst { op, args, results: results.clone(), pos: pos.clone() });
+        results
+    }
+
+    /// A new instruction of the op table.
+    pub(super) fn row(&mut self, row: &'static Row, attrs: Attrs, args: Vec<Value>, ty: Type, pos: &Pos) -> Value {
+        self.push(Op::Row(row, attrs), args, vec![ty], pos)[0]
+    }
+
+    /// An array of this shape whose elements are all this number.
+    pub(super) fn full(&mut self, number: Array, shape: &[usize], pos: &Pos) -> Value {
+        let (literal, repeat) = (literal(number.clone()), repeat(shape));
+        let scalar = self.row(literal.0, literal.1, vec![], number.ty(), pos);
+        if shape.is_empty() {
+            return scalar;
+        }
+        self.row(repeat.0, repeat.1, vec![scalar], Type::new(number.dtype(), shape), pos)
+    }
+
+    /// An old instruction as it is.
+    pub(super) fn copy(&mut self, inst: &Inst) {
+        self.replace(inst, inst.op.clone(), self.values(&inst.args), &inst.results);
+    }
+
+    /// A new op in place of an old instruction, whose results are these of the old ones.
+    pub(super) fn replace(&mut self, inst: &Inst, op: Op, args: Vec<Value>, results: &[Value]) {
+        let types = results.iter().map(|v| self.from.ty(*v).clone()).collect();
+        let new = self.push(op, args, types, &inst.pos);
+        results.iter().zip(new).for_each(|(old, new)| self.bind(*old, new));
+    }
+
+    /// New values in place of an old instruction.
+    pub(super) fn bind_all(&mut self, inst: &Inst, values: &[Value]) {
+        assert_eq!(inst.results.len(), values.len(), "every result of `{}` needs a value", inst.op.name());
+        inst.results.iter().zip(values).for_each(|(old, new)| self.bind(*old, *new));
+    }
+
+    /// The instructions of another function over new values; returns its results.
+    pub(super) fn inline(&mut self, body: &Function, args: &[Value]) -> Vec<Value> {
+        assert_eq!(body.params.len(), args.len(), "a body gets as many arguments as it has parameters");
+        let mut map = vec![Value(u32::MAX); body.types.len()];
+        body.params.iter().zip(args).for_each(|(param, arg)| map[param.0 as usize] = *arg);
+        for inst in &body.insts {
+            let args = inst.args.iter().map(|v| map[v.0 as usize]).collect();
+            let types = inst.results.iter().map(|v| body.ty(*v).clone()).collect();
+            let results = self.push(inst.op.clone(), args, types, &inst.pos);
+            inst.results.iter().zip(results).for_each(|(old, new)| map[old.0 as usize] = new);
+        }
+        body.results.iter().map(|v| map[v.0 as usize]).collect()
+    }
+
+    /// The type of a new value.
+    pub(super) fn ty(&self, value: Value) -> &Type {
+        self.to.ty(value)
+    }
+
+    /// The row, attributes and arguments that define a new value, where it is the result of a row.
+    pub(super) fn definition(&self, value: Value) -> Option<(&'static Row, &Attrs, &[Value])> {
+        let inst = &self.to.insts[self.definitions[value.0 as usize]?];
+        match &inst.op {
+            Op::Row(row, attrs) => Some((row, attrs, &inst.args)),
+            Op::If(_) | Op::For(_) | Op::Unwind(_) => None,
+        }
+    }
+
+    /// The literal that a new value is.
+    pub(super) fn literal(&self, value: Value) -> Option<&Array> {
+        let (row, attrs, _) = self.definition(value)?;
+        (row.lowering == Lowering::Constant).then(|| attrs.array("value"))
+    }
+
+    /// The number, at rank 0, that every element of a new value is: a literal of one element, or one repeated.
+    pub(super) fn number(&self, value: Value) -> Option<Array> {
+        let (row, attrs, args) = self.definition(value)?;
+        match row.lowering {
+            Lowering::Constant => {
+                Some(attrs.array("value")).filter(|literal| literal.len() == 1).map(|literal| literal.clone().reshaped([]))
+            }
+            Lowering::View(View::Broadcast) => self.number(args[0]),
+            Lowering::Map(_)
+            | Lowering::Convert
+            | Lowering::Iota
+            | Lowering::View(View::Reshape | View::Transpose | View::Slice | View::DynamicSlice)
+            | Lowering::Write(_)
+            | Lowering::Sum
+            | Lowering::Dot => None,
+        }
+    }
+
+    /// The integer that a new value is.
+    pub(super) fn int(&self, value: Value) -> Option<i64> {
+        self.literal(value).map(|literal| literal.as_i64()[0])
+    }
+
+    /// The new function, with these results of the old one.
+    pub(super) fn finish_with(mut self, results: &[Value]) -> Function {
+        self.to.results = self.values(results);
+        self.to
+    }
+
+    /// The new function, with the results of the old one.
+    pub(super) fn finish(self) -> Function {
+        let from = self.from;
+        self.finish_with(&from.results)
+    }
+
+    fn define(&mut self, ty: Type, definition: Option<usize>) -> Value {
+        self.to.types.push(ty);
+        self.definitions.push(definition);
+        Value(u32::try_from(self.to.types.len() - 1).expect("fewer than 2^32 values"))
+    }
+}
+
+/// Row and attributes of a literal.
+pub(super) fn literal(value: Array) -> (&'static Row, Attrs) {
+    (&CONSTANT, Attrs::none().with("value", Attr::Array(value)))
+}
+
+/// Row and attributes of a scalar repeated.
+pub(super) fn repeat(shape: &[usize]) -> (&'static Row, Attrs) {
+    (&BROADCAST, Attrs::none().ints("shape", shape.iter().copied()).ints("axes", []))
+}

@@ -1,0 +1,277 @@
+//! Constants fold, and identities of rows are a table: one line per law.
+//!
+//! Every law holds bit for bit, on NaN, infinities and both zeros, or it is not here: x + 0 is not x (-0 + 0 = 0), x · 0 is not 0
+//! (∞ · 0 is a NaN), -1 · x is not -x (a NaN keeps its sign under the product). Of NaNs, the laws leave a signalling one signalling.
+
+use super::common::bits;
+use super::edit::{Editor, literal, repeat};
+use super::functions::rewrite;
+use crate::ir::{Array, Attrs, DType, Data, Inst, Lowering, Op, Program, Row, Type, Value, View};
+use crate::ops;
+
+/// The Program with constants folded and identities applied.
+pub fn fold(program: &Program) -> Program {
+    rewrite(program, |out, function| {
+        let mut editor = Editor::new(function);
+        for inst in &function.insts {
+            match &inst.op {
+                Op::Row(row, attrs) => fold_row(&mut editor, inst, row, attrs, function.ty(inst.results[0])),
+                Op::If(_) | Op::For(_) | Op::Unwind(_) => editor.copy(inst),
+            }
+        }
+        out.add(editor.finish())
+    })
+}
+
+/// Literals of more elements are not made: code is not the place for data.
+const LITERAL_ELEMENTS: usize = 16;
+
+fn fold_row(editor: &mut Editor<'_>, inst: &Inst, row: &'static Row, attrs: &Attrs, ty: &Type) {
+    let args = editor.values(&inst.args);
+    let new = match becomes(&Site { editor, row, attrs, args: &args, ty }) {
+        None => return editor.copy(inst),
+        Some(Becomes::Value(value)) => value,
+        Some(Becomes::Row(row, attrs, args)) => {
+            let value = editor.row(row, attrs, args, ty.clone(), &inst.pos);
+            return editor.bind(inst.results[0], value);
+        }
+        Some(Becomes::Number(number)) => editor.full(number, &ty.shape, &inst.pos),
+    };
+    editor.bind(inst.results[0], new);
+}
+
+/// A row about to be placed, over new values.
+struct Site<'a, 'f> {
+    editor: &'a Editor<'f>,
+    row: &'static Row,
+    attrs: &'a Attrs,
+    args: &'a [Value],
+    ty: &'a Type,
+}
+
+/// What takes the place of a row.
+enum Becomes {
+    /// A value that is there.
+    Value(Value),
+    /// Another row.
+    Row(&'static Row, Attrs, Vec<Value>),
+    /// This number, everywhere.
+    Number(Array),
+}
+
+/// The last of a chain of rewrites; each goes to an earlier value or to a simpler row, so the chain ends.
+fn becomes(site: &Site<'_, '_>) -> Option<Becomes> {
+    let laws = REWRITES.iter().filter(|rewrite| rewrite.row == site.row);
+    let next = constant(site).or_else(|| laws.into_iter().find_map(|rewrite| (rewrite.apply)(site)))?;
+    match &next {
+        Becomes::Row(row, attrs, args) => Some(becomes(&Site { row, attrs, args, ..*site }).unwrap_or(next)),
+        Becomes::Value(_) | Becomes::Number(_) => Some(next),
+    }
+}
+
+/// A NaN stays where it arises: 0 · ∞ is linear in a cotangent that happens to be 0, a literal NaN is not.
+fn has_nan(array: &Array) -> bool {
+    match array.data() {
+        Data::F32(x) => x.iter().any(|x| x.is_nan()),
+        Data::F64(x) => x.iter().any(|x| x.is_nan()),
+        Data::I32(_) | Data::I64(_) | Data::Bool(_) => false,
+    }
+}
+
+/// A row over constants is its own evaluation, unless that faults: then the run shall.
+fn constant(site: &Site<'_, '_>) -> Option<Becomes> {
+    let &Site { editor, row, attrs, args, ty } = site;
+    // The reference evaluation has no 32-bit numbers yet.
+    let known = |ty: &Type| ty.dtype != DType::F32 && ty.dtype != DType::I32;
+    if args.is_empty() || !known(ty) || !args.iter().all(|v| known(editor.ty(*v))) {
+        return None;
+    }
+    // Elementwise: f of the numbers a, b, … repeated is f(a, b, …) repeated.
+    if matches!(row.lowering, Lowering::Map(_) | Lowering::Convert) {
+        let numbers = args.iter().map(|v| editor.number(*v)).collect::<Option<Vec<Array>>>();
+        if let Some(numbers) = numbers {
+            let numbers: Vec<&Array> = numbers.iter().collect();
+            let value = (row.eval)(row, &numbers, attrs, &Type::scalar(ty.dtype)).ok();
+            return value.filter(|value| !has_nan(value)).map(Becomes::Number);
+        }
+    }
+    // Repeated numbers stay as they are: they are free in fused loops.
+    if row.lowering == Lowering::View(View::Broadcast) || ty.elements() > LITERAL_ELEMENTS {
+        return None;
+    }
+    let literals = args.iter().map(|v| editor.literal(*v)).collect::<Option<Vec<&Array>>>()?;
+    let value = (row.eval)(row, &literals, attrs, ty).ok().filter(|value| !has_nan(value))?;
+    let (row, attrs) = literal(value);
+    Some(Becomes::Row(row, attrs, vec![]))
+}
+
+/// One identity of a row.
+struct Rewrite {
+    row: &'static Row,
+    #[allow(dead_code, reason = "the law is for the reader and the tests")]
+    law: &'static str,
+    apply: fn(&Site<'_, '_>) -> Option<Becomes>,
+}
+
+const fn law(row: &'static Row, law: &'static str, apply: fn(&Site<'_, '_>) -> Option<Becomes>) -> Rewrite {
+    Rewrite { row, law, apply }
+}
+
+/// Every identity, row by row.
+static REWRITES: &[Rewrite] = &[
+    law(&ops::MUL, "x · 1 = x", |s| s.first_if(s.is(1, 1.0))),
+    law(&ops::MUL, "1 · x = x", |s| s.second_if(s.is(0, 1.0))),
+    law(&ops::MUL, "n · 0 = 0 (integers)", |s| s.second_if(s.is_int() && s.is(1, 0.0))),
+    law(&ops::MUL, "0 · n = 0 (integers)", |s| s.first_if(s.is_int() && s.is(0, 0.0))),
+    law(&ops::DIV, "x / 1 = x", |s| s.first_if(s.is(1, 1.0))),
+    law(&ops::SUB, "x - 0 = x", |s| s.first_if(s.is(1, 0.0))),
+    law(&ops::ADD, "x + (-0) = x", |s| s.first_if(s.is(1, -0.0))),
+    law(&ops::ADD, "(-0) + x = x", |s| s.second_if(s.is(0, -0.0))),
+    law(&ops::NEG, "-(-x) = x", |s| s.inner(&ops::NEG).map(|(_, args)| Becomes::Value(args[0]))),
+    law(&ops::NOT, "¬¬p = p", |s| s.inner(&ops::NOT).map(|(_, args)| Becomes::Value(args[0]))),
+    law(&ops::AND, "p ∧ true = p", |s| s.first_if(s.holds(1, true))),
+    law(&ops::AND, "true ∧ p = p", |s| s.second_if(s.holds(0, true))),
+    law(&ops::OR, "p ∨ false = p", |s| s.first_if(s.holds(1, false))),
+    law(&ops::OR, "false ∨ p = p", |s| s.second_if(s.holds(0, false))),
+    law(&ops::SELECT, "select(true, x, y) = x", |s| s.second_if(s.holds(0, true))),
+    law(&ops::SELECT, "select(false, x, y) = y", |s| s.holds(0, false).then(|| Becomes::Value(s.args[2]))),
+    law(&ops::SELECT, "select(p, x, x) = x", |s| s.second_if(s.args[1] == s.args[2])),
+    law(&ops::CONVERT, "x to its own type = x", |s| s.first_if(s.editor.ty(s.args[0]) == s.ty)),
+    law(&ops::CONSTANT, "a literal of one number = that number, repeated", uniform_literal),
+    law(&ops::RESHAPE, "x under its own shape = x", |s| s.first_if(s.editor.ty(s.args[0]) == s.ty)),
+    law(&ops::RESHAPE, "a reshape of a reshape = the last one", reshape_of_reshape),
+    law(&ops::RESHAPE, "a number repeated, reshaped = repeated", view_of_number),
+    law(&ops::BROADCAST, "x on all axes = x", |s| s.first_if(s.editor.ty(s.args[0]) == s.ty)),
+    law(&ops::BROADCAST, "a broadcast of a broadcast = one, axes composed", broadcast_of_broadcast),
+    law(&ops::TRANSPOSE, "axes in their own order = x", |s| s.first_if(s.attrs.sizes("axes").is_sorted())),
+    law(&ops::TRANSPOSE, "a transpose of a transpose = one, axes composed", transpose_of_transpose),
+    law(&ops::TRANSPOSE, "a number repeated, transposed = repeated", view_of_number),
+    law(&ops::SLICE, "a slice of everything = x", slice_of_everything),
+    law(&ops::SLICE, "a number repeated, sliced = repeated", view_of_number),
+    law(&ops::DYNAMIC_SLICE, "a window at a known place where it fits = a slice", known_window),
+    law(&ops::UPDATE, "everything replaced by u = u", update_of_everything),
+    law(&ops::SUM, "a sum over no axes = x", |s| s.first_if(s.attrs.sizes("axes").is_empty())),
+];
+
+impl<'a> Site<'a, '_> {
+    fn first_if(&self, holds: bool) -> Option<Becomes> {
+        holds.then(|| Becomes::Value(self.args[0]))
+    }
+
+    fn second_if(&self, holds: bool) -> Option<Becomes> {
+        holds.then(|| Becomes::Value(self.args[1]))
+    }
+
+    fn is_int(&self) -> bool {
+        matches!(self.ty.dtype, DType::I32 | DType::I64)
+    }
+
+    /// Whether every element of an argument is this number, to the bit; an integer has one zero.
+    fn is(&self, arg: usize, number: f64) -> bool {
+        self.editor.number(self.args[arg]).is_some_and(|found| match found.data() {
+            Data::F32(x) => f64::from(x[0]).to_bits() == number.to_bits(),
+            Data::F64(x) => x[0].to_bits() == number.to_bits(),
+            Data::I32(x) => f64::from(x[0]) == number,
+            Data::I64(x) => x[0] == number as i64,
+            Data::Bool(_) => false,
+        })
+    }
+
+    /// Whether every element of an argument is this truth value.
+    fn holds(&self, arg: usize, truth: bool) -> bool {
+        self.editor.number(self.args[arg]).is_some_and(|found| *found.data() == Data::Bool(vec![truth]))
+    }
+
+    /// Attributes and arguments of the row that defines the first argument, if it is this one.
+    fn inner(&self, row: &Row) -> Option<(&'a Attrs, &'a [Value])> {
+        let (found, attrs, args) = self.editor.definition(self.args[0])?;
+        (found == row).then_some((attrs, args))
+    }
+}
+
+fn uniform_literal(site: &Site<'_, '_>) -> Option<Becomes> {
+    let value = site.attrs.array("value");
+    let bits = bits(value);
+    let uniform = !bits.is_empty() && bits.iter().all(|x| *x == bits[0]);
+    (uniform && !site.ty.shape.is_empty()).then(|| Becomes::Number(first_element(value)))
+}
+
+fn first_element(array: &Array) -> Array {
+    let data = match array.data() {
+        Data::F32(x) => Data::F32(x[..1].to_vec()),
+        Data::F64(x) => Data::F64(x[..1].to_vec()),
+        Data::I32(x) => Data::I32(x[..1].to_vec()),
+        Data::I64(x) => Data::I64(x[..1].to_vec()),
+        Data::Bool(x) => Data::Bool(x[..1].to_vec()),
+    };
+    Array::new([], data)
+}
+
+fn reshape_of_reshape(site: &Site<'_, '_>) -> Option<Becomes> {
+    site.inner(&ops::RESHAPE).map(|(_, args)| Becomes::Row(site.row, site.attrs.clone(), args.to_vec()))
+}
+
+/// For views that cannot fault: all elements of a scalar's broadcast are that scalar, wherever they are read.
+fn view_of_number(site: &Site<'_, '_>) -> Option<Becomes> {
+    let (_, args) = site.inner(&ops::BROADCAST)?;
+    if !site.editor.ty(args[0]).shape.is_empty() {
+        return None;
+    }
+    let (row, attrs) = repeat(&site.ty.shape);
+    Some(Becomes::Row(row, attrs, args.to_vec()))
+}
+
+/// Axis k of x is axis inner[k] of the first broadcast, which is axis outer[inner[k]] of the second.
+fn broadcast_of_broadcast(site: &Site<'_, '_>) -> Option<Becomes> {
+    let (attrs, args) = site.inner(&ops::BROADCAST)?;
+    let outer = site.attrs.sizes("axes");
+    let axes: Vec<usize> = attrs.sizes("axes").iter().map(|axis| outer[*axis]).collect();
+    let attrs = Attrs::none().ints("shape", site.ty.shape.iter().copied()).ints("axes", axes);
+    Some(Becomes::Row(site.row, attrs, args.to_vec()))
+}
+
+/// Axis k of the result is axis outer[k] of the first transpose, which is axis inner[outer[k]] of x.
+fn transpose_of_transpose(site: &Site<'_, '_>) -> Option<Becomes> {
+    let (attrs, args) = site.inner(&ops::TRANSPOSE)?;
+    let inner = attrs.sizes("axes");
+    let axes: Vec<usize> = site.attrs.sizes("axes").iter().map(|axis| inner[*axis]).collect();
+    Some(Becomes::Row(site.row, Attrs::none().ints("axes", axes), args.to_vec()))
+}
+
+fn slice_of_everything(site: &Site<'_, '_>) -> Option<Becomes> {
+    // Of equal extents with steps of one, a window starts at 0; a step only matters where there are two elements.
+    site.first_if(site.editor.ty(site.args[0]) == site.ty)
+}
+
+fn known_window(site: &Site<'_, '_>) -> Option<Becomes> {
+    let starts = site.args[1..].iter().map(|v| site.editor.int(*v)).collect::<Option<Vec<i64>>>()?;
+    let (extents, step) = (&site.editor.ty(site.args[0]).shape, site.attrs.sizes("step"));
+    let sizes = &site.ty.shape;
+    let fits = (0..sizes.len()).all(|k| ops::clamp_start(starts[k], extents[k], sizes[k], step[k]) == starts[k]);
+    if !fits {
+        return None;
+    }
+    let starts: Vec<usize> = starts.iter().map(|start| usize::try_from(*start).expect("a clamped start is not negative")).collect();
+    let span = |k: usize| if sizes[k] == 0 { 0 } else { (sizes[k] - 1) * step[k] + 1 };
+    let stops: Vec<usize> = (0..sizes.len()).map(|k| starts[k] + span(k)).collect();
+    let attrs = Attrs::none().ints("start", starts).ints("stop", stops).ints("step", step);
+    Some(Becomes::Row(&ops::SLICE, attrs, vec![site.args[0]]))
+}
+
+/// A window of the array's own shape that starts at 0, as it must.
+fn update_of_everything(site: &Site<'_, '_>) -> Option<Becomes> {
+    let everything = site.editor.ty(site.args[1]) == site.ty && site.args[2..].iter().all(|v| site.editor.int(*v) == Some(0));
+    site.second_if(everything)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn laws_are_stated_once() {
+        let mut laws: Vec<_> = super::REWRITES.iter().map(|rewrite| (rewrite.row.name, rewrite.law)).collect();
+        let count = laws.len();
+        laws.sort_unstable();
+        laws.dedup();
+        assert_eq!(laws.len(), count);
+    }
+}

@@ -1,0 +1,99 @@
+//! The functions of a Program as a whole: which are reached, in what order, under what names.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::ir::{FuncId, Function, Inst, Op, Program};
+
+/// The functions that the entry reaches, in the order of their first use, the entry first; names become unique.
+///
+/// Two Programs that differ only in the numbers of their functions are equal afterwards.
+pub fn compact(program: &Program) -> Program {
+    let order = reached(program);
+    let mut renumbered = vec![None; program.functions.len()];
+    for (new, old) in order.iter().enumerate() {
+        renumbered[usize::from(*old)] = Some(FuncId(u32::try_from(new).expect("fewer than 2^32 functions")));
+    }
+    let mut functions: Vec<Function> = order.iter().map(|id| program.function(*id).clone()).collect();
+    for inst in functions.iter_mut().flat_map(|function| &mut function.insts) {
+        map_bodies(inst, |id| renumbered[usize::from(id)].expect("bodies of reached functions are reached"));
+    }
+    name_uniquely(&mut functions);
+    Program { functions, entry: FuncId(0) }
+}
+
+/// Every function that the entry reaches once, users before their bodies.
+fn reached(program: &Program) -> Vec<FuncId> {
+    let mut seen = vec![false; program.functions.len()];
+    let (mut order, mut stack) = (Vec::new(), vec![program.entry]);
+    while let Some(id) = stack.pop() {
+        if std::mem::replace(&mut seen[usize::from(id)], true) {
+            continue;
+        }
+        order.push(id);
+        let bodies: Vec<FuncId> = program.function(id).insts.iter().flat_map(Inst::bodies).collect();
+        stack.extend(bodies.iter().rev());
+    }
+    order
+}
+
+/// A pass over functions, bodies before their users: `pass` gets the new Program so far and a function whose bodies are already in it,
+/// and returns the new function's number. It may add copies of bodies, but never changes a function that is there.
+pub(super) fn rewrite(program: &Program, mut pass: impl FnMut(&mut Program, &Function) -> FuncId) -> Program {
+    let mut out = Program { functions: vec![], entry: program.entry };
+    let mut new = vec![None; program.functions.len()];
+    for id in bodies_first(program) {
+        let mut function = program.function(id).clone();
+        for inst in &mut function.insts {
+            map_bodies(inst, |id| new[usize::from(id)].expect("bodies come before their users"));
+        }
+        new[usize::from(id)] = Some(pass(&mut out, &function));
+        out.entry = new[usize::from(id)].expect("just set");
+    }
+    compact(&out)
+}
+
+/// Every function that the entry reaches once, bodies before their users, the entry last.
+fn bodies_first(program: &Program) -> Vec<FuncId> {
+    fn visit(program: &Program, id: FuncId, seen: &mut [bool], order: &mut Vec<FuncId>) {
+        if !std::mem::replace(&mut seen[usize::from(id)], true) {
+            let bodies = program.function(id).insts.iter().flat_map(Inst::bodies);
+            bodies.for_each(|body| visit(program, body, seen, order));
+            order.push(id);
+        }
+    }
+    let mut order = Vec::new();
+    visit(program, program.entry, &mut vec![false; program.functions.len()], &mut order);
+    order
+}
+
+/// Replaces the bodies of an instruction.
+pub(super) fn map_bodies(inst: &mut Inst, new: impl Fn(FuncId) -> FuncId) {
+    match &mut inst.op {
+        Op::Row(..) => {}
+        Op::If(op) => (op.then_body, op.else_body) = (new(op.then_body), new(op.else_body)),
+        Op::For(op) => op.body = new(op.body),
+        Op::Unwind(op) => (op.body, op.bwd) = (new(op.body), new(op.bwd)),
+    }
+}
+
+/// The first function of a name keeps it; its copies are numbered: `step`, `step_2`, `step_3`.
+fn name_uniquely(functions: &mut [Function]) {
+    let mut taken: BTreeSet<String> = functions.iter().map(|function| function.name.clone()).collect();
+    let mut first: BTreeSet<String> = BTreeSet::new();
+    let mut last: BTreeMap<String, u32> = BTreeMap::new();
+    for function in functions {
+        if first.insert(function.name.clone()) {
+            continue;
+        }
+        let stem = function.name.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches('_').to_string();
+        let number = last.entry(stem.clone()).or_insert(1);
+        function.name = loop {
+            *number += 1;
+            let name = format!("{stem}_{number}");
+            if taken.insert(name.clone()) {
+                break name;
+            }
+        };
+        first.insert(function.name.clone());
+    }
+}

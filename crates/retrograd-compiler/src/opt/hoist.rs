@@ -1,0 +1,152 @@
+//! Scalars that a loop does not change are computed before it.
+//!
+//! Only rank-0 results of rows that cannot fault: a scalar costs a register, an array would cost memory, and a loop of no steps must
+//! not fault. Literals stay in their bodies, where everybody sees them.
+
+use super::edit::Editor;
+use super::functions::rewrite;
+use crate::ir::{Array, DType, ForOp, FuncId, Function, Inst, Lowering, Op, Program, Row, Scalar, UnwindOp, Value, View};
+
+/// The Program with scalar invariants computed before their loops, innermost loops first.
+pub fn hoist(program: &Program) -> Program {
+    rewrite(program, |out, function| {
+        let mut editor = Editor::new(function);
+        for inst in &function.insts {
+            match &inst.op {
+                Op::Row(..) | Op::If(_) => editor.copy(inst),
+                Op::For(op) => hoist_for(out, &mut editor, inst, op),
+                Op::Unwind(op) => hoist_unwind(out, &mut editor, inst, op),
+            }
+        }
+        out.add(editor.finish())
+    })
+}
+
+fn hoist_for(out: &mut Program, editor: &mut Editor<'_>, inst: &Inst, op: &ForOp) {
+    let mut args = editor.values(&inst.args);
+    let first = 1 + op.carries;
+    let last = first + op.invariants;
+    let body = out.function(op.body).clone();
+    let moved = leaving(&body, &body.params[first..last]);
+    if moved.is_empty() {
+        return editor.copy(inst);
+    }
+    let values = place_before(editor, &body, &moved, &body.params[first..last], &args[first..last]);
+    let count = values.len();
+    args.splice(last..last, values);
+    let body = out.add(without(body, &moved, last));
+    editor.replace(inst, Op::For(ForOp { body, invariants: op.invariants + count, ..op.clone() }), args, &inst.results);
+}
+
+/// Invariants of an unwind go to both of its bodies, whichever of them had the instruction.
+fn hoist_unwind(out: &mut Program, editor: &mut Editor<'_>, inst: &Inst, op: &UnwindOp) {
+    let mut args = editor.values(&inst.args);
+    let first = 1 + op.carries;
+    let mut op = op.clone();
+    let choices: [fn(&mut UnwindOp) -> [&mut FuncId; 2]; 2] = [|op| [&mut op.body, &mut op.bwd], |op| [&mut op.bwd, &mut op.body]];
+    for choice in choices {
+        let last = first + op.invariants;
+        let [from, other] = choice(&mut op);
+        let body = out.function(*from).clone();
+        let moved = leaving(&body, &body.params[first..last]);
+        if moved.is_empty() {
+            continue;
+        }
+        let values = place_before(editor, &body, &moved, &body.params[first..last], &args[first..last]);
+        let types = values.iter().map(|v| editor.ty(*v).clone());
+        let mut ignoring = out.function(*other).clone();
+        let start = ignoring.types.len();
+        ignoring.types.extend(types);
+        let ignored = (start..ignoring.types.len()).map(|v| Value(u32::try_from(v).expect("fewer than 2^32 values")));
+        ignoring.params.splice(last..last, ignored);
+        *other = out.add(ignoring);
+        *from = out.add(without(body, &moved, last));
+        op.invariants += values.len();
+        args.splice(last..last, values);
+    }
+    editor.replace(inst, Op::Unwind(op), args, &inst.results);
+}
+
+/// What a value of a body depends on.
+#[derive(Clone, Copy, PartialEq)]
+enum Depends {
+    /// The step.
+    Step,
+    /// Nothing.
+    Literal,
+    /// Invariants.
+    Invariants,
+}
+
+/// Which instructions of a body can be computed before the loop.
+fn leaving(body: &Function, invariants: &[Value]) -> Vec<usize> {
+    let mut depends = vec![Depends::Step; body.types.len()];
+    invariants.iter().for_each(|v| depends[v.0 as usize] = Depends::Invariants);
+    let mut moved = Vec::new();
+    for (index, inst) in body.insts.iter().enumerate() {
+        let Op::Row(row, attrs) = &inst.op else { continue };
+        let args: Vec<Depends> = inst.args.iter().map(|v| depends[v.0 as usize]).collect();
+        let result = inst.results[0];
+        if row.lowering == Lowering::Constant {
+            // What is made of a literal zero stays: linear in the cotangents of a bwd as a zero, it would not be as an invariant.
+            let zero = *attrs.array("value") == Array::zeros(body.ty(result)) && body.ty(result).dtype.is_float();
+            depends[result.0 as usize] = if zero { Depends::Step } else { Depends::Literal };
+        } else if body.ty(result).rank() == 0
+            && !args.contains(&Depends::Step)
+            && args.contains(&Depends::Invariants)
+            && never_faults(row, body.ty(inst.args[0]).dtype)
+        {
+            depends[result.0 as usize] = Depends::Invariants;
+            moved.push(index);
+        }
+    }
+    moved
+}
+
+/// Ops that are known to be total; what is not listed stays where it is.
+fn never_faults(row: &Row, dtype: DType) -> bool {
+    match row.lowering {
+        // Integers may divide by zero.
+        Lowering::Map(scalar) => {
+            dtype.is_float()
+                || matches!(scalar, Scalar::Add | Scalar::Sub | Scalar::Mul | Scalar::Neg)
+                || matches!(scalar, Scalar::Lt | Scalar::Le | Scalar::Gt | Scalar::Ge | Scalar::Eq | Scalar::Ne)
+                || matches!(scalar, Scalar::And | Scalar::Or | Scalar::Not | Scalar::Select)
+        }
+        Lowering::Convert | Lowering::Constant | Lowering::Iota | Lowering::Sum | Lowering::Dot => true,
+        Lowering::View(View::Broadcast | View::Reshape | View::Transpose | View::Slice) => true,
+        // An index may be out of bounds.
+        Lowering::View(View::DynamicSlice) | Lowering::Write(_) => false,
+    }
+}
+
+/// Copies of the moved instructions, and of the literals they read, in the function of the loop; returns their results.
+fn place_before(editor: &mut Editor<'_>, body: &Function, moved: &[usize], params: &[Value], args: &[Value]) -> Vec<Value> {
+    let mut map: Vec<Option<Value>> = vec![None; body.types.len()];
+    params.iter().zip(args).for_each(|(param, arg)| map[param.0 as usize] = Some(*arg));
+    let mut read = vec![false; body.types.len()];
+    moved.iter().flat_map(|index| &body.insts[*index].args).for_each(|v| read[v.0 as usize] = true);
+    let mut results = Vec::new();
+    let mut moved = moved.iter().peekable();
+    for (index, inst) in body.insts.iter().enumerate() {
+        let leaves = moved.next_if(|next| **next == index).is_some();
+        let is_literal = matches!(&inst.op, Op::Row(row, _) if row.lowering == Lowering::Constant);
+        if leaves || (is_literal && read[inst.results[0].0 as usize]) {
+            let args = inst.args.iter().map(|v| map[v.0 as usize].expect("moved instructions read invariants")).collect();
+            let value = editor.push(inst.op.clone(), args, vec![body.ty(inst.results[0]).clone()], &inst.pos)[0];
+            map[inst.results[0].0 as usize] = Some(value);
+            results.extend(leaves.then_some(value));
+        }
+    }
+    results
+}
+
+/// The body with the results of the moved instructions as parameters at a place.
+fn without(mut body: Function, moved: &[usize], place: usize) -> Function {
+    let values: Vec<Value> = moved.iter().map(|index| body.insts[*index].results[0]).collect();
+    body.params.splice(place..place, values);
+    let mut moved = moved.iter().peekable();
+    let insts = std::mem::take(&mut body.insts);
+    body.insts = insts.into_iter().enumerate().filter(|(index, _)| moved.next_if_eq(&index).is_none()).map(|(_, inst)| inst).collect();
+    body
+}

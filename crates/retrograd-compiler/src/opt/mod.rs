@@ -1,0 +1,55 @@
+//! Rewrites that keep every bit of the answer: dead code goes, equal work is done once, constants fold, scalars leave loops.
+//!
+//! Each pass is a pure function from Program to Program. A value that no result needs is not computed, so a fault (an index out of
+//! bounds) that only such a value would have met goes with it; everything else is the same for all inputs, NaN, infinities and -0.0
+//! included.
+
+mod common;
+mod control;
+mod dead;
+mod edit;
+mod fold;
+mod functions;
+mod hoist;
+
+use crate::ir::Program;
+
+pub use common::common;
+pub use control::control;
+pub use dead::{dead_code, live_insts};
+pub use fold::fold;
+pub use functions::compact;
+pub use hoist::hoist;
+
+/// A pass: less work, the same bits.
+pub type Pass = fn(&Program) -> Program;
+
+/// The passes of one round, in order, by name.
+pub const PASSES: &[(&str, Pass)] = &[("fold", fold), ("control", control), ("common", common), ("hoist", hoist), ("dead_code", dead_code)];
+
+/// Rounds of all passes. Constants sink and scalars rise by one loop per round, so deep nests take some; more than this is not worth it.
+const ROUNDS: usize = 32;
+
+/// The Program with less work and the same bits: rounds of [`PASSES`] until nothing changes.
+///
+/// ```
+/// use retrograd_compiler::ir::{Builder, Program, Type};
+/// use retrograd_compiler::opt::simplify;
+///
+/// let b = Builder::new("main");
+/// let x = b.param(Type::f64([]));
+/// let result = b.neg(b.neg(x));
+/// let program = Program::new(b.finish(vec![result]));
+/// assert!(simplify(&program).main().insts.is_empty());
+/// ```
+pub fn simplify(program: &Program) -> Program {
+    let mut program = dead_code(program);
+    for _ in 0..ROUNDS {
+        let next = PASSES.iter().fold(program.clone(), |program, (_, pass)| pass(&program));
+        if common::same(&next, &program) {
+            break;
+        }
+        program = next;
+    }
+    program
+}

@@ -1,0 +1,217 @@
+//! Derivatives of a Program against finite differences and against each other, to any order.
+
+use retrograd_compiler::ir::{Array, Data, Error, Program, Type, verify};
+use retrograd_compiler::{diff, eval};
+
+use crate::random::Random;
+
+/// Checks a Program at these inputs to order 2; see [`check_to_order`].
+///
+/// ```
+/// use retrograd_compiler::ir::{Array, Builder, Program, Type};
+///
+/// let b = Builder::new("square");
+/// let x = b.param(Type::f64([]));
+/// let y = b.mul(x, x);
+/// retrograd_testing::check_program(&Program::new(b.finish(vec![y])), &[Array::scalar(3.0)]).unwrap();
+/// ```
+pub fn check_program(program: &Program, inputs: &[Array]) -> Result<(), String> {
+    check_to_order(program, inputs, 2, 1)
+}
+
+/// Checks derivatives of a Program up to an order, in all combinations of modes: jvp against central differences, and vjp against jvp by
+/// ⟨ct, J dx⟩ = ⟨Jᵀct, dx⟩, for all float inputs and outputs, for each input alone against each output alone, and again for the Programs
+/// that jvp and vjp made. Forms of the second derivative that are equal in theory are compared with each other.
+pub fn check_to_order(program: &Program, inputs: &[Array], order: usize, seed: u64) -> Result<(), String> {
+    let random = &mut Random::new(seed);
+    verified(Ok(program.clone()))?;
+    run(program, inputs)?;
+    let all = Case { program, inputs, wrt: floats(&program.main().param_types()), outputs: floats(&program.main().result_types()) };
+    if all.wrt.is_empty() || all.outputs.is_empty() {
+        return Ok(());
+    }
+    all.check(order, random)?;
+    if all.wrt.len() * all.outputs.len() > 1 {
+        for input in &all.wrt {
+            for output in &all.outputs {
+                Case { wrt: vec![*input], outputs: vec![*output], ..all }.check(order.min(2), random)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Places of the floats.
+fn floats(types: &[Type]) -> Vec<usize> {
+    (0..types.len()).filter(|k| types[*k].dtype.is_float()).collect()
+}
+
+fn run(program: &Program, inputs: &[Array]) -> Result<Vec<Array>, String> {
+    eval::run(program, inputs).map_err(|error| format!("{}: {error}", program.main().name))
+}
+
+/// Every Program that is built keeps the rules of the IR.
+fn verified(derived: Result<Program, Error>) -> Result<Program, String> {
+    let program = derived.map_err(|error| error.to_string())?;
+    verify(&program).map_err(|error| error.to_string())?;
+    Ok(program)
+}
+
+/// A Program at a point, and what is differentiated with respect to what.
+struct Case<'p> {
+    program: &'p Program,
+    inputs: &'p [Array],
+    wrt: Vec<usize>,
+    outputs: Vec<usize>,
+}
+
+/// Both derivative Programs of a case, with the directions they are evaluated in.
+struct Derived {
+    jvp: Program,
+    vjp: Program,
+    dx: Vec<Array>,
+    ct: Vec<Array>,
+}
+
+impl Case<'_> {
+    fn check(&self, order: usize, random: &mut Random) -> Result<(), String> {
+        let named = |message| format!("{} by {:?} of {:?}: {message}", self.program.main().name, self.wrt, self.outputs);
+        let derived = self.derive(random).map_err(named)?;
+        self.check_first(&derived).map_err(named)?;
+        if order == 1 {
+            return Ok(());
+        }
+        self.check_symmetry(&derived, random).map_err(named)?;
+        for (program, directions) in [(&derived.jvp, &derived.dx), (&derived.vjp, &derived.ct)] {
+            let inputs = [self.inputs, directions].concat();
+            let (wrt, outputs) = (floats(&program.main().param_types()), floats(&program.main().result_types()));
+            let some = Case { program, inputs: &inputs, wrt: subset(&wrt, random), outputs: subset(&outputs, random) };
+            some.check(order - 1, random).map_err(named)?;
+            Case { program, inputs: &inputs, wrt, outputs }.check(order - 1, random).map_err(named)?;
+        }
+        Ok(())
+    }
+
+    fn derive(&self, random: &mut Random) -> Result<Derived, String> {
+        let (types, ends) = (self.program.main().param_types(), self.program.main().result_types());
+        let mut draw = |ty: &Type| random.array(ty, (-1.0, 1.0));
+        Ok(Derived {
+            jvp: verified(diff::jvp(self.program, &self.wrt, &self.outputs))?,
+            vjp: verified(diff::vjp(self.program, &self.wrt, &self.outputs))?,
+            dx: self.wrt.iter().map(|k| draw(&types[*k])).collect(),
+            ct: self.outputs.iter().map(|k| draw(&ends[*k])).collect(),
+        })
+    }
+
+    /// jvp against finite differences, vjp against jvp, and values as they were.
+    fn check_first(&self, derived: &Derived) -> Result<(), String> {
+        let values = run(self.program, self.inputs)?;
+        let forward = run(&derived.jvp, &[self.inputs, &derived.dx].concat())?;
+        let reverse = run(&derived.vjp, &[self.inputs, &derived.ct].concat())?;
+        for (mode, results) in [("jvp", &forward), ("vjp", &reverse)] {
+            if !values.iter().zip(results).all(|(a, b)| a.same_bits(b)) {
+                return Err(format!("{mode} changes the values: {values:?} became {results:?}"));
+            }
+        }
+        let (dy, dx_bar) = (&forward[values.len()..], &reverse[values.len()..]);
+        let difference = self.difference(&derived.dx)?;
+        for (k, (dy, difference)) in dy.iter().zip(&difference).enumerate() {
+            close(&numbers(dy), difference, 1e-7).map_err(|e| format!("jvp of output {} against differences: {e}", self.outputs[k]))?;
+        }
+        let (left, right) = (inner(&derived.ct, dy), inner(dx_bar, &derived.dx));
+        same_sum(left, right, 1e-12).map_err(|e| format!("⟨ct, J dx⟩ against ⟨Jᵀct, dx⟩: {e}"))
+    }
+
+    /// The derivative in a direction by central differences of two widths, extrapolated (Richardson).
+    fn difference(&self, dx: &[Array]) -> Result<Vec<Vec<f64>>, String> {
+        let at = |h: f64| -> Result<Vec<Vec<f64>>, String> {
+            let mut inputs = self.inputs.to_vec();
+            for (k, dx) in self.wrt.iter().zip(dx) {
+                inputs[*k] = moved(&inputs[*k], dx, h);
+            }
+            let results = run(self.program, &inputs)?;
+            Ok(self.outputs.iter().map(|k| numbers(&results[*k])).collect())
+        };
+        let h = 1e-3;
+        let points = [at(-2.0 * h)?, at(-h)?, at(h)?, at(2.0 * h)?];
+        let slope = |k: usize, e: usize| {
+            let [far_left, left, right, far_right] = [0, 1, 2, 3].map(|p: usize| points[p][k][e]);
+            (8.0 * (right - left) - (far_right - far_left)) / (12.0 * h)
+        };
+        Ok((0..self.outputs.len()).map(|k| (0..points[0][k].len()).map(|e| slope(k, e)).collect()).collect())
+    }
+
+    /// D²⟨ct, f⟩[dx, ex] comes out the same from all four orders of modes.
+    fn check_symmetry(&self, derived: &Derived, random: &mut Random) -> Result<(), String> {
+        let ex: Vec<Array> = derived.dx.iter().map(|dx| random.array(&dx.ty(), (-1.0, 1.0))).collect();
+        let values = self.program.main().results.len();
+        let tangents: Vec<usize> = (values..values + self.outputs.len()).collect();
+        let cotangents: Vec<usize> = (values..values + self.wrt.len()).collect();
+        let (forward, reverse) = ([self.inputs, &derived.dx].concat(), [self.inputs, &derived.ct].concat());
+        let second = |derived: Result<Program, Error>, inputs: &[Array], seeds: &[Array], with: &[Array], skip: usize| {
+            let program = verified(derived)?;
+            let results = run(&program, &[inputs, seeds].concat())?;
+            Ok::<_, String>(inner(&results[skip..], with))
+        };
+        let ends = (values + self.outputs.len(), values + self.wrt.len());
+        let (ct, dx) = (&derived.ct, &derived.dx);
+        let forms = [
+            ("jvp of jvp", second(diff::jvp(&derived.jvp, &self.wrt, &tangents), &forward, &ex, ct, ends.0)?),
+            ("vjp of jvp", second(diff::vjp(&derived.jvp, &self.wrt, &tangents), &forward, ct, &ex, ends.0)?),
+            ("jvp of vjp", second(diff::jvp(&derived.vjp, &self.wrt, &cotangents), &reverse, &ex, dx, ends.1)?),
+            ("vjp of vjp", second(diff::vjp(&derived.vjp, &self.wrt, &cotangents), &reverse, dx, &ex, ends.1)?),
+        ];
+        for (name, form) in &forms[1..] {
+            same_sum(forms[0].1, *form, 1e-10).map_err(|e| format!("{} against {name}: {e}", forms[0].0))?;
+        }
+        Ok(())
+    }
+}
+
+/// A random part of a list, not empty.
+fn subset(list: &[usize], random: &mut Random) -> Vec<usize> {
+    let keep = list[random.below(list.len())];
+    list.iter().copied().filter(|k| *k == keep || random.below(2) == 0).collect()
+}
+
+/// Elements as f64.
+fn numbers(array: &Array) -> Vec<f64> {
+    match array.data() {
+        Data::F32(x) => x.iter().map(|x| f64::from(*x)).collect(),
+        Data::F64(x) => x.clone(),
+        Data::I32(_) | Data::I64(_) | Data::Bool(_) => panic!("only floats have derivatives: {}", array.ty()),
+    }
+}
+
+/// x + h·dx.
+fn moved(x: &Array, dx: &Array, h: f64) -> Array {
+    let sum: Vec<f64> = numbers(x).iter().zip(numbers(dx)).map(|(x, dx)| x + h * dx).collect();
+    let data = match x.data() {
+        Data::F32(_) => Data::F32(sum.iter().map(|x| *x as f32).collect()),
+        Data::F64(_) => Data::F64(sum),
+        Data::I32(_) | Data::I64(_) | Data::Bool(_) => panic!("only floats have derivatives: {}", x.ty()),
+    };
+    Array::new(x.shape(), data)
+}
+
+/// An inner product and the sum of the absolute values of its terms.
+fn inner(a: &[Array], b: &[Array]) -> (f64, f64) {
+    assert_eq!(a.len(), b.len(), "an inner product pairs arrays");
+    let pairs = a.iter().zip(b).flat_map(|(a, b)| numbers(a).into_iter().zip(numbers(b)));
+    pairs.fold((0.0, 0.0), |(sum, size), (a, b)| (sum + a * b, size + (a * b).abs()))
+}
+
+fn same_sum(left: (f64, f64), right: (f64, f64), tolerance: f64) -> Result<(), String> {
+    let scale = left.1.max(right.1).max(1.0);
+    if (left.0 - right.0).abs() <= tolerance * scale { Ok(()) } else { Err(format!("{:e} is not {:e}", left.0, right.0)) }
+}
+
+fn close(found: &[f64], expected: &[f64], tolerance: f64) -> Result<(), String> {
+    let scale = expected.iter().fold(1.0, |scale: f64, x| scale.max(x.abs()));
+    let far = |(a, b): (&f64, &f64)| (a - b).abs() > tolerance * scale || !(a - b).is_finite();
+    match found.iter().zip(expected).position(far) {
+        None if found.len() == expected.len() => Ok(()),
+        None => Err(format!("{} elements, expected {}", found.len(), expected.len())),
+        Some(k) => Err(format!("element {k} is {:e}, expected {:e}", found[k], expected[k])),
+    }
+}

@@ -1,0 +1,15 @@
+//! How Retrograd tests itself, public so that authors of custom ops and stages test theirs the same way.
+//!
+//! [`golden`] runs files of Programs against expectations in the same files; [`check_row`] and [`check_program`] hold derivatives against
+//! finite differences and against each other; [`Random`] is the generator behind random inputs.
+#![forbid(unsafe_code)]
+
+mod derivatives;
+pub mod golden;
+mod random;
+mod rows;
+mod stages;
+
+pub use derivatives::{check_program, check_to_order};
+pub use random::Random;
+pub use rows::check_row;

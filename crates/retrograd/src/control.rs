@@ -1,0 +1,200 @@
+//! Loops and branches over closures.
+
+use retrograd_compiler::ir::{Array, Error, Pos};
+
+use crate::trace::{Traced, Tracer};
+use crate::var::{Trace, Var, here};
+
+/// What a loop carries or a branch returns: a [`Var`], or tuples, arrays and vectors of such; implement it for your own structs.
+///
+/// ```
+/// use retrograd::{Array, State, Var, for_loop, grad};
+/// struct Particle<'t> { place: Var<'t>, speed: Var<'t> }
+/// impl<'t> State<'t> for Particle<'t> {
+///     fn collect(&self, vars: &mut Vec<Var<'t>>) {
+///         vars.extend([self.place, self.speed]);
+///     }
+///     fn rebuild(&self, vars: &mut dyn Iterator<Item = Var<'t>>) -> Particle<'t> {
+///         Particle { place: self.place.rebuild(vars), speed: self.speed.rebuild(vars) }
+///     }
+/// }
+/// let f = grad(|[height]| {
+///     let dropped = Particle { place: height, speed: height * 0.0 };
+///     for_loop(8, dropped, |_, p| Particle { place: p.place + p.speed * 0.5, speed: p.speed - 0.5 * p.place }).place
+/// });
+/// assert_eq!(f.run(&[Array::scalar(1.0)])?.len(), 1);
+/// # Ok::<(), retrograd::Error>(())
+/// ```
+pub trait State<'t>: Sized {
+    /// Appends the values, in a fixed order.
+    fn collect(&self, vars: &mut Vec<Var<'t>>);
+
+    /// The same structure over other values, taken in the same order.
+    fn rebuild(&self, vars: &mut dyn Iterator<Item = Var<'t>>) -> Self;
+}
+
+impl<'t> State<'t> for Var<'t> {
+    fn collect(&self, vars: &mut Vec<Var<'t>>) {
+        vars.push(*self);
+    }
+
+    fn rebuild(&self, vars: &mut dyn Iterator<Item = Var<'t>>) -> Var<'t> {
+        vars.next().expect("a state is rebuilt from as many values as it has")
+    }
+}
+
+impl<'t, S: State<'t>> State<'t> for Vec<S> {
+    fn collect(&self, vars: &mut Vec<Var<'t>>) {
+        self.iter().for_each(|part| part.collect(vars));
+    }
+
+    fn rebuild(&self, vars: &mut dyn Iterator<Item = Var<'t>>) -> Vec<S> {
+        self.iter().map(|part| part.rebuild(vars)).collect()
+    }
+}
+
+impl<'t, S: State<'t>, const N: usize> State<'t> for [S; N] {
+    fn collect(&self, vars: &mut Vec<Var<'t>>) {
+        self.iter().for_each(|part| part.collect(vars));
+    }
+
+    fn rebuild(&self, vars: &mut dyn Iterator<Item = Var<'t>>) -> [S; N] {
+        std::array::from_fn(|k| self[k].rebuild(vars))
+    }
+}
+
+macro_rules! tuples {
+    ($($($name:ident)+;)*) => {$(
+        #[allow(non_snake_case, reason = "the type parameters name the fields")]
+        impl<'t, $($name: State<'t>),+> State<'t> for ($($name,)+) {
+            fn collect(&self, vars: &mut Vec<Var<'t>>) {
+                let ($($name,)+) = self;
+                $($name.collect(vars);)+
+            }
+
+            fn rebuild(&self, vars: &mut dyn Iterator<Item = Var<'t>>) -> Self {
+                let ($($name,)+) = self;
+                ($($name.rebuild(vars),)+)
+            }
+        }
+    )*};
+}
+
+tuples! {
+    A;
+    A B;
+    A B C;
+    A B C D;
+    A B C D E;
+    A B C D E F;
+}
+
+/// How often a loop runs.
+#[derive(Clone, Copy, Debug)]
+pub enum Count<'t> {
+    /// A number.
+    Number(usize),
+    /// An i64 scalar of the trace.
+    Var(Var<'t>),
+}
+
+impl From<usize> for Count<'_> {
+    fn from(count: usize) -> Self {
+        Count::Number(count)
+    }
+}
+
+impl<'t> From<Var<'t>> for Count<'t> {
+    fn from(count: Var<'t>) -> Self {
+        Count::Var(count)
+    }
+}
+
+impl<'t> Count<'t> {
+    fn trace(self) -> Option<&'t Trace> {
+        match self {
+            Count::Number(_) => None,
+            Count::Var(v) => Some(v.trace()),
+        }
+    }
+
+    fn traced(self, tracer: &Tracer, pos: &Pos) -> Traced {
+        match self {
+            Count::Number(n) => tracer.constant(Array::int(i64::try_from(n).expect("a count fits in i64")), pos),
+            Count::Var(v) => v.traced(),
+        }
+    }
+}
+
+/// A loop of `count` steps: `state = body(i, state)` for i = 0, 1, …
+///
+/// The body is traced once; values from outside can be read in it as they are.
+///
+/// ```
+/// use retrograd::{Array, for_loop, jit};
+/// let power = jit(|[x, y]| for_loop(10, x, |_, z| z * y));
+/// assert_eq!(power.run(&[Array::scalar(1.0), Array::scalar(2.0)])?, [Array::scalar(1024.0)]);
+/// # Ok::<(), retrograd::Error>(())
+/// ```
+#[track_caller]
+pub fn for_loop<'t, S: State<'t>>(count: impl Into<Count<'t>>, init: S, body: impl FnOnce(Var<'t>, S) -> S) -> S {
+    let (pos, count) = (here(), count.into());
+    let carries = vars(&init);
+    // A loop that carries nothing changes nothing, and there may be no trace to put it in.
+    let Some(trace) = carries.first().map(|v| v.trace()).or(count.trace()) else { return init };
+    let opened = trace.attempt(|tracer| {
+        let count = count.traced(tracer, &pos);
+        tracer.begin_for(count, &traced(&carries), &[], &pos)
+    });
+    let Some((index, params, _)) = opened else { return init };
+    let next = body(trace.var(index), init.rebuild(&mut params.into_iter().map(|v| trace.var(v))));
+    match end(trace, |tracer| tracer.end_for(&traced(&vars(&next)), &[])) {
+        Some(results) => init.rebuild(&mut results.into_iter()),
+        None => init,
+    }
+}
+
+/// The results of the first closure where the predicate, a bool scalar, holds, else those of the second. Only one of them runs.
+///
+/// ```
+/// use retrograd::{Array, cond, jit};
+/// let f = jit(|[x]| cond(x.lt(0.0), || -x, || x.sqrt()));
+/// assert_eq!(f.run(&[Array::scalar(-3.0)])?, [Array::scalar(3.0)]);
+/// assert_eq!(f.run(&[Array::scalar(9.0)])?, [Array::scalar(3.0)]);
+/// # Ok::<(), retrograd::Error>(())
+/// ```
+#[track_caller]
+pub fn cond<'t, S: State<'t>>(predicate: Var<'t>, then_branch: impl FnOnce() -> S, else_branch: impl FnOnce() -> S) -> S {
+    let (pos, trace) = (here(), predicate.trace());
+    if trace.attempt(|tracer| tracer.begin_if(predicate.traced(), &pos)).is_none() {
+        return then_branch();
+    }
+    let first = then_branch();
+    if end(trace, |tracer| tracer.begin_else(&traced(&vars(&first))).map(|()| vec![])).is_none() {
+        return first;
+    }
+    let second = else_branch();
+    match end(trace, |tracer| tracer.end_if(&traced(&vars(&second)))) {
+        Some(results) => first.rebuild(&mut results.into_iter()),
+        None => first,
+    }
+}
+
+/// Ends a body, or drops it when it or its end has failed: nothing of it is needed, and the bodies around it must be able to end.
+fn end<'t>(trace: &'t Trace, act: impl FnOnce(&Tracer) -> Result<Vec<Traced>, Error>) -> Option<Vec<Var<'t>>> {
+    let results = trace.attempt(act);
+    if results.is_none() {
+        trace.tracer().abandon();
+    }
+    Some(results?.into_iter().map(|v| trace.var(v)).collect())
+}
+
+fn vars<'t>(state: &impl State<'t>) -> Vec<Var<'t>> {
+    let mut vars = vec![];
+    state.collect(&mut vars);
+    vars
+}
+
+fn traced(vars: &[Var]) -> Vec<Traced> {
+    vars.iter().map(|v| v.traced()).collect()
+}

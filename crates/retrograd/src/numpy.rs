@@ -1,0 +1,290 @@
+//! What NumPy does around the op table, for every front end: promotion, broadcasting, windows, products.
+//!
+//! The rows take operands of one type; these methods insert the conversions, broadcasts and reshapes that make them so.
+
+use retrograd_compiler::ir::{Array, Attr, Attrs, DType, Data, Error, ErrorKind, Lowering, Pos, Row, Scalar, Type};
+use retrograd_compiler::ops;
+
+use crate::trace::{Traced, Tracer};
+
+/// Where a window starts along an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// At a place that is known while tracing.
+    At(usize),
+    /// At an i64 scalar of the trace.
+    Value(Traced),
+}
+
+/// What is read or written along one axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Along {
+    /// One element; the axis goes away.
+    Index(Start),
+    /// `size` elements, `step` apart; the axis stays.
+    Window {
+        /// The first element.
+        start: Start,
+        /// How many.
+        size: usize,
+        /// Distance of neighbours, at least 1.
+        step: usize,
+    },
+    /// All elements.
+    All,
+}
+
+impl Tracer {
+    /// An array whose elements are all this number.
+    pub fn full(&self, ty: &Type, x: f64, pos: &Pos) -> Result<Traced, Error> {
+        let data = match ty.dtype {
+            DType::F32 => Data::F32(vec![x as f32]),
+            DType::F64 => Data::F64(vec![x]),
+            DType::I32 => Data::I32(vec![x as i32]),
+            DType::I64 => Data::I64(vec![x as i64]),
+            DType::Bool => Data::Bool(vec![x != 0.0]),
+        };
+        let scalar = self.constant(Array::new([], data), pos);
+        self.broadcast_to(scalar, &ty.shape, pos)
+    }
+
+    /// The indices 0, 1, … along one axis of a new array.
+    pub fn iota(&self, ty: &Type, axis: usize, pos: &Pos) -> Result<Traced, Error> {
+        self.op(&ops::IOTA, Attrs::none().with("type", Attr::Type(ty.clone())).ints("axis", [axis]), &[], pos)
+    }
+
+    /// To another element type; nothing where it has it already.
+    pub fn convert(&self, v: Traced, dtype: DType, pos: &Pos) -> Result<Traced, Error> {
+        if self.ty(v).dtype == dtype {
+            return Ok(v);
+        }
+        // A number such as the 2 of `x * 2` becomes a literal of the right type at once.
+        match self.literal(v) {
+            Some(literal) if literal.dtype() == DType::I64 && dtype == DType::F64 => {
+                let floats = literal.as_i64().iter().map(|x| *x as f64).collect();
+                Ok(self.constant(Array::f64(literal.shape(), floats), pos))
+            }
+            Some(_) | None => self.op(&ops::CONVERT, Attrs::none().with("dtype", Attr::DType(dtype)), &[v], pos),
+        }
+    }
+
+    /// An elementwise row over operands that broadcast; i64 next to f64 becomes f64.
+    pub fn elementwise(&self, row: &'static Row, args: &[Traced], pos: &Pos) -> Result<Traced, Error> {
+        let data = if row.lowering == Lowering::Map(Scalar::Select) { 1 } else { 0 };
+        let mut args = args.to_vec();
+        let has = |args: &[Traced], dtype| args.iter().any(|v| self.ty(*v).dtype == dtype);
+        if has(&args[data..], DType::I64) && has(&args[data..], DType::F64) {
+            for v in &mut args[data..] {
+                if self.ty(*v).dtype == DType::I64 {
+                    *v = self.convert(*v, DType::F64, pos)?;
+                }
+            }
+        }
+        let types: Vec<Type> = args.iter().map(|v| self.ty(*v)).collect();
+        let shape = common_shape(&types).ok_or_else(|| {
+            let found: Vec<String> = types.iter().map(Type::to_string).collect();
+            let message = format!("`{}` cannot broadcast {}; extents of an axis must be equal, or 1", row.name, found.join(" with "));
+            Error::new(ErrorKind::Shape, pos.clone(), message)
+        })?;
+        let args: Vec<Traced> = args.iter().map(|v| self.broadcast_to(*v, &shape, pos)).collect::<Result<_, _>>()?;
+        self.op(row, Attrs::none(), &args, pos)
+    }
+
+    /// Repeated to a shape as NumPy does: new axes in front, axes of extent 1 stretched.
+    pub fn broadcast_to(&self, v: Traced, shape: &[usize], pos: &Pos) -> Result<Traced, Error> {
+        let from = self.ty(v);
+        if from.shape == shape {
+            return Ok(v);
+        }
+        let new = shape.len().checked_sub(from.rank());
+        let fits = new.is_some_and(|new| from.shape.iter().zip(&shape[new..]).all(|(from, to)| from == to || *from == 1));
+        let (true, Some(new)) = (fits, new) else {
+            let message = format!("{from} does not broadcast to shape {shape:?}");
+            return Err(Error::new(ErrorKind::Shape, pos.clone(), message));
+        };
+        // The row repeats along new axes only, so that axes to be stretched are removed first.
+        let kept: Vec<usize> = (0..from.rank()).filter(|axis| from.shape[*axis] == shape[new + axis]).collect();
+        let v = self.reshape(v, &kept.iter().map(|axis| from.shape[*axis]).collect::<Vec<_>>(), pos)?;
+        let attrs = Attrs::none().ints("shape", shape.iter().copied()).ints("axes", kept.iter().map(|axis| new + axis));
+        self.op(&ops::BROADCAST, attrs, &[v], pos)
+    }
+
+    /// The same elements under another shape.
+    pub fn reshape(&self, v: Traced, shape: &[usize], pos: &Pos) -> Result<Traced, Error> {
+        if self.ty(v).shape == shape {
+            return Ok(v);
+        }
+        self.op(&ops::RESHAPE, Attrs::none().ints("shape", shape.iter().copied()), &[v], pos)
+    }
+
+    /// Axes in another order: axis k of the result is axis `axes[k]` of the argument.
+    pub fn transpose(&self, v: Traced, axes: &[usize], pos: &Pos) -> Result<Traced, Error> {
+        self.op(&ops::TRANSPOSE, Attrs::none().ints("axes", axes.iter().copied()), &[v], pos)
+    }
+
+    /// Sum over axes, in any order.
+    pub fn sum(&self, v: Traced, axes: &[usize], pos: &Pos) -> Result<Traced, Error> {
+        let mut axes = axes.to_vec();
+        axes.sort_unstable();
+        self.op(&ops::SUM, Attrs::none().ints("axes", axes), &[v], pos)
+    }
+
+    /// `numpy.dot`: the last axis of the first against the last but one of the second (the only one, of a vector); of scalars the product.
+    pub fn dot(&self, a: Traced, b: Traced, pos: &Pos) -> Result<Traced, Error> {
+        let (lhs, rhs) = (self.ty(a).rank(), self.ty(b).rank());
+        if lhs == 0 || rhs == 0 {
+            return self.elementwise(&ops::MUL, &[a, b], pos);
+        }
+        let contract = [lhs - 1, rhs.saturating_sub(2)];
+        let attrs = Attrs::none().ints("lhs_contract", [contract[0]]).ints("rhs_contract", [contract[1]]);
+        self.op(&ops::DOT, attrs.ints("lhs_batch", []).ints("rhs_batch", []), &[a, b], pos)
+    }
+
+    /// The elements at a place; axes that are not mentioned are read whole.
+    pub fn read(&self, v: Traced, place: &[Along], pos: &Pos) -> Result<Traced, Error> {
+        let window = self.window(v, place, pos)?;
+        let ty = self.ty(v);
+        if window.is_whole(&ty) {
+            return self.reshape(v, &window.shape, pos);
+        }
+        let read = match window.fixed() {
+            Some(start) => {
+                let stop = (0..ty.rank()).map(|k| start[k] + span(window.sizes[k], window.step[k]));
+                let attrs = Attrs::none().ints("start", start.iter().copied()).ints("stop", stop.collect::<Vec<_>>());
+                self.op(&ops::SLICE, attrs.ints("step", window.step.iter().copied()), &[v], pos)
+            }
+            None => {
+                let attrs = Attrs::none().ints("sizes", window.sizes.iter().copied()).ints("step", window.step.iter().copied());
+                self.op(&ops::DYNAMIC_SLICE, attrs, &[vec![v], self.starts(&window, pos)].concat(), pos)
+            }
+        }?;
+        self.reshape(read, &window.shape, pos)
+    }
+
+    /// A new array with the elements at a place replaced ([`ops::UPDATE`]) or added to ([`ops::ADD_AT`]); the value broadcasts.
+    pub fn write(&self, row: &'static Row, v: Traced, place: &[Along], value: Traced, pos: &Pos) -> Result<Traced, Error> {
+        let window = self.window(v, place, pos)?;
+        let value = match (self.ty(value).dtype, self.ty(v).dtype) {
+            (DType::I64, DType::F64) => self.convert(value, DType::F64, pos)?,
+            _ => value,
+        };
+        let value = self.broadcast_to(value, &window.shape, pos)?;
+        let value = self.reshape(value, &window.sizes, pos)?;
+        let attrs = Attrs::none().ints("step", window.step.iter().copied());
+        self.op(row, attrs, &[vec![v, value], self.starts(&window, pos)].concat(), pos)
+    }
+
+    fn starts(&self, window: &Window, pos: &Pos) -> Vec<Traced> {
+        let start = |start: &Start| match start {
+            Start::At(k) => self.constant(Array::int(*k as i64), pos),
+            Start::Value(v) => *v,
+        };
+        window.starts.iter().map(start).collect()
+    }
+
+    fn window(&self, v: Traced, place: &[Along], pos: &Pos) -> Result<Window, Error> {
+        let ty = self.ty(v);
+        if place.len() > ty.rank() {
+            let message = format!("{} indices for the {} axes of {ty}", place.len(), ty.rank());
+            return Err(Error::new(ErrorKind::Shape, pos.clone(), message));
+        }
+        let mut window = Window { starts: vec![], sizes: vec![], step: vec![], shape: vec![] };
+        for axis in 0..ty.rank() {
+            let along = self.known_start(place.get(axis).copied().unwrap_or(Along::All));
+            window.push(along, ty.shape[axis]).map_err(|message| {
+                Error::new(ErrorKind::Shape, pos.clone(), format!("{message} axis {axis} of {ty}, which has {} elements", ty.shape[axis]))
+            })?;
+        }
+        Ok(window)
+    }
+
+    /// A start that is a literal is a fixed place; one that does not fit stays a value, so that the run reports it.
+    fn known_start(&self, along: Along) -> Along {
+        let known = |start: Start| match start {
+            Start::Value(v) => match self.literal(v) {
+                Some(literal) if literal.ty() == Type::scalar(DType::I64) => usize::try_from(literal.as_i64()[0]).map_or(start, Start::At),
+                Some(_) | None => start,
+            },
+            Start::At(_) => start,
+        };
+        match along {
+            Along::Index(start) => Along::Index(known(start)),
+            Along::Window { start, size, step } => Along::Window { start: known(start), size, step },
+            Along::All => Along::All,
+        }
+    }
+}
+
+/// A window of an array: one entry per axis, and the shape without the axes that were indexed.
+struct Window {
+    starts: Vec<Start>,
+    sizes: Vec<usize>,
+    step: Vec<usize>,
+    shape: Vec<usize>,
+}
+
+impl Window {
+    fn push(&mut self, along: Along, extent: usize) -> Result<(), String> {
+        let (start, size, step) = match along {
+            Along::Index(start) => (start, 1, 1),
+            Along::Window { start, size, step } => (start, size, step),
+            Along::All => (Start::At(0), extent, 1),
+        };
+        if step == 0 {
+            return Err("a step of 0 along".into());
+        }
+        let first = match start {
+            Start::At(k) => k,
+            Start::Value(_) => 0,
+        };
+        if first + span(size, step) > extent {
+            return Err(match along {
+                Along::Index(_) => format!("index {first} is outside"),
+                Along::Window { .. } | Along::All => format!("a window of {size} elements from {first} by {step} is outside"),
+            });
+        }
+        self.starts.push(start);
+        self.sizes.push(size);
+        self.step.push(step);
+        match along {
+            Along::Index(_) => {}
+            Along::Window { .. } | Along::All => self.shape.push(size),
+        }
+        Ok(())
+    }
+
+    /// The starts, where all are known.
+    fn fixed(&self) -> Option<Vec<usize>> {
+        let known = |start: &Start| match start {
+            Start::At(k) => Some(*k),
+            Start::Value(_) => None,
+        };
+        self.starts.iter().map(known).collect()
+    }
+
+    fn is_whole(&self, ty: &Type) -> bool {
+        self.sizes == ty.shape && self.step.iter().all(|step| *step == 1) && self.fixed().is_some()
+    }
+}
+
+/// Elements from the first to the last of a window, both included.
+fn span(size: usize, step: usize) -> usize {
+    if size == 0 { 0 } else { (size - 1) * step + 1 }
+}
+
+/// The shape to which all of these broadcast.
+fn common_shape(types: &[Type]) -> Option<Vec<usize>> {
+    let rank = types.iter().map(Type::rank).max().unwrap_or(0);
+    let mut shape = vec![1; rank];
+    for ty in types {
+        for (extent, found) in shape[rank - ty.rank()..].iter_mut().zip(&ty.shape) {
+            match (*extent, *found) {
+                (a, b) if a == b => {}
+                (1, b) => *extent = b,
+                (_, 1) => {}
+                _ => return None,
+            }
+        }
+    }
+    Some(shape)
+}

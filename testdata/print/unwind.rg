@@ -1,0 +1,41 @@
+// Every group of an unwind.
+fn main(%n: i64, %c: f64, %k: f64, %xs: f64[4], %a: f64, %gs: f64[4], %r: f64) -> f64, f64, f64[4] {
+  %da: f64, %dr: f64, %dxs: f64[4] = unwind %n carries(%c) invariants(%k) streams(%xs) adjoints(%a) emitted(%gs) running(%r) {body=step, bwd=step_bwd, bound=4}
+  return %da, %dr, %dxs
+}
+// c' = k c + x, emits sin c
+fn step(%i: i64, %c: f64, %k: f64, %x: f64) -> f64 {
+  %0: f64 = mul %k, %c
+  %1: f64 = add %0, %x
+  return %1
+}
+fn step_bwd(%i: i64, %c: f64, %k: f64, %x: f64, %a: f64, %g: f64, %r: f64) -> f64, f64, f64 {
+  %0: f64 = mul %k, %a
+  %1: f64 = cos %c
+  %2: f64 = mul %1, %g
+  %3: f64 = add %0, %2
+  %4: f64 = mul %c, %a
+  %5: f64 = add %r, %4
+  return %3, %5, %a
+}
+// ---- expected
+// fn main(%0: i64, %1: f64, %2: f64, %3: f64[4], %4: f64, %5: f64[4], %6: f64) -> f64, f64, f64[4] {
+//   %7: f64, %8: f64, %9: f64[4] = unwind %0 carries(%1) invariants(%2) streams(%3) adjoints(%4) emitted(%5) running(%6) {body=step, bwd=step_bwd, bound=4}
+//   return %7, %8, %9
+// }
+//
+// fn step(%0: i64, %1: f64, %2: f64, %3: f64) -> f64 {
+//   %4: f64 = mul %2, %1
+//   %5: f64 = add %4, %3
+//   return %5
+// }
+//
+// fn step_bwd(%0: i64, %1: f64, %2: f64, %3: f64, %4: f64, %5: f64, %6: f64) -> f64, f64, f64 {
+//   %7: f64 = mul %2, %4
+//   %8: f64 = cos %1
+//   %9: f64 = mul %8, %5
+//   %10: f64 = add %7, %9
+//   %11: f64 = mul %1, %4
+//   %12: f64 = add %6, %11
+//   return %10, %12, %4
+// }

@@ -1,0 +1,14 @@
+// A constant is added.
+fn main(%n: i64, %c: f64, %a: f64) -> f64 {
+  %0: f64 = unwind %n carries(%c) adjoints(%a) {body=step, bwd=bwd}
+  return %0
+}
+fn step(%i: i64, %c: f64) -> f64 {
+  return %c
+}
+fn bwd(%i: i64, %c: f64, %a: f64) -> f64 {
+  %0: f64 = add %a, %c
+  return %0
+}
+// ---- expected
+// error: nonlinear_affine.rg:10: invalid program: `%3 = add` in `bwd` is not linear in the cotangents: it adds a constant that is not zero

@@ -207,8 +207,8 @@ class Compiled:
         self.name = transformed.fun.__name__
         self._transformed = transformed
         self.stats = None
-        program, self._structure, self._scalars = trace_function(transformed.fun, arguments, transformed.wanted)
         self._wrt = self._inputs(transformed, arguments)
+        program, self._structure, self._scalars = trace_function(transformed.fun, arguments, transformed.wanted)
         leaves = [k for _, first, count in self._wrt for k in range(first, first + count)]
         self.program = program
         self._executable = _native.compile(program, transformed.wanted, leaves, transformed.strategy, transformed.budget)

@@ -17,7 +17,7 @@ def ufunc(function, method, inputs, kwargs):
     name = f"np.{function.__name__}"
     if method != "__call__":
         raise errors.Unsupported(f"{name}.{method} is not supported", errors.here())
-    if kwargs.get("out", (None,)) not in ((None,), None):
+    if any(item is not None for item in kwargs.get("out") or ()):
         raise errors.Unsupported(f"{name} with out= is not supported; assign the result", errors.here())
     if kwargs.get("where", True) is not True:
         raise errors.Unsupported(f"{name} with where= is not supported; use np.where", errors.here())
@@ -553,6 +553,7 @@ FUNCTIONS = {
     np.full_like: _full_like,
     np.concatenate: _concatenate,
     np.stack: _stack,
+    np.real: lambda x: x,
     np.shape: lambda x: x.shape,
     np.ndim: lambda x: x.ndim,
     np.size: lambda x, axis=None: x.size if axis is None else x.shape[axis],

@@ -123,7 +123,7 @@ class _Function(ast.NodeTransformer):
         inside = flow.live_before(node.body, live | flow.flow(node.body)[0]) | live
         source = self.visit(node.iter)
         if escape:
-            node.iter = _call("iterate", source, ast.Constant(escape[0]), ast.Constant(escape[1]))
+            node.iter = _at(_call("iterate", source, ast.Constant(escape[0]), ast.Constant(escape[1])), source, missing=True)
             node.body, node.orelse = self.block(node.body, inside), self.block(node.orelse, live)
             return node
         targets = flow.stored(node.target)
@@ -139,7 +139,7 @@ class _Function(ast.NodeTransformer):
         live = set(self.live)
         test = self.visit(node.test)
         if flow.escapes([*node.body, *node.orelse]):
-            node.test = _call("test", test, ast.Constant("if"))
+            node.test = _at(_call("test", test, ast.Constant("if")), test, missing=True)
             node.body, node.orelse = self.block(node.body, live), self.block(node.orelse, live)
             return node
         names = flow.stored([*node.body, *node.orelse])
@@ -165,7 +165,8 @@ class _Function(ast.NodeTransformer):
     def visit_While(self, node):
         live = set(self.live)
         inside = flow.live_before([node], live) | live
-        node.test = _call("test", self.visit(node.test), ast.Constant("while"))
+        test = self.visit(node.test)
+        node.test = _at(_call("test", test, ast.Constant("while")), test, missing=True)
         node.body, node.orelse = self.block(node.body, inside), self.block(node.orelse, live)
         return node
 

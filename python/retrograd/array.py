@@ -24,7 +24,7 @@ class Array:
 
     __slots__ = (
         "shape", "dtype", "_shadow", "_scalar", "_parent", "_link", "_frame", "_value", "_const", "_poison", "_version", "_cache",
-        "_outer", "_symbol", "_offset", "_ambiguous", "__weakref__",
+        "_outer", "_symbol", "_offset", "_entangled", "__weakref__",
     )
     __array_priority__ = 1000
 
@@ -34,7 +34,7 @@ class Array:
         self._scalar = scalar
         self._shadow = shadow
         self._parent = self._link = self._value = self._const = self._poison = self._cache = self._outer = self._symbol = None
-        self._ambiguous = None
+        self._entangled = None
         self._offset = 0
         self._version = 0
         self._frame = current().frame
@@ -80,23 +80,23 @@ class Array:
 
     def set(self, handle):
         """Becomes another value of the same type, in place: through views, and seen by all aliases."""
-        trace = current()
-        self._check_writable()
+        self.check_writable()
         if self._parent is not None:
-            self._parent.set(self._link.write(trace, self._parent.handle(), handle))
+            self._parent.set(self._link.write(current(), self._parent.handle(), handle))
             return
-        self._log()
+        self.changes()
         self._value, self._const = handle, None
 
-    def set_concrete(self, elements):
-        """Becomes other known elements; only where nothing is being traced that would run more than once."""
-        self._check_writable()
-        root = self.root()
-        root._log()
-        self.payload()[...] = elements
+    def changes(self):
+        """Notes that this root changes now; arrays that may or may not share its memory are not known from here on."""
+        self._log()
+        for other in self._entangled or ():
+            if other._poison is None and other._frame.open:
+                file, line = errors.here()
+                other.poison(f"this array may share memory with one that is changed at line {line}; copy it before with .copy()")
 
     def _log(self):
-        """Notes, in every open body inside the one that made this root, that it changes there."""
+        """Every open body inside the one that made this root restores it when it is traced again."""
         for frame in reversed(current().frames):
             if frame is self._frame:
                 break
@@ -120,19 +120,13 @@ class Array:
             raise errors.Unsupported(root._poison, errors.here())
         if not root._frame.open:
             raise errors.Unsupported("a value that was made inside a loop is used outside of it", errors.here())
-        if root._ambiguous is not None:
-            base, version = root._ambiguous
-            if base._version != version:
-                raise errors.Unsupported("this array may share memory with one that has been changed since; copy it with .copy()", errors.here())
 
-    def _check_writable(self):
+    def check_writable(self):
         root = self.root()
         if root._outer is not None:
             raise errors.Unsupported(
                 f"in-place change of {root._outer}, which is not local to the function; copy it first: np.array({root._outer})", errors.here()
             )
-        if root._ambiguous is not None:
-            raise errors.Unsupported("in-place change of an array that may or may not share memory with another; copy it with .copy()", errors.here())
 
     # NumPy's attributes
 
@@ -331,7 +325,7 @@ def view(parent, link):
 
 
 def reshaped(array, shape):
-    """NumPy's reshape: a view where strides allow it, else a copy; where the strides are not known, a value that nobody may change."""
+    """NumPy's reshape: a view where strides allow it, else a copy; where the strides are not known, something in between."""
     plain = shadow_of(array.shape)
     try:
         shape = plain.reshape(shape).shape
@@ -354,9 +348,14 @@ def frozen_copy(array, shape, ambiguous):
         trace = current()
         result = traced(trace.op("reshape", [array.handle()], shape=list(shape)), scalar=False)
     if ambiguous:
-        root = array.root()
-        result._ambiguous = (root, root._version)
+        entangle(result, array.root())
     return result
+
+
+def entangle(a, b):
+    """Two roots that may or may not share memory: a change of one makes the other unknown."""
+    for one, other in ((a, b), (b, a)):
+        one._entangled = {**(one._entangled or {}), other: None}
 
 
 def lift(value, what="value"):

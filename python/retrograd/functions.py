@@ -3,7 +3,7 @@
 import numpy as np
 
 from . import errors, views
-from .array import Array, affine, describe, frozen_copy, lift, local, reshaped, traced, view
+from .array import Array, affine, entangle, lift, local, reshaped, traced, view
 from .trace import DTYPES, NUMPY, current
 
 _ORDER = {"bool": 0, "i64": 1, "f64": 2}
@@ -72,14 +72,14 @@ def _arrays(value):
 
 
 def _local_result(result, inputs):
-    """What NumPy computed from known elements; a result that may be a view of an input must not be changed."""
+    """What NumPy computed from known elements; a result that may be a view of an input is entangled with it."""
     if isinstance(result, (tuple, list)):
         return type(result)(_local_result(item, inputs) for item in result)
     array = local(result)
     if isinstance(array, Array):
         for source in _arrays(list(inputs)):
             if np.may_share_memory(result, source.payload()):
-                array._ambiguous = (source.root(), source.root()._version)
+                entangle(array, source.root())
     return array
 
 

@@ -30,14 +30,14 @@ def store(array, index, value):
     """`array[index] = value`, through to the root."""
     if array._scalar:
         raise errors.ArgumentError("a scalar does not support item assignment", errors.here())
-    array._check_writable()
+    array.check_writable()
     window = parse(array, index)
     _check_cast(array, value)
     root, trace = array.root(), current()
     known = value if not isinstance(value, Array) else value.payload()
     if known is not None and array.payload() is not None and window.is_static() and root._frame is trace.frame:
         _check_shape(np.shape(known), window.shape)
-        root._log()
+        root.changes()
         target = array.payload()
         target[window.index] = known
         return

@@ -10,7 +10,7 @@ two names share and one of them changes is either carried as one object, or refu
 import numpy as np
 
 from . import errors, tree, views
-from .array import Array, describe, lift, traced
+from .array import Array, describe, entangle, lift, traced
 from .ranges import count_of, item_of
 from .trace import DTYPES, NUMPY, Frame, current
 
@@ -86,6 +86,7 @@ class Loop(Control):
         self.steps, self.pos = steps, pos
         self.count, self.known = count_of(steps)
         self.roots = {}  # by identity: `==` of arrays is traced
+        self.poisoned = {}
         self.last = {}
         self.attempts = 0
         self.finished = self.known == 0
@@ -127,6 +128,8 @@ class Loop(Control):
             self.frame.mutated[root] = root.state()
             root._value, root._const = param, None
             root._version += 1
+        for root, message in self.poisoned.items():
+            root.poison(message)
         for leaf, param in zip(leaves, params):
             leaf.box = traced(param, scalar=not leaf.is_array())
         self.bound = dict(self.kept)
@@ -161,9 +164,15 @@ class Loop(Control):
             trace.tracer.abandon()
 
     def _find_roots(self):
-        before = len(self.roots)
-        self.roots.update(dict.fromkeys(self.frame.mutated))
-        return len(self.roots) == before
+        """Arrays from outside that the body changes are carried; those that it makes unknown are unknown from its start."""
+        before = (len(self.roots), len(self.poisoned))
+        for root in self.frame.mutated:
+            if root._poison is None:
+                self.roots.setdefault(root)
+            else:
+                self.poisoned.setdefault(root, root._poison)
+                self.roots.pop(root, None)
+        return (len(self.roots), len(self.poisoned)) == before
 
     def _settle(self, name, scope):
         """Compares a carried name at the end of the body with its start; False where the body must be traced again."""
@@ -249,20 +258,24 @@ class Loop(Control):
         lasts = [end for _, kinds, ends in self.last.values() for kind, end in zip(kinds, ends) if kind is not None]
         nexts += [end.handle() for end in lasts]
         nexts += [root.handle() for root in self.roots]
-        sources = [(leaf.after if isinstance(leaf.after, Array) else None) for leaf in leaves] + lasts
         results = trace.tracer.end_for(nexts)
         trace.pop(self.frame)
         for root, result in zip(self.roots, results[len(results) - len(self.roots) :]):
             root.restore(self.frame.mutated[root])
             root.set(result)
-        made = iter([result_box(result, source, self.frame) for result, source in zip(results, sources)])
+        for root, message in self.poisoned.items():
+            root.restore(self.frame.mutated[root])
+            root.poison(message)
+        for name, root in self.swapped:
+            root.poison(f"the array that `{name}` was before the loop at line {self.pos[1]} is exchanged and changed in it; copy it before the loop")
+        # A loop that may take no step leaves the arrays that were there before.
+        sources = [[leaf.after] if self.known else [leaf.after, leaf.before] for leaf in leaves] + [[end] for end in lasts]
+        made = iter(result_boxes(results, sources))
         self.bound = dict(self.kept)
         for name, (structure, leaves) in self.carried.items():
             self.bound[name] = tree.unflatten(structure, [leaf.before if leaf.fixed else next(made) for leaf in leaves])
         for name, (structure, kinds, ends) in self.last.items():
             self.bound[name] = tree.unflatten(structure, [end if kind is None else next(made) for kind, end in zip(kinds, ends)])
-        for name, root in self.swapped:
-            root.poison(f"the array that `{name}` was before the loop at line {self.pos[1]} is exchanged and changed in it; copy it before the loop")
         self.finished = True
 
 
@@ -307,9 +320,9 @@ class Branch(Control):
         trace, frame = current(), self.frame
         ends = {name: scope[name] for name in self.live if name in scope}
         results = self._results(ends, frame) if self.joined else []
-        self.attempt[self.side] = (ends, self._kinds(ends), dict(frame.mutated), self._sources(ends))
-        mutated = frame.mutated
-        for root, state in mutated.items():
+        changed = {root: root._poison for root in frame.mutated}
+        self.attempt[self.side] = (ends, self._kinds(ends), changed, self._sources(ends))
+        for root, state in frame.mutated.items():
             root.restore(state)
         if self.side:
             trace.tracer.begin_else(results)
@@ -351,11 +364,12 @@ class Branch(Control):
                     raise errors.ShapeError(f"`{path}` differs in shape between the branches: {shape_of(a)} and {shape_of(b)}", self.at(name))
                 types.append(max(dtype_of(a), dtype_of(b), key=_ORDER.get))
             names[name] = types
-        return names, list({**changed, **also})
+        poisoned = {root: message for root, message in [*changed.items(), *also.items()] if message is not None}
+        return names, [root for root in {**changed, **also} if root not in poisoned], poisoned
 
     def _results(self, ends, frame):
         trace = current()
-        names, roots = self.joined
+        names, roots, _ = self.joined
         handles = []
         for name, types in names.items():
             if types is not None:
@@ -363,50 +377,48 @@ class Branch(Control):
         return handles + [root.handle() for root in roots]
 
     def _finish(self, results):
-        names, roots = self.joined
-        then, other = self.attempt[True], self.attempt[False]
-        results = iter(results)
-        bound = {}
-        for name, types in names.items():
-            if types is None:
-                bound[name] = then[0][name]
-                continue
-            made = []
-            for a, b in zip(then[3][name], other[3][name]):
-                box = result_box(next(results), a, None)
-                for source in (a, b):
-                    share(box, source, [*then[3].values(), *other[3].values()])
-                made.append(box)
-            bound[name] = tree.unflatten(then[1][name], made)
-        for root, result in zip(roots, results):
+        names, roots, poisoned = self.joined
+        (then, structures, _, leaves), (_, _, _, others) = self.attempt[True], self.attempt[False]
+        sources = [[a, b] for name, types in names.items() if types is not None for a, b in zip(leaves[name], others[name])]
+        for root, result in zip(roots, results[len(sources) :]):
             root.set(result)
-        self.bound = bound
+        for root, message in poisoned.items():
+            root.poison(message)
+        made = iter(result_boxes(results, sources))
+        self.bound = {
+            name: then[name] if types is None else tree.unflatten(structures[name], [next(made) for _ in types]) for name, types in names.items()
+        }
         self.finished = True
 
 
-def result_box(handle, source, frame):
-    """The box for a result of control flow. What was a view of something, or an outer array, may be read but not changed."""
-    scalar = source._scalar if isinstance(source, Array) else True
-    box = traced(handle, scalar=scalar)
-    if isinstance(source, Array) and not scalar:
-        root = source.root()
-        if frame is not None and root._frame is not frame and root._frame.open:
-            box._ambiguous = (root, root._version)
-        elif source._parent is not None:
-            box._ambiguous = (box, box._version)
-        if source._shadow is None:
-            box._shadow = None if len(box.shape) > 1 else box._shadow
-    return box
+def result_boxes(results, sources):
+    """Boxes for results of control flow. Each may be one of its sources, at the end of a body: what two sources share, their boxes
+    may share too, and with what lives on outside."""
+    boxes, known = [], {}
+    for result, source in zip(results, sources):
+        alone = len(source) == 1 and isinstance(source[0], Array)
+        box = known.get(id(source[0])) if alone else None
+        if box is None:
+            scalar = not any(isinstance(item, Array) and not item._scalar for item in source)
+            box = traced(result, scalar=scalar, ordered=all(not isinstance(item, Array) or item._shadow is not None for item in source))
+            if alone:
+                known[id(source[0])] = box
+        boxes.append(box)
+    reached = [_reached(source) for source in sources]
+    for k, box in enumerate(boxes):
+        for root in reached[k]:
+            if root._frame.open and root._poison is None and not box._scalar:
+                entangle(box, root)
+        for j in range(k):
+            if boxes[j] is not box and any(root in reached[j] for root in reached[k]):
+                entangle(boxes[j], box)
+    return boxes
 
 
-def share(box, source, _others):
-    """Marks the result of a branch that may be an array which lives on elsewhere."""
-    if isinstance(source, Array) and not source._scalar:
-        root = source.root()
-        if root._frame.open:
-            box._ambiguous = (root, root._version)
-        elif source._parent is not None and box._ambiguous is None:
-            box._ambiguous = (box, box._version)
+def _reached(sources):
+    """The roots that arrays are, view, or may share memory with; by identity."""
+    roots = [item.root() for item in sources if isinstance(item, Array) and not item._scalar]
+    return dict.fromkeys([*roots, *(other for root in roots for other in root._entangled or ())])
 
 
 def is_data(value):

@@ -38,18 +38,14 @@ class Strategy:
     def __repr__(self):
         return f"rg.{self.name}({', '.join(f'{key}={value}' for key, value in self.options.items())})"
 
-    def text(self):
-        return ":".join([self.name, *(f"{key}={value}" for key, value in self.options.items())])
-
-
 def periodic(period=None):
     """A snapshot every `period` steps; √n without it."""
     return Strategy("periodic", **({} if period is None else {"period": int(period)}))
 
 
-def revolve(snapshots=None):
-    """Binomial checkpoints (Revolve) with that many snapshots; as many as fit without it."""
-    return Strategy("revolve", **({} if snapshots is None else {"snapshots": int(snapshots)}))
+def revolve():
+    """Binomial checkpoints (Revolve), as many as fit."""
+    return Strategy("revolve")
 
 
 def keep_all():
@@ -90,7 +86,7 @@ class Transformed:
             raise errors.ArgumentError(f"a Python function is needed, found {type(fun).__name__}{hint}")
         functools.update_wrapper(self, fun)
         self.fun, self.wanted, self.argnums, self.budget = fun, wanted, argnums, budget
-        self.strategy = strategy.text() if isinstance(strategy, Strategy) else strategy
+        self.strategy = strategy if isinstance(strategy, Strategy) else Strategy("auto" if strategy is None else str(strategy))
         self.cache = {}
 
     def __call__(self, *args, **kwargs):
@@ -210,8 +206,8 @@ class Compiled:
         self._wrt = self._inputs(transformed, arguments)
         program, self._structure, self._scalars = trace_function(transformed.fun, arguments, transformed.wanted)
         leaves = [k for _, first, count in self._wrt for k in range(first, first + count)]
-        self.program = program
-        self._executable = _native.compile(program, transformed.wanted, leaves, transformed.strategy, transformed.budget)
+        self.program, strategy = program, transformed.strategy
+        self._executable = _native.compile(program, transformed.wanted, leaves, (strategy.name, list(strategy.options.items())), transformed.budget)
         self.plan = Plan(self._executable)
 
     def __call__(self, *args, **kwargs):
@@ -241,7 +237,7 @@ class Compiled:
         for leaf, _ in leaves:
             if isinstance(leaf, Spec):
                 raise errors.ArgumentError(f"{self.name}() was called with {leaf!r}; a run needs arrays")
-        inputs = [np.ascontiguousarray(leaf) if leaf.ndim else leaf for leaf, _ in leaves]
+        inputs = [_row_major(leaf) for leaf, _ in leaves]
         results, bytes_peak, seconds = self._executable.run(inputs)
         self.stats = Stats(bytes_peak, seconds)
         if self._transformed.wanted == "results":
@@ -252,6 +248,13 @@ class Compiled:
         gradients = [tree.unflatten(structure, [next(results) for _ in range(count)]) for structure, _, count in self._wrt]
         gradient = tuple(gradients) if isinstance(self._transformed.argnums, (tuple, list)) else gradients[0]
         return (value[0], gradient) if value else gradient
+
+
+def _row_major(array):
+    """The array as machine code reads it; a copy only where it must be. Bools of odd bytes become 0 or 1."""
+    if array.dtype.kind == "b":
+        return np.asarray(np.logical_and(array, True))
+    return np.require(array, requirements=["C", "A"])
 
 
 def trace_function(fun, arguments, wanted):

@@ -1,3 +1,13 @@
-//! Kernels to machine code, and the runtime.
+//! Kernels to machine code, and the runtime that runs it.
+//!
+//! [`compile`] lowers a `Kernel` of the loop IR with Cranelift; an [`Executable`] owns the code and the arenas it runs in.
 
+mod arena;
 pub mod blocks;
+mod code;
+mod executable;
+mod lower;
+mod runtime;
+
+pub use code::{Code, compile};
+pub use executable::{Checked, Executable, Stats};

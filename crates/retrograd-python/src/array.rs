@@ -1,6 +1,6 @@
-//! NumPy arrays to arrays of the compiler, and back.
+//! NumPy arrays as arrays of the compiler and as memory of a run.
 
-use numpy::{Element, PyArray1, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArray, PyUntypedArrayMethods};
+use numpy::{Element, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use retrograd::{Array, DType, Data, Type};
@@ -25,20 +25,58 @@ fn elements<T: Element + Copy>(array: &Bound<'_, PyAny>) -> PyResult<Vec<T>> {
     Ok(array.as_slice()?.to_vec())
 }
 
-/// A NumPy array with these elements.
-pub(crate) fn to_numpy(py: Python<'_>, array: Array) -> PyResult<Bound<'_, PyAny>> {
-    let shape = array.shape().to_vec();
-    match array.data() {
-        Data::F64(x) => shaped(py, x.clone(), shape),
-        Data::I64(x) => shaped(py, x.clone(), shape),
-        Data::Bool(x) => shaped(py, x.clone(), shape),
-        Data::F32(x) => shaped(py, x.clone(), shape),
-        Data::I32(x) => shaped(py, x.clone(), shape),
+/// Where a run reads: an address that crosses to where Python is not held.
+pub(crate) struct Source(usize);
+
+impl Source {
+    pub(crate) fn pointer(&self) -> *const u8 {
+        std::ptr::with_exposed_provenance(self.0)
     }
 }
 
-fn shaped<T: Element>(py: Python<'_>, elements: Vec<T>, shape: Vec<usize>) -> PyResult<Bound<'_, PyAny>> {
-    Ok(PyArray1::from_vec(py, elements).reshape(shape)?.into_any())
+/// Where a run writes.
+pub(crate) struct Target(usize);
+
+impl Target {
+    pub(crate) fn pointer(&self) -> *mut u8 {
+        std::ptr::with_exposed_provenance_mut(self.0)
+    }
+}
+
+/// The memory of an aligned row-major array of that type.
+pub(crate) fn source(array: &Bound<'_, PyAny>, ty: &Type) -> PyResult<Source> {
+    if array.cast::<PyUntypedArray>()?.shape() != ty.shape {
+        return Err(PyTypeError::new_err(format!("an input of type {ty} is needed")));
+    }
+    match ty.dtype {
+        DType::F64 => address::<f64>(array),
+        DType::I64 => address::<i64>(array),
+        DType::Bool => address::<bool>(array),
+        DType::F32 => address::<f32>(array),
+        DType::I32 => address::<i32>(array),
+    }
+}
+
+fn address<T: Element>(array: &Bound<'_, PyAny>) -> PyResult<Source> {
+    let array: PyReadonlyArrayDyn<'_, T> = array.extract()?;
+    Ok(Source(array.as_slice()?.as_ptr().expose_provenance()))
+}
+
+/// A new array of that type, and its memory.
+pub(crate) fn target<'py>(py: Python<'py>, ty: &Type) -> PyResult<(Bound<'py, PyAny>, Target)> {
+    match ty.dtype {
+        DType::F64 => zeros::<f64>(py, ty),
+        DType::I64 => zeros::<i64>(py, ty),
+        DType::Bool => zeros::<bool>(py, ty),
+        DType::F32 => zeros::<f32>(py, ty),
+        DType::I32 => zeros::<i32>(py, ty),
+    }
+}
+
+fn zeros<'py, T: Element>(py: Python<'py>, ty: &Type) -> PyResult<(Bound<'py, PyAny>, Target)> {
+    let array = PyArrayDyn::<T>::zeros(py, ty.shape.clone(), false);
+    let address = array.data().expose_provenance();
+    Ok((array.into_any(), Target(address)))
 }
 
 /// A type from its name and extents.

@@ -1,13 +1,13 @@
 //! Compilation and runs.
 
-use std::time::Instant;
+use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use retrograd::pipeline::{self, Compiled, Options, Strategy, Wanted};
-use retrograd::{Array, Budget, Error, ErrorKind, IntoBudget, Pos};
+use retrograd::pipeline::{self, Compiled, Options, Wanted};
+use retrograd::{Budget, Error, ErrorKind, IntoBudget, Pos, Strategy, strategy};
 
-use crate::array::{from_numpy, to_numpy};
+use crate::array::{Source, Target, source, target};
 use crate::error::exception;
 use crate::tracer::Program;
 
@@ -15,14 +15,15 @@ use crate::tracer::Program;
 #[pyclass(frozen)]
 pub(crate) struct Executable(Compiled);
 
-/// Compiles: `wanted` is "results", "gradient" or "value_and_gradient", with respect to the inputs `argnums`.
+/// Compiles: `wanted` is "results", "gradient" or "value_and_gradient", with respect to the inputs `argnums`; a strategy is a name with
+/// options, as (name, {option: number}).
 #[pyfunction]
 pub(crate) fn compile(
     py: Python<'_>,
     program: &Program,
     wanted: &str,
     argnums: Vec<usize>,
-    strategy: Option<&str>,
+    strategy: (String, Vec<(String, u64)>),
     budget: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Executable> {
     let wanted = match wanted {
@@ -32,7 +33,7 @@ pub(crate) fn compile(
         other => return Err(PyValueError::new_err(format!("nothing is called `{other}`"))),
     };
     let budget = budget.map(|budget| bytes(py, &budget)).transpose()?.map(Budget::bytes);
-    let strategy = strategy.map_or_else(|| Ok(Strategy::default()), strategy_of).map_err(|error| exception(py, error))?;
+    let strategy = strategy_of(&strategy.0, &strategy.1).map_err(|error| exception(py, error))?;
     let options = Options { wanted, argnums, strategy, budget };
     let compiled = py.detach(|| pipeline::compile(&program.0, &options)).map_err(|error| exception(py, error))?;
     Ok(Executable(compiled))
@@ -46,21 +47,24 @@ fn bytes(py: Python<'_>, budget: &Bound<'_, PyAny>) -> PyResult<Budget> {
         bytes.into_budget()
     } else {
         let message = format!("a budget is an integer of bytes or a string such as \"16 MB\", found {}", budget.repr()?);
-        Err(Error::new(ErrorKind::Argument, Pos::unknown(), message))
+        Err(argument(message))
     };
     parsed.map_err(|error| exception(py, error))
 }
 
-/// A strategy from its name and options, `periodic:period=10`.
-fn strategy_of(text: &str) -> Result<Strategy, Error> {
-    let fail = |kind, message| Err(Error::new(kind, Pos::unknown(), message));
-    match text.split(':').next().unwrap_or(text) {
-        "auto" => Ok(Strategy::Auto),
-        name @ ("keep_all" | "periodic" | "revolve") => {
-            fail(ErrorKind::Unsupported, format!("the strategy `{name}` needs the planner, which is not joined yet"))
-        }
-        other => fail(ErrorKind::Argument, format!("no strategy `{other}`; there are auto, keep_all, periodic and revolve")),
+fn strategy_of(name: &str, options: &[(String, u64)]) -> Result<Arc<dyn Strategy>, Error> {
+    match (name, options) {
+        ("periodic", [(option, period)]) if option == "period" => Ok(Arc::new(strategy::Periodic { period: Some(*period) })),
+        (_, [(option, _), ..]) => Err(argument(format!("the strategy `{name}` has no option `{option}`"))),
+        (_, []) => strategy::find(name).ok_or_else(|| {
+            let names: Vec<&str> = strategy::all().iter().map(|strategy| strategy.name()).collect();
+            argument(format!("no strategy `{name}`; there are {}", names.join(", ")))
+        }),
     }
+}
+
+fn argument(message: String) -> Error {
+    Error::new(ErrorKind::Argument, Pos::unknown(), message)
 }
 
 #[pymethods]
@@ -73,7 +77,7 @@ impl Executable {
 
     /// The plan in words.
     fn plan(&self) -> String {
-        format!("{:?}", self.0.plan)
+        self.0.plan.to_string()
     }
 
     /// The Program that runs, in its text form.
@@ -81,14 +85,24 @@ impl Executable {
         self.0.program.to_string()
     }
 
-    /// Runs on row-major arrays; returns the results, the bytes and the seconds that it took. Other Python threads run meanwhile.
+    /// Runs on row-major arrays, without a copy; returns the results, the bytes and the seconds that it took. Other Python threads run
+    /// meanwhile.
     fn run<'py>(&self, py: Python<'py>, inputs: Vec<Bound<'py, PyAny>>) -> PyResult<(Vec<Bound<'py, PyAny>>, u64, f64)> {
-        let inputs = inputs.iter().map(from_numpy).collect::<PyResult<Vec<Array>>>()?;
-        let inputs: Vec<&Array> = inputs.iter().collect();
-        let start = Instant::now();
-        let (results, stats) = py.detach(|| self.0.run_with_stats(&inputs)).map_err(|error| exception(py, error))?;
-        let seconds = start.elapsed().as_secs_f64();
-        let results = results.into_iter().map(|array| to_numpy(py, array)).collect::<PyResult<_>>()?;
-        Ok((results, stats.bytes_peak, seconds))
+        let executable = self.0.executable();
+        if inputs.len() != executable.inputs().len() {
+            return Err(PyValueError::new_err(format!("{} inputs are needed, found {}", executable.inputs().len(), inputs.len())));
+        }
+        let sources = inputs.iter().zip(executable.inputs()).map(|(array, ty)| source(array, ty)).collect::<PyResult<Vec<Source>>>()?;
+        let (outputs, targets): (Vec<_>, Vec<Target>) =
+            executable.outputs().iter().map(|ty| target(py, ty)).collect::<PyResult<Vec<_>>>()?.into_iter().unzip();
+        let result = py.detach(|| {
+            let sources: Vec<*const u8> = sources.iter().map(Source::pointer).collect();
+            let targets: Vec<*mut u8> = targets.iter().map(Target::pointer).collect();
+            // SAFETY: `source` and `target` checked type, shape, order and alignment of one array per input and output; `inputs` and
+            // `outputs` keep them alive; outputs are new, so they overlap nothing; the Python side makes bools 0 or 1.
+            unsafe { executable.run_raw(&sources, &targets) }
+        });
+        let stats = result.map_err(|error| exception(py, error))?;
+        Ok((outputs, stats.bytes_peak, stats.seconds))
     }
 }

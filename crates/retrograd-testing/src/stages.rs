@@ -1,12 +1,12 @@
 //! What each folder of golden files runs.
 
 use retrograd_compiler::ir::{Array, Error, Program};
-use retrograd_compiler::{eval, ir};
+use retrograd_compiler::{eval, ir, opt};
 
 use crate::golden::{Directives, Stage};
 
 /// Every stage: the folder of `testdata` and what is run on its Programs. A new stage is one function and one line.
-pub(crate) const STAGES: &[(&str, Stage)] = &[("print", print), ("verify", verify), ("run", run)];
+pub(crate) const STAGES: &[(&str, Stage)] = &[("print", print), ("verify", verify), ("run", run), ("opt", simplified)];
 
 fn print(program: &Program, _: &Directives) -> Result<String, Error> {
     Ok(program.to_string())
@@ -22,4 +22,11 @@ fn run(program: &Program, directives: &Directives) -> Result<String, Error> {
     let inputs = directives.all("input").map(str::parse).collect::<Result<Vec<Array>, Error>>()?;
     let outputs = eval::run(program, &inputs)?;
     Ok(outputs.iter().map(|array| format!("{array}\n")).collect())
+}
+
+fn simplified(program: &Program, _: &Directives) -> Result<String, Error> {
+    ir::verify(program)?;
+    let simple = opt::simplify(program);
+    ir::verify(&simple)?;
+    Ok(simple.to_string())
 }

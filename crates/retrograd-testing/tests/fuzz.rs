@@ -99,10 +99,10 @@ const TOKENS: [&str; 24] = [
 
 fn mutate(corpus: &[String], random: &mut Random) -> String {
     let mut text = corpus[random.below(corpus.len())].clone().into_bytes();
-    for _ in 0..=random.below(3) {
+    for _ in 0..=random.below(6) / 3 {
         let (from, to) = span(&text, random);
         let tokens = tokens(&text);
-        match random.below(6) {
+        match random.below(10) {
             0 if !text.is_empty() => text[from.min(to - 1)] = random.bits() as u8,
             1 => drop(text.drain(from..to)),
             2 => {
@@ -117,6 +117,15 @@ fn mutate(corpus: &[String], random: &mut Random) -> String {
             4 if !tokens.is_empty() => {
                 let (from, to) = tokens[random.below(tokens.len())];
                 text.splice(from..to, TOKENS[random.below(TOKENS.len())].bytes());
+            }
+            5..=8 if !tokens.is_empty() => {
+                // Like for like leaves many Programs valid.
+                let (from, to) = tokens[random.below(tokens.len())];
+                let class = |(from, _): (usize, usize)| (text[from].is_ascii_alphabetic(), text[from].is_ascii_digit());
+                let alike: Vec<_> = tokens.iter().filter(|token| class(**token) == class((from, to))).collect();
+                let (other_from, other_to) = *alike[random.below(alike.len())];
+                let other = text[other_from..other_to].to_vec();
+                text.splice(from..to, other);
             }
             _ => {
                 let other = corpus[random.below(corpus.len())].as_bytes();
@@ -195,7 +204,7 @@ fn renumbered(function: &Function, ids: &BTreeMap<FuncId, FuncId>) -> Function {
 /// Elements that a run makes; `None` where a count is not a literal, so that it may be anything.
 fn work(program: &Program, id: FuncId) -> Option<usize> {
     let function = program.function(id);
-    let mut total = 0usize;
+    let mut total = function.params.iter().fold(0usize, |sum, v| function.ty(*v).elements().saturating_add(sum));
     for inst in &function.insts {
         let trips = match &inst.op {
             Op::Row(..) | Op::If(_) => 1,

@@ -30,7 +30,7 @@ mod var;
 pub use budget::{Budget, IntoBudget};
 pub use control::{Count, State, cond, for_loop};
 pub use index::{Axis, Place};
-pub use pipeline::{Compiled, Plan, Stats, Strategy};
+pub use pipeline::{Compiled, Plan, Stats, Strategy, strategy};
 pub use retrograd_compiler::ir::{Array, Attr, Attrs, DType, Data, Error, ErrorKind, Pos, Program, Row, Type};
 pub use retrograd_compiler::{eval, ops};
 pub use transform::{

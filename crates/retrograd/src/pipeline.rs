@@ -1,12 +1,15 @@
 //! From a Program to something that runs: the line of the compiler, read aloud.
 
 use retrograd_compiler::ir::{Array, Builder, DType, Error, ErrorKind, Pos, Program, Type};
-use retrograd_compiler::{diff, opt};
+use std::sync::Arc;
 
-use self::stand_in::{Executable, fuse, plan};
+use retrograd_compiler::{diff, fuse, opt, plan};
+use retrograd_jit::Executable;
+
 use crate::var::here;
 
-pub use self::stand_in::{Plan, Stats, Strategy};
+pub use retrograd_compiler::plan::{Plan, Strategy, strategy};
+pub use retrograd_jit::Stats;
 
 /// What is computed of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +30,7 @@ pub struct Options {
     /// Inputs to differentiate with respect to.
     pub argnums: Vec<usize>,
     /// How residuals are decided.
-    pub strategy: Strategy,
+    pub strategy: Arc<dyn Strategy>,
     /// Bytes that a run may take.
     pub budget: Option<u64>,
 }
@@ -45,13 +48,13 @@ pub struct Compiled {
 /// Compiles a verified Program; its inputs are the user's, its outputs what is wanted.
 ///
 /// ```
-/// use retrograd::pipeline::{Options, Strategy, Wanted, compile};
+/// use retrograd::pipeline::{Options, Wanted, compile, strategy};
 /// use retrograd::{Array, Attrs, Pos, Type, ops, trace::Tracer};
 /// let (tracer, pos) = (Tracer::new("square"), Pos::unknown());
 /// let x = tracer.input(Type::f64([]));
 /// let y = tracer.op(&ops::MUL, Attrs::none(), &[x, x], &pos)?;
 /// let program = tracer.finish(&[y])?;
-/// let options = Options { wanted: Wanted::ValueAndGradient, argnums: vec![0], strategy: Strategy::default(), budget: None };
+/// let options = Options { wanted: Wanted::ValueAndGradient, argnums: vec![0], strategy: strategy::find("auto").unwrap(), budget: None };
 /// let compiled = compile(&program, &options)?;
 /// assert_eq!(compiled.run(&[&Array::scalar(3.0)])?, [Array::scalar(9.0), Array::scalar(6.0)]);
 /// # Ok::<(), retrograd::Error>(())
@@ -64,8 +67,9 @@ pub fn compile(program: &Program, options: &Options) -> Result<Compiled, Error> 
         Wanted::Gradient => opt::simplify(&without_value(gradient(&program, &options.argnums)?)),
         Wanted::ValueAndGradient => opt::simplify(&gradient(&program, &options.argnums)?),
     };
-    let plan = plan::plan(&program, &plan::Request { strategy: options.strategy, budget: options.budget })?;
-    let executable = Executable::new(fuse::fuse(&program, &plan));
+    let plan = plan::plan(&program, &plan::Request { strategy: options.strategy.clone(), budget: options.budget })?;
+    let fused = fuse::fuse(&plan);
+    let executable = Executable::new(&fused.kernel, program.main().param_types(), program.main().result_types(), fused.faults);
     Ok(Compiled { program, plan, executable })
 }
 
@@ -112,6 +116,11 @@ impl Compiled {
         let (pos, found) = (here(), inputs.iter().map(|array| array.ty()).collect::<Vec<_>>());
         check_arguments(&self.program.main().param_types(), &found, &pos)?;
         self.executable.run(inputs)
+    }
+
+    /// The machine code, for front ends that hold memory of their own.
+    pub fn executable(&self) -> &Executable {
+        &self.executable
     }
 }
 
@@ -174,73 +183,4 @@ fn check_arguments(expected: &[Type], found: &[Type], pos: &Pos) -> Result<(), E
         return Ok(());
     };
     Err(Error::new(ErrorKind::Argument, pos.clone(), message))
-}
-
-/// Stages that are not there yet, under the names that they will have; the interpreter runs. Nothing here stays.
-mod stand_in {
-    use retrograd_compiler::eval;
-    use retrograd_compiler::ir::{Array, Error, ErrorKind, Pos, Program};
-
-    /// How residuals are decided.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-    pub enum Strategy {
-        /// The fastest plan that fits.
-        #[default]
-        Auto,
-    }
-
-    /// What is kept, recomputed or spilled.
-    #[derive(Clone, Debug)]
-    pub struct Plan {
-        /// Bytes of the arena.
-        pub bytes_peak: u64,
-    }
-
-    /// What a run took.
-    #[derive(Clone, Debug)]
-    pub struct Stats {
-        /// Bytes of the arena that the run touched.
-        pub bytes_peak: u64,
-    }
-
-    #[derive(Debug)]
-    pub(super) struct Executable(Program);
-
-    impl Executable {
-        pub(super) fn new(program: Program) -> Executable {
-            Executable(program)
-        }
-
-        pub(super) fn run(&self, inputs: &[&Array]) -> Result<(Vec<Array>, Stats), Error> {
-            let inputs: Vec<Array> = inputs.iter().map(|array| (*array).clone()).collect();
-            Ok((eval::run(&self.0, &inputs)?, Stats { bytes_peak: 0 }))
-        }
-    }
-
-    pub(super) mod plan {
-        use super::{Error, ErrorKind, Plan, Pos, Program, Strategy};
-
-        pub(crate) struct Request {
-            pub(crate) strategy: Strategy,
-            pub(crate) budget: Option<u64>,
-        }
-
-        /// A budget that nobody would obey is refused.
-        pub(crate) fn plan(_: &Program, request: &Request) -> Result<Plan, Error> {
-            match (request.strategy, request.budget) {
-                (Strategy::Auto, None) => Ok(Plan { bytes_peak: 0 }),
-                (Strategy::Auto, Some(_)) => {
-                    Err(Error::new(ErrorKind::Unsupported, Pos::unknown(), "budgets need the planner, which is not joined yet"))
-                }
-            }
-        }
-    }
-
-    pub(super) mod fuse {
-        use super::{Plan, Program};
-
-        pub(crate) fn fuse(program: &Program, _: &Plan) -> Program {
-            program.clone()
-        }
-    }
 }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use retrograd_compiler::ir::{Array, DType, Error, ErrorKind, Pos, Program, Type};
 
 use crate::budget::{Budget, IntoBudget};
-use crate::pipeline::{self, Compiled, Options, Plan, Strategy, Wanted};
+use crate::pipeline::{self, Compiled, Options, Plan, Strategy, Wanted, strategy};
 use crate::var::{Trace, Var, here};
 
 /// The function `f`, compiled on first use for the types of its arguments.
@@ -154,7 +154,7 @@ pub struct Transformed<'f, M> {
     trace: Box<TraceFn<'f>>,
     wanted: Wanted,
     argnums: Vec<usize>,
-    strategy: Strategy,
+    strategy: Arc<dyn Strategy>,
     /// A mistake in a budget is reported by the compilation, so that options chain.
     budget: Option<Result<Budget, Error>>,
     compiled: Mutex<BTreeMap<Vec<Type>, Arc<Compiled>>>,
@@ -176,7 +176,7 @@ impl<'f, M: Mode> Transformed<'f, M> {
             }
             Trace::run(types, |vars| f(vars.try_into().expect("as many handles as types")))
         };
-        let (strategy, compiled) = (Strategy::default(), Mutex::default());
+        let (strategy, compiled) = (strategy::all()[0].clone(), Mutex::default());
         Transformed { trace: Box::new(trace), wanted, argnums: vec![0], strategy, budget: None, compiled, mode: PhantomData }
     }
 
@@ -212,8 +212,8 @@ impl<'f, M: Mode> Transformed<'f, M> {
 
     /// Decide by this strategy; `auto` unless told.
     #[must_use]
-    pub fn strategy(self, strategy: Strategy) -> Transformed<'f, M> {
-        Transformed { strategy, compiled: Mutex::default(), ..self }
+    pub fn strategy(self, strategy: impl Strategy + 'static) -> Transformed<'f, M> {
+        Transformed { strategy: Arc::new(strategy), compiled: Mutex::default(), ..self }
     }
 
     /// Runs the function, compiled for the types of these arguments.
@@ -257,7 +257,7 @@ impl<'f, M: Mode> Transformed<'f, M> {
         let budget = self.budget.clone().transpose()?.map(Budget::bytes);
         pipeline::check_inputs(types)?;
         let program = (self.trace)(types)?;
-        let options = Options { wanted: self.wanted, argnums: self.argnums.clone(), strategy: self.strategy, budget };
+        let options = Options { wanted: self.wanted, argnums: self.argnums.clone(), strategy: self.strategy.clone(), budget };
         pipeline::compile(&program, &options)
     }
 }

@@ -52,7 +52,7 @@ pub enum Stmt {
         /// From what; a register assigned outside a vector loop is the same for all its lanes.
         args: Vec<Reg>,
     },
-    /// `dst = src`, of the same type.
+    /// `dst = src`, of the same type (pointers too).
     Move {
         /// Where it goes.
         dst: Reg,

@@ -1,3 +1,423 @@
-//! From a placed Program to loops over scalar code.
+//! From a Plan to loops over scalar code.
+//!
+//! `fuse` walks the placed tree once: registers for scalars, addresses for arrays, nests as vector loops (`nest`), reductions (`reduce`),
+//! schedules as native drivers (`drive`).
 
+mod drive;
 pub mod kernel;
+mod nest;
+mod reduce;
+
+use std::collections::BTreeMap;
+
+use crate::ir::{Array, DType, Data, Lowering, Scalar};
+use crate::plan::Plan;
+use crate::plan::place::{Access, Block, Branch, Carried, Home, Loop, Node, Placed, RowItem, RowPlace, RowTime, Step, StepEnd, Val};
+use kernel::{Address, Kernel, Order, Place, Reg, RegType, Stmt};
+
+pub use crate::plan::place::Fault;
+
+/// Loops, and what a fault of a run means.
+#[derive(Clone, Debug)]
+pub struct Fused {
+    /// The loops.
+    pub kernel: Kernel,
+    /// Faults by number of their site.
+    pub faults: Vec<Fault>,
+}
+
+/// Lowers a Plan to loops.
+pub fn fuse(plan: &Plan) -> Fused {
+    let placed = &plan.placed;
+    let mut fuse = Fuse::new(placed);
+    fuse.block(&placed.body);
+    fuse.outputs();
+    let Fuse { regs, body, .. } = fuse;
+    let kernel = Kernel { regs, body, arena_bytes: placed.bytes as usize, literals: placed.literals.clone() };
+    Fused { kernel, faults: placed.faults.clone() }
+}
+
+struct Fuse<'p> {
+    placed: &'p Placed,
+    regs: Vec<RegType>,
+    /// Registers of scalar values.
+    values: Vec<Option<Reg>>,
+    /// Registers of addresses that move.
+    pointers: Vec<Reg>,
+    /// Registers of fixed addresses.
+    inputs: Vec<Reg>,
+    literals: Vec<Reg>,
+    stores: Vec<Reg>,
+    /// Elements read in the nest under construction.
+    lanes: BTreeMap<Val, Reg>,
+    /// The statements under construction.
+    body: Vec<Stmt>,
+}
+
+impl<'p> Fuse<'p> {
+    fn new(placed: &'p Placed) -> Fuse<'p> {
+        let mut fuse = Fuse { placed, regs: vec![], values: vec![None; placed.types.len()], pointers: vec![], inputs: vec![], literals: vec![], stores: vec![], lanes: BTreeMap::new(), body: vec![] };
+        fuse.pointers = (0..placed.pointers).map(|_| fuse.reg(RegType::Pointer)).collect();
+        fuse.inputs = (0..placed.inputs.len()).map(|k| fuse.fixed(Place::Input(k as u32))).collect();
+        fuse.literals = (0..placed.literals.len()).map(|k| fuse.fixed(Place::Literal(k as u32))).collect();
+        fuse.stores = placed.stores.iter().map(|store| fuse.fixed(Place::Arena(store.offset))).collect();
+        fuse
+    }
+
+    fn reg(&mut self, ty: RegType) -> Reg {
+        self.regs.push(ty);
+        Reg(self.regs.len() as u32 - 1)
+    }
+
+    fn int(&mut self) -> Reg {
+        self.reg(RegType::Scalar(DType::I64))
+    }
+
+    fn fixed(&mut self, to: Place) -> Reg {
+        let dst = self.reg(RegType::Pointer);
+        self.body.push(Stmt::Pointer { dst, to });
+        dst
+    }
+
+    /// The register of a scalar value, or of one element of an array inside a nest.
+    fn value(&mut self, value: Val) -> Reg {
+        if let Some(reg) = self.values[value.0 as usize] {
+            return reg;
+        }
+        let reg = self.reg(RegType::Scalar(self.placed.ty(value).dtype));
+        self.values[value.0 as usize] = Some(reg);
+        reg
+    }
+
+    fn literal(&mut self, value: i64) -> Reg {
+        let dst = self.int();
+        self.body.push(Stmt::Literal { dst, bits: value as u64 });
+        dst
+    }
+
+    fn compute(&mut self, op: Scalar, ty: DType, args: &[Reg]) -> Reg {
+        let dst = self.reg(RegType::Scalar(ty));
+        self.body.push(Stmt::Let { dst, op, args: args.to_vec() });
+        dst
+    }
+
+    /// Statements made by `code`, apart from those under construction.
+    fn nested(&mut self, code: impl FnOnce(&mut Self)) -> Vec<Stmt> {
+        let outer = std::mem::take(&mut self.body);
+        code(self);
+        std::mem::replace(&mut self.body, outer)
+    }
+
+    /// The address register of a value's memory.
+    fn base(&self, value: Val) -> Reg {
+        match self.placed.home(value) {
+            Home::Input(k) => self.inputs[k as usize],
+            Home::Literal(k) => self.literals[k as usize],
+            Home::Store(id) => self.stores[id.0 as usize],
+            Home::Pointer(id) => self.pointers[id.0 as usize],
+            Home::None | Home::Register => panic!("a value that is read from memory has a home: {value:?} {}", self.placed.ty(value)),
+        }
+    }
+
+    fn whole(&self, value: Val) -> Address {
+        at(self.base(value))
+    }
+
+    fn bytes(&self, value: Val) -> u64 {
+        self.placed.ty(value).bytes() as u64
+    }
+
+    fn element_bytes(&self, value: Val) -> i64 {
+        self.placed.ty(value).dtype.bytes() as i64
+    }
+
+    /// The address of an element of a view; `indices` are registers with the axis whose stride they step by.
+    fn element(&mut self, access: &Access, indices: &[(Reg, usize)]) -> Address {
+        let size = self.element_bytes(access.root);
+        let mut terms: Vec<(Reg, i64)> = indices.iter().map(|(reg, axis)| (*reg, access.strides[*axis] * size)).collect();
+        terms.retain(|(_, stride)| *stride != 0);
+        for (start, stride) in &access.dynamic {
+            terms.push((self.value(*start), stride * size));
+        }
+        Address { base: self.base(access.root), terms, offset: access.offset * size }
+    }
+
+    fn block(&mut self, block: &Block) {
+        for node in &block.nodes {
+            self.node(node);
+        }
+    }
+
+    fn node(&mut self, node: &Node) {
+        match node {
+            Node::Scalar(item) => self.scalar(item),
+            Node::Load { result, from } => {
+                let from = self.element(from, &[]);
+                let dst = self.value(*result);
+                self.body.push(Stmt::Load { dst, from });
+            }
+            Node::Clamp { result, index, last, site } => self.clamp(*result, *index, *last, *site),
+            Node::Nest(nest) => self.nest(nest),
+            Node::Sum { result, operand, axes } => self.sum(*result, *operand, axes),
+            Node::Dot { result, operands, attrs } => self.dot(*result, *operands, attrs),
+            Node::If(branch) => self.branch(branch),
+            Node::For(node) => self.plain_loop(node),
+            Node::Sweep(drive) => self.sweep(drive),
+            Node::Reversal(drive) => self.reversal(drive),
+        }
+    }
+
+    fn scalar(&mut self, item: &RowItem) {
+        let dst = self.value(item.result);
+        if item.row.lowering == Lowering::Constant {
+            self.body.push(Stmt::Literal { dst, bits: bits(item.attrs.array("value")) });
+            return;
+        }
+        let args: Vec<Reg> = item.args.iter().map(|v| self.value(*v)).collect();
+        if let Some(site) = self.placed.divisions.get(&item.result).copied() {
+            let zero = self.literal(0);
+            let cond = self.compute(Scalar::Eq, DType::Bool, &[args[1], zero]);
+            self.body.push(Stmt::Fault { cond, site });
+        }
+        self.body.push(Stmt::Let { dst, op: item.scalar(), args });
+    }
+
+    fn clamp(&mut self, result: Val, index: Val, last: i64, site: u32) {
+        let (index, dst) = (self.value(index), self.value(result));
+        let (zero, last) = (self.literal(0), self.literal(last));
+        let below = self.compute(Scalar::Lt, DType::Bool, &[index, zero]);
+        let above = self.compute(Scalar::Gt, DType::Bool, &[index, last]);
+        let cond = self.compute(Scalar::Or, DType::Bool, &[below, above]);
+        self.body.push(Stmt::Fault { cond, site });
+        let capped = self.compute(Scalar::Select, DType::I64, &[above, last, index]);
+        self.body.push(Stmt::Let { dst, op: Scalar::Select, args: vec![below, zero, capped] });
+    }
+
+    fn copy(&mut self, to: Address, from: Address, bytes: u64) {
+        if to != from && bytes > 0 {
+            self.body.push(Stmt::Copy { to, from, bytes });
+        }
+    }
+
+    fn branch(&mut self, branch: &Branch) {
+        let cond = self.value(branch.predicate);
+        let side = |fuse: &mut Self, side: usize| {
+            fuse.nested(|fuse| {
+                fuse.block(&branch.blocks[side]);
+                for (end, result) in branch.ends[side].iter().zip(&branch.results) {
+                    fuse.hand_over(*end, *result);
+                }
+            })
+        };
+        let (then_body, else_body) = (side(self, 0), side(self, 1));
+        self.body.push(Stmt::If { cond, then_body, else_body });
+    }
+
+    /// One value becomes another: a move between registers, or between homes where they differ.
+    fn hand_over(&mut self, from: Val, to: Val) {
+        if self.placed.is_scalar(to) {
+            let (dst, src) = (self.value(to), self.value(from));
+            self.body.push(Stmt::Move { dst, src });
+        } else {
+            self.copy(self.whole(to), self.whole(from), self.bytes(to));
+        }
+    }
+
+    fn plain_loop(&mut self, node: &Loop) {
+        let carries = self.start_carries(&node.carried, &node.inits);
+        self.clear(node.emitted.iter().filter(|e| e.clear).map(|e| e.value));
+        let (from, to) = (self.literal(0), self.value(node.count));
+        let order = if node.down { Order::Down } else { Order::Up };
+        self.run_steps(&node.step, &carries, &carries, order, from, to, None);
+        self.end_carries(&carries, &node.results);
+    }
+
+    fn clear(&mut self, streams: impl Iterator<Item = Val>) {
+        for stream in streams {
+            let (to, bytes) = (self.whole(stream), self.bytes(stream));
+            self.body.push(Stmt::Zero { to, bytes });
+        }
+    }
+
+    /// Carries at the start of a construct: registers get their values, arrays their place.
+    fn start_carries(&mut self, carried: &[Carried], inits: &[Val]) -> Vec<Carry> {
+        let carries: Vec<Carry> = carried.iter().zip(inits).map(|(carried, init)| self.carry(*carried, *init)).collect();
+        for (carry, init) in carries.iter().zip(inits) {
+            match carry {
+                Carry::Register(reg) => {
+                    let src = self.value(*init);
+                    self.body.push(Stmt::Move { dst: *reg, src });
+                }
+                Carry::Memory { donated: true, .. } => {}
+                Carry::Memory { place, bytes, .. } => self.copy(at(*place), self.whole(*init), *bytes),
+            }
+        }
+        carries
+    }
+
+    fn carry(&mut self, carried: Carried, like: Val) -> Carry {
+        match carried {
+            Carried::Register => Carry::Register(self.reg(RegType::Scalar(self.placed.ty(like).dtype))),
+            Carried::Memory { place, main, twin, donated } => {
+                let place = match place {
+                    Home::Store(id) => self.stores[id.0 as usize],
+                    Home::Pointer(id) => self.pointers[id.0 as usize],
+                    Home::None | Home::Register | Home::Input(_) | Home::Literal(_) => panic!("carries live in the arena"),
+                };
+                let main = self.pointers[main.0 as usize];
+                self.body.push(Stmt::Move { dst: main, src: place });
+                let twin = twin.map(|(store, pointer)| {
+                    let twin = self.pointers[pointer.0 as usize];
+                    self.body.push(Stmt::Move { dst: twin, src: self.stores[store.0 as usize] });
+                    twin
+                });
+                Carry::Memory { place, main, twin, donated, bytes: self.bytes(like) }
+            }
+        }
+    }
+
+    /// Carries at the end of a construct: arrays are brought back to their place.
+    fn end_carries(&mut self, carries: &[Carry], results: &[Val]) {
+        for (carry, result) in carries.iter().zip(results) {
+            match carry {
+                Carry::Register(src) => {
+                    let dst = self.value(*result);
+                    self.body.push(Stmt::Move { dst, src: *src });
+                }
+                Carry::Memory { twin: None, .. } => {}
+                Carry::Memory { place, main, bytes, .. } => self.copy(at(*place), at(*main), *bytes),
+            }
+        }
+    }
+
+    /// Runs a step for every index of a range.
+    #[allow(clippy::too_many_arguments, reason = "a range and what its steps share")]
+    fn run_steps(&mut self, step: &Step, carries: &[Carry], states: &[Carry], order: Order, from: Reg, to: Reg, tape: Option<&TapeRows>) {
+        let index = self.value(step.index);
+        let body = self.nested(|fuse| fuse.step(step, carries, states, tape));
+        self.body.push(Stmt::For { index, from, to, order, body });
+    }
+
+    /// One step, its index set.
+    fn step(&mut self, step: &Step, carries: &[Carry], states: &[Carry], tape: Option<&TapeRows>) {
+        for ((param, _), carry) in step.carries.iter().zip(carries) {
+            if let Carry::Register(src) = carry {
+                let dst = self.value(*param);
+                self.body.push(Stmt::Move { dst, src: *src });
+            }
+        }
+        for row in &step.rows {
+            let from = match row.from {
+                RowPlace::State(k) => {
+                    if let Carry::Register(src) = states[k] {
+                        let dst = self.value(row.value);
+                        self.body.push(Stmt::Move { dst, src });
+                    }
+                    continue;
+                }
+                RowPlace::Stream(_) | RowPlace::Tape(_) => self.row_address(row.from, step.index, row.value, tape),
+            };
+            match row.pointer {
+                Some(pointer) => self.body.push(Stmt::Offset { dst: self.pointers[pointer.0 as usize], address: from }),
+                None => {
+                    let dst = self.value(row.value);
+                    self.body.push(Stmt::Load { dst, from });
+                }
+            }
+        }
+        for write in &step.emits {
+            let address = self.row_address(write.to, step.index, write.value, tape);
+            self.body.push(Stmt::Offset { dst: self.pointers[write.pointer.0 as usize], address });
+        }
+        self.emit_rows(step, RowTime::Before);
+        self.block(&step.block);
+        self.emit_rows(step, RowTime::After);
+        self.end_step(step, carries);
+    }
+
+    fn emit_rows(&mut self, step: &Step, when: RowTime) {
+        for write in step.emits.iter().filter(|write| write.when == when) {
+            let to = at(self.pointers[write.pointer.0 as usize]);
+            if self.placed.is_scalar(write.value) {
+                let src = self.value(write.value);
+                self.body.push(Stmt::Store { to, src });
+            } else {
+                self.copy(to, self.whole(write.value), self.bytes(write.value));
+            }
+        }
+    }
+
+    fn end_step(&mut self, step: &Step, carries: &[Carry]) {
+        let ends = || step.ends.iter().zip(&step.carries).zip(carries);
+        for ((end, (_, next)), carry) in ends() {
+            if let (StepEnd::Copy, Carry::Memory { twin: Some(twin), bytes, .. }) = (end, carry) {
+                self.copy(at(*twin), self.whole(*next), *bytes);
+            }
+        }
+        for ((end, (_, next)), carry) in ends() {
+            match (end, carry) {
+                (StepEnd::InPlace, _) => {}
+                (StepEnd::Exchange | StepEnd::Copy, Carry::Memory { main, twin: Some(twin), .. }) => self.body.push(Stmt::Swap(*main, *twin)),
+                (StepEnd::Move, Carry::Register(dst)) => {
+                    let src = self.value(*next);
+                    self.body.push(Stmt::Move { dst: *dst, src });
+                }
+                (end, carry) => panic!("a step ends as its carry is placed: {end:?} {carry:?}"),
+            }
+        }
+    }
+
+    /// The address of a row in this step.
+    fn row_address(&mut self, place: RowPlace, index: Val, row: Val, tape: Option<&TapeRows>) -> Address {
+        let bytes = self.bytes(row) as i64;
+        match place {
+            RowPlace::Stream(stream) => Address { base: self.base(stream), terms: vec![(self.value(index), bytes)], offset: 0 },
+            RowPlace::Tape(k) => {
+                let tape = tape.expect("steps with a tape run under a schedule");
+                Address { base: tape.bases[k], terms: vec![(self.value(index), bytes), (tape.shift, bytes)], offset: 0 }
+            }
+            RowPlace::State(_) => panic!("states are not rows"),
+        }
+    }
+
+    fn outputs(&mut self) {
+        for (k, output) in self.placed.outputs.iter().enumerate() {
+            let to = at(self.fixed(Place::Output(k as u32)));
+            if self.placed.is_scalar(*output) {
+                let src = self.value(*output);
+                self.body.push(Stmt::Store { to, src });
+            } else {
+                self.copy(to, self.whole(*output), self.bytes(*output));
+            }
+        }
+    }
+}
+
+/// A carry while its construct runs.
+#[derive(Clone, Copy, Debug)]
+enum Carry {
+    Register(Reg),
+    Memory { place: Reg, main: Reg, twin: Option<Reg>, donated: bool, bytes: u64 },
+}
+
+/// Where the rows of a tape are: row number of step i is `i + shift`.
+struct TapeRows {
+    bases: Vec<Reg>,
+    shift: Reg,
+}
+
+/// The memory that a register points to.
+fn at(base: Reg) -> Address {
+    Address { base, terms: vec![], offset: 0 }
+}
+
+/// The bits of a rank-0 literal.
+fn bits(literal: &Array) -> u64 {
+    match literal.data() {
+        Data::F64(x) => x[0].to_bits(),
+        Data::I64(x) => x[0] as u64,
+        Data::Bool(x) => u64::from(x[0]),
+        Data::F32(x) => u64::from(x[0].to_bits()),
+        Data::I32(x) => i64::from(x[0]) as u64,
+    }
+}

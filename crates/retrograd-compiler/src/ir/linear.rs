@@ -15,18 +15,35 @@ use super::row::{Lowering, Partial, Row, Rule};
 /// departure from linearity, is an error that names the instruction.
 ///
 /// The Program must be verified otherwise: types fit and bodies do not recurse.
+///
+/// ```
+/// use retrograd_compiler::{ir, ops};
+/// let text = "fn main(%0: f64, %1: f64) -> f64 {\n  %2: f64 = mul %0, %1\n  return %2\n}";
+/// let program = ops::parse(text, "mul.rg").unwrap();
+/// assert_eq!(ir::linear_in(&program, program.entry, &[false, true]), Ok(vec![true]));
+/// assert!(ir::linear_in(&program, program.entry, &[true, true]).is_err());
+/// ```
 pub fn linear_in(program: &Program, function: FuncId, seeds: &[bool]) -> Result<Vec<bool>, Error> {
-    let mut analysis = Analysis { program, faults: Vec::new(), memo: BTreeMap::new() };
     let params = seeds.iter().map(|seed| if *seed { Kind::Linear } else { Kind::Constant }).collect();
-    let kinds = analysis.function(function, params);
-    let function = program.function(function);
-    let judge = |(k, kind): (usize, &Kind)| match kind {
-        Kind::Zero => Ok(false),
-        Kind::Linear => Ok(true),
-        Kind::Constant => Err(constant_result(function, k)),
-        Kind::Neither(fault) => Err(analysis.faults[*fault].clone()),
-    };
-    kinds.iter().enumerate().map(judge).collect()
+    Analysis::new(program).judge(function, params)
+}
+
+/// Checks that every bwd that a function runs is linear in (a, g, r), knowing which of its other arguments are zero.
+pub(super) fn check_unwinds(program: &Program, id: FuncId) -> Result<(), Error> {
+    let mut analysis = Analysis::new(program);
+    let function = program.function(id);
+    let mut kinds: Option<Vec<Kind>> = None;
+    for inst in &function.insts {
+        let Op::Unwind(op) = &inst.op else { continue };
+        let kinds = kinds.get_or_insert_with(|| analysis.values(id, &vec![Kind::Constant; function.params.len()]));
+        let args: Vec<Kind> = inst.args.iter().map(|v| kinds[v.0 as usize]).collect();
+        let UnwindArgs { invariants, streams, adjoints, emitted, running, .. } = op.args(&args);
+        let states = analysis.states(function, inst, op, &args);
+        let seeds = vec![Kind::Linear; adjoints.len() + emitted.len() + running.len()];
+        let params = [&[Kind::Constant], &states[..], invariants, streams, &seeds].concat();
+        analysis.judge(op.bwd, params).map_err(|error| error.at(&inst.pos))?;
+    }
+    Ok(())
 }
 
 /// How a value depends on the seeds.
@@ -60,14 +77,39 @@ fn constant_result(function: &Function, k: usize) -> Error {
     Error::new(ErrorKind::Verify, pos, message)
 }
 
-impl Analysis<'_> {
+impl<'p> Analysis<'p> {
+    fn new(program: &'p Program) -> Analysis<'p> {
+        Analysis { program, faults: Vec::new(), memo: BTreeMap::new() }
+    }
+
+    /// Which results depend on the seeds, or the first that is neither linear nor zero.
+    fn judge(&mut self, id: FuncId, params: Vec<Kind>) -> Result<Vec<bool>, Error> {
+        let kinds = self.function(id, params);
+        let judge = |(k, kind): (usize, &Kind)| match kind {
+            Kind::Zero => Ok(false),
+            Kind::Linear => Ok(true),
+            Kind::Constant => Err(constant_result(self.program.function(id), k)),
+            Kind::Neither(fault) => Err(self.faults[*fault].clone()),
+        };
+        kinds.iter().enumerate().map(judge).collect()
+    }
+
+    /// Kinds of the results of a function.
     fn function(&mut self, id: FuncId, params: Vec<Kind>) -> Vec<Kind> {
         if let Some(results) = self.memo.get(&(id, params.clone())) {
             return results.clone();
         }
+        let kinds = self.values(id, &params);
+        let results: Vec<Kind> = self.program.function(id).results.iter().map(|v| kinds[v.0 as usize]).collect();
+        self.memo.insert((id, params), results.clone());
+        results
+    }
+
+    /// Kinds of all values of a function.
+    fn values(&mut self, id: FuncId, params: &[Kind]) -> Vec<Kind> {
         let function = self.program.function(id);
         let mut kinds = vec![Kind::Constant; function.types.len()];
-        for (param, kind) in function.params.iter().zip(&params) {
+        for (param, kind) in function.params.iter().zip(params) {
             kinds[param.0 as usize] = *kind;
         }
         for inst in &function.insts {
@@ -76,9 +118,7 @@ impl Analysis<'_> {
                 kinds[value.0 as usize] = kind;
             }
         }
-        let results: Vec<Kind> = function.results.iter().map(|v| kinds[v.0 as usize]).collect();
-        self.memo.insert((id, params), results.clone());
-        results
+        kinds
     }
 
     fn inst(&mut self, function: &Function, inst: &Inst, args: &[Kind]) -> Vec<Kind> {
@@ -120,10 +160,8 @@ impl Analysis<'_> {
     }
 
     fn unwind(&mut self, function: &Function, inst: &Inst, op: &UnwindOp, args: &[Kind]) -> Vec<Kind> {
-        let UnwindArgs { carries, invariants, streams, adjoints, emitted, running, .. } = op.args(args);
-        let forward = [&args[..1], carries, invariants, streams].concat();
-        let mut states = self.counted_loop(function, inst, &op.trajectory(), &forward);
-        states.truncate(op.carries);
+        let UnwindArgs { invariants, streams, adjoints, emitted, running, .. } = op.args(args);
+        let states = self.states(function, inst, op, args);
         let (mut a, mut r) = (adjoints.to_vec(), running.to_vec());
         loop {
             let params = [&[Kind::Constant], &states[..], invariants, streams, &a, emitted, &r].concat();
@@ -135,6 +173,12 @@ impl Analysis<'_> {
             }
             (a, r) = (a_next, r_next);
         }
+    }
+
+    /// The carries of an unwind's loop.
+    fn states(&mut self, function: &Function, inst: &Inst, op: &UnwindOp, args: &[Kind]) -> Vec<Kind> {
+        let forward = &args[..1 + op.carries + op.invariants + op.streams];
+        self.counted_loop(function, inst, &op.trajectory(), forward)
     }
 
     /// What a value is that may be either.

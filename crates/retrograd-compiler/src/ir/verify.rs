@@ -2,7 +2,7 @@
 
 use super::attr::{Attr, AttrKind, Attrs};
 use super::error::{Error, ErrorKind, Pos};
-use super::linear::linear_in;
+use super::linear::check_unwinds;
 use super::program::{ForOp, FuncId, Function, IfOp, Inst, Op, Program, UnwindArgs, UnwindOp, Value};
 use super::row::Row;
 use super::types::{DType, Type};
@@ -29,11 +29,7 @@ pub fn verify(program: &Program) -> Result<(), Error> {
         function.insts.iter().try_for_each(|inst| checker.inst(inst))?;
     }
     // Linearity is judged last, since it relies on all of the above.
-    let insts = program.functions.iter().flat_map(|function| &function.insts);
-    insts.into_iter().try_for_each(|inst| match &inst.op {
-        Op::Unwind(op) => check_linear(program, inst, op),
-        Op::Row(..) | Op::If(_) | Op::For(_) => Ok(()),
-    })
+    (0..).map(FuncId).take(program.functions.len()).try_for_each(|id| check_unwinds(program, id))
 }
 
 fn invalid<T>(pos: &Pos, message: String) -> Result<T, Error> {
@@ -293,11 +289,4 @@ fn fits(attr: &Attr, kind: AttrKind) -> bool {
         Attr::Type(ty) => kind == AttrKind::Type && ty.checked_elements().is_some(),
         Attr::Array(_) => kind == AttrKind::Array,
     }
-}
-
-/// bwd(i, c, inv, x, a, g, r) is linear in (a, g, r).
-fn check_linear(program: &Program, inst: &Inst, op: &UnwindOp) -> Result<(), Error> {
-    let constants = 1 + op.carries + op.invariants + op.streams;
-    let seeds: Vec<bool> = (0..inst.args.len()).map(|k| k >= constants).collect();
-    linear_in(program, op.bwd, &seeds).map(|_| ()).map_err(|error| error.at(&inst.pos))
 }

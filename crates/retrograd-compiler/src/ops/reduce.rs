@@ -130,7 +130,8 @@ impl DotAxes {
         DotAxes { lhs_contract, rhs_contract, lhs_batch, rhs_batch, lhs_free, rhs_free }
     }
 
-    fn attrs(lhs_contract: &[usize], rhs_contract: &[usize], lhs_batch: &[usize], rhs_batch: &[usize]) -> Attrs {
+    /// The attributes of a `dot` over these axes.
+    pub fn attrs(lhs_contract: &[usize], rhs_contract: &[usize], lhs_batch: &[usize], rhs_batch: &[usize]) -> Attrs {
         [lhs_contract, rhs_contract, lhs_batch, rhs_batch]
             .iter()
             .zip(DOT.attrs)

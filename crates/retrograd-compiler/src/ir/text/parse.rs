@@ -16,6 +16,13 @@ use crate::ir::types::{DType, Type};
 /// Reads a Program; `lookup` gives the row of an op, `file` names the text in positions and errors.
 ///
 /// What is read is well formed but not verified: pass it to [`verify`](crate::ir::verify). `ops::parse` knows the built-in rows.
+///
+/// ```
+/// use retrograd_compiler::{ir, ops};
+/// let text = "fn main(%x: f64) -> f64 {\n  %y: f64 = exp %x\n  return %y\n}\n";
+/// let program = ir::parse(text, "exp.rg", &ops::find).unwrap();
+/// assert_eq!(program.to_string(), "fn main(%0: f64) -> f64 {\n  %1: f64 = exp %0\n  return %1\n}\n");
+/// ```
 pub fn parse(text: &str, file: &str, lookup: &dyn Fn(&str) -> Option<&'static Row>) -> Result<Program, Error> {
     let file: Arc<str> = file.into();
     let mut parser = Parser::new(lex(text, &file)?, file, lookup);
@@ -204,9 +211,10 @@ impl<'t> Parser<'t> {
         Ok(value)
     }
 
-    /// Values separated by commas, perhaps none.
+    /// Values separated by commas, perhaps none; `%a:` is not read but defined, by the next instruction.
     fn value_list(&mut self) -> Result<Vec<Value>, Error> {
-        if matches!(self.peek(), Kind::Value(_)) { self.list(Self::value) } else { Ok(Vec::new()) }
+        let is_defined = self.tokens.get(self.at + 1).is_some_and(|token| token.kind == Kind::Mark(":"));
+        if matches!(self.peek(), Kind::Value(_)) && !is_defined { self.list(Self::value) } else { Ok(Vec::new()) }
     }
 
     fn instruction(&mut self) -> Result<Inst, Error> {

@@ -121,6 +121,48 @@ impl Schedule {
     }
 }
 
+impl Schedule {
+    /// Whether steps are reversed from a tape; else from the state before them.
+    pub fn tapes(self) -> bool {
+        match self {
+            Schedule::KeepAll | Schedule::Periodic { .. } => true,
+            Schedule::Revolve { .. } => false,
+        }
+    }
+
+    /// Whether the first sweep runs steps without recording them.
+    pub fn advances(self) -> bool {
+        match self {
+            Schedule::Revolve { .. } | Schedule::Periodic { .. } => true,
+            Schedule::KeepAll => false,
+        }
+    }
+
+    /// Whether the reversal runs steps without recording them.
+    pub fn advances_in_reversal(self, sweep: Sweep) -> bool {
+        match (self, sweep) {
+            (Schedule::Revolve { .. }, _) | (Schedule::Periodic { .. }, Sweep::Alone) => true,
+            (Schedule::KeepAll, _) | (Schedule::Periodic { .. }, Sweep::Paired) => false,
+        }
+    }
+
+    /// Whether the reversal records steps.
+    pub fn tapes_in_reversal(self, sweep: Sweep) -> bool {
+        match (self, sweep) {
+            (Schedule::Periodic { .. }, _) | (Schedule::KeepAll, Sweep::Alone) => true,
+            (Schedule::KeepAll, Sweep::Paired) | (Schedule::Revolve { .. }, _) => false,
+        }
+    }
+
+    /// Slots that a loop of unknown length can use.
+    pub fn slots_at_most(self) -> u64 {
+        match self {
+            Schedule::Revolve { slots } => slots,
+            Schedule::Periodic { .. } | Schedule::KeepAll => 1,
+        }
+    }
+}
+
 impl fmt::Display for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

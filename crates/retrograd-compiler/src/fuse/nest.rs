@@ -1,0 +1,184 @@
+//! Nests as loops: the innermost one a vector loop, axes that lie in one run merged into it.
+
+use super::Fuse;
+use super::kernel::{Address, Order, Reg, RegType, Stmt, Sum};
+use crate::ir::{DType, Lowering, Scalar, Write};
+use crate::plan::place::{Access, Nest, Root, RowItem, Val};
+
+/// One loop of a nest: its extent, and the axis whose stride its index steps by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Axis {
+    pub(super) extent: usize,
+    pub(super) axis: usize,
+}
+
+/// The loops over a domain: axes of extent 1 vanish, neighbours that every access walks in one run are merged.
+pub(super) fn loops(shape: &[usize], accesses: &[&Access], apart: &[usize]) -> Vec<Axis> {
+    let mut loops: Vec<Axis> = vec![];
+    for (axis, extent) in shape.iter().enumerate().filter(|(_, extent)| **extent != 1) {
+        let merges = |outer: &Axis| {
+            let one_run = |access: &&Access| access.strides[outer.axis] == access.strides[axis] * *extent as i64;
+            !apart.contains(&outer.axis) && !apart.contains(&axis) && accesses.iter().all(one_run)
+        };
+        match loops.last_mut() {
+            Some(outer) if merges(outer) => *outer = Axis { extent: outer.extent * extent, axis },
+            Some(_) | None => loops.push(Axis { extent: *extent, axis }),
+        }
+    }
+    loops
+}
+
+impl Fuse<'_> {
+    pub(super) fn nest(&mut self, nest: &Nest) {
+        for root in &nest.roots {
+            if let Root::Write { value, base, copies: true, .. } = root {
+                self.copy(self.whole(*value), self.whole(*base), self.bytes(*base));
+            }
+        }
+        let accesses = self.accesses(nest);
+        let iotas: Vec<usize> = nest.rows.iter().filter(|item| item.row.lowering == Lowering::Iota).map(|item| item.attrs.sizes("axis")[0]).collect();
+        let mut loops = loops(&nest.shape, &accesses.iter().collect::<Vec<_>>(), &iotas);
+        let sums = nest.roots.iter().any(|root| matches!(root, Root::Sum { .. }));
+        if sums && loops.is_empty() {
+            loops.push(Axis { extent: 1, axis: nest.shape.len() - 1 });
+        }
+        assert!(!sums || loops.len() == 1, "a nest that sums is one run");
+        self.loop_nest(&loops, &mut vec![], nest);
+    }
+
+    /// All views of memory that a nest touches.
+    fn accesses(&self, nest: &Nest) -> Vec<Access> {
+        let mut accesses = vec![];
+        let args = nest.rows.iter().flat_map(|item| &item.args).chain(nest.roots.iter().map(Root::source));
+        for value in args.filter(|v| !nest.computes(**v)) {
+            let access = self.placed.access(*value);
+            if !self.placed.is_scalar(access.root) {
+                accesses.push(access.clone());
+            }
+        }
+        for root in &nest.roots {
+            match root {
+                Root::Store { value, .. } => accesses.push(self.placed.access(*value).clone()),
+                Root::Write { window, .. } => accesses.push(window.clone()),
+                Root::Sum { .. } => {}
+            }
+        }
+        accesses
+    }
+
+    /// Loops over the remaining axes; the last one is a vector loop.
+    fn loop_nest(&mut self, loops: &[Axis], indices: &mut Vec<(Reg, usize)>, nest: &Nest) {
+        match loops {
+            [] => self.elements(nest, indices),
+            [last] => {
+                let index = self.int();
+                indices.push((index, last.axis));
+                let body = self.nested(|fuse| fuse.elements(nest, indices));
+                indices.pop();
+                let sums = nest.roots.iter().filter_map(|root| match root {
+                    Root::Sum { value, source } => Some((*value, *source)),
+                    Root::Store { .. } | Root::Write { .. } => None,
+                });
+                let sums = sums.collect::<Vec<_>>().into_iter().map(|(value, source)| Sum { dst: self.value(value), src: self.lane(source, nest) }).collect();
+                self.body.push(Stmt::ForVec { index, count: last.extent as u64, body, sums });
+                self.lanes.clear();
+            }
+            [outer, rest @ ..] => {
+                let (index, from, to) = (self.int(), self.literal(0), self.literal(outer.extent as i64));
+                indices.push((index, outer.axis));
+                let body = self.nested(|fuse| fuse.loop_nest(rest, indices, nest));
+                indices.pop();
+                self.body.push(Stmt::For { index, from, to, order: Order::Up, body });
+            }
+        }
+        if loops.is_empty() {
+            self.lanes.clear();
+        }
+    }
+
+    /// The code of one element: everything is read and computed before anything is written, so that writing in place is safe.
+    fn elements(&mut self, nest: &Nest, indices: &[(Reg, usize)]) {
+        self.lanes.clear();
+        for item in &nest.rows {
+            self.element_row(item, nest, indices);
+        }
+        let mut writes: Vec<(Address, Reg)> = vec![];
+        for root in &nest.roots {
+            let source = self.read(*root.source(), nest, indices);
+            match root {
+                Root::Sum { .. } => {}
+                Root::Store { value, .. } => {
+                    let access = self.placed.access(*value).clone();
+                    writes.push((self.element(&access, indices), source));
+                }
+                Root::Write { window, how, value, .. } => {
+                    let to = self.element(window, indices);
+                    let src = match how {
+                        Write::Set => source,
+                        Write::Add => {
+                            let dtype = self.placed.ty(*value).dtype;
+                            let old = self.reg(RegType::Scalar(dtype));
+                            self.body.push(Stmt::Load { dst: old, from: to.clone() });
+                            self.compute(Scalar::Add, dtype, &[old, source])
+                        }
+                    };
+                    writes.push((to, src));
+                }
+            }
+        }
+        for (to, src) in writes {
+            self.body.push(Stmt::Store { to, src });
+        }
+    }
+
+    fn element_row(&mut self, item: &RowItem, nest: &Nest, indices: &[(Reg, usize)]) {
+        let dst = self.value(item.result);
+        if item.row.lowering == Lowering::Iota {
+            let axis = item.attrs.sizes("axis")[0];
+            let index = match indices.iter().find(|(_, other)| *other == axis) {
+                Some((index, _)) => *index,
+                None => self.literal(0),
+            };
+            match self.placed.ty(item.result).dtype {
+                DType::F64 => self.body.push(Stmt::Let { dst, op: Scalar::Convert(DType::F64), args: vec![index] }),
+                DType::I64 => self.body.push(Stmt::Move { dst, src: index }),
+                DType::F32 | DType::I32 | DType::Bool => panic!("verified types: iota makes f64 or i64"),
+            }
+            return;
+        }
+        let args = item.args.iter().map(|v| self.read(*v, nest, indices)).collect();
+        self.body.push(Stmt::Let { dst, op: item.scalar(), args });
+    }
+
+    /// One element of a value: computed in this nest, a scalar for all elements, or loaded once.
+    fn read(&mut self, value: Val, nest: &Nest, indices: &[(Reg, usize)]) -> Reg {
+        let access = self.placed.access(value).clone();
+        if self.placed.is_scalar(access.root) {
+            return self.value(access.root);
+        }
+        if nest.computes(value) {
+            return self.value(value);
+        }
+        if let Some(reg) = self.lanes.get(&value) {
+            return *reg;
+        }
+        let from = self.element(&access, indices);
+        let dst = self.reg(RegType::Scalar(self.placed.ty(value).dtype));
+        self.body.push(Stmt::Load { dst, from });
+        self.lanes.insert(value, dst);
+        dst
+    }
+
+    /// The register that a value was read into.
+    fn lane(&mut self, value: Val, nest: &Nest) -> Reg {
+        let root = self.placed.access(value).root;
+        match self.lanes.get(&value) {
+            Some(reg) => *reg,
+            None if self.placed.is_scalar(root) => self.value(root),
+            None => {
+                assert!(nest.computes(value), "a sum reads what its nest has read");
+                self.value(value)
+            }
+        }
+    }
+}

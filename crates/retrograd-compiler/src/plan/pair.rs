@@ -1,0 +1,122 @@
+//! Which forward loop has the trajectory of an unwind: found by value numbering, exact, and only a matter of cost.
+//!
+//! Two carries are the same when they start from the same value and their steps compute the same from the same. The carries of both loops
+//! are numbered together: first by start value, then again and again by what a step makes of them, until nothing changes. The numbers are
+//! interned, not hashed, so two carries with one number are equal.
+
+use std::collections::BTreeMap;
+
+use crate::ir::{ForOp, FuncId, Function, Inst, Op, Program, UnwindOp, Value};
+
+/// An unwind and the loop that walks its states.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Pair {
+    /// Instruction number of the loop.
+    pub(super) loop_inst: usize,
+    /// Instruction number of the unwind.
+    pub(super) unwind_inst: usize,
+    /// Which carry of the loop is state number k of the unwind.
+    pub(super) states: Vec<usize>,
+}
+
+/// All pairs of a function; a loop is paired at most once, with its first unwind.
+pub(super) fn pairs(program: &Program, function: &Function) -> Vec<Pair> {
+    let mut found: Vec<Pair> = vec![];
+    for (unwind_inst, inst) in function.insts.iter().enumerate() {
+        let Op::Unwind(unwind) = &inst.op else { continue };
+        let before = function.insts[..unwind_inst].iter().enumerate().rev();
+        let pair = before.filter(|(k, _)| found.iter().all(|pair| pair.loop_inst != *k)).find_map(|(loop_inst, candidate)| {
+            let Op::For(op) = &candidate.op else { return None };
+            let states = same_states(program, (op, candidate), (unwind, inst))?;
+            Some(Pair { loop_inst, unwind_inst, states })
+        });
+        found.extend(pair);
+    }
+    found
+}
+
+fn same_states(program: &Program, (op, inst): (&ForOp, &Inst), (unwind, unwind_inst): (&UnwindOp, &Inst)) -> Option<Vec<usize>> {
+    if inst.args[0] != unwind_inst.args[0] || unwind.carries == 0 {
+        return None;
+    }
+    let mut numbers = Numbers { program, interned: BTreeMap::new() };
+    let trajectory = unwind.trajectory();
+    let args = &unwind_inst.args[..1 + unwind.carries + unwind.invariants + unwind.streams];
+    let mut ours = numbers.starts(&trajectory, args);
+    let mut theirs = numbers.starts(op, &inst.args);
+    for _ in 0..=op.carries {
+        ours = numbers.step(&trajectory, args, &ours);
+        theirs = numbers.step(op, &inst.args, &theirs);
+    }
+    ours.iter().map(|number| theirs.iter().position(|other| other == number)).collect()
+}
+
+/// Numbers for what values are: equal numbers, equal values.
+struct Numbers<'p> {
+    program: &'p Program,
+    interned: BTreeMap<String, u32>,
+}
+
+impl Numbers<'_> {
+    fn number(&mut self, key: String) -> u32 {
+        let next = self.interned.len() as u32;
+        *self.interned.entry(key).or_insert(next)
+    }
+
+    fn starts(&mut self, op: &ForOp, args: &[Value]) -> Vec<u32> {
+        let (_, c0, _, _) = op.args(args);
+        c0.iter().map(|v| self.number(format!("outer {}", v.0))).collect()
+    }
+
+    /// Numbers of the carries after one more round.
+    fn step(&mut self, op: &ForOp, args: &[Value], carries: &[u32]) -> Vec<u32> {
+        let (_, _, inv, xs) = op.args(args);
+        let mut params = vec![self.number("index".into())];
+        params.extend(carries);
+        params.extend(inv.iter().map(|v| self.number(format!("outer {}", v.0))).collect::<Vec<_>>());
+        params.extend(xs.iter().map(|v| self.number(format!("row {}", v.0))).collect::<Vec<_>>());
+        let results = self.function(op.body, &params);
+        carries.iter().zip(&results[..op.carries]).map(|(before, after)| self.number(format!("carry {before} {after}"))).collect()
+    }
+
+    /// Numbers of the results of a function over numbered parameters.
+    fn function(&mut self, id: FuncId, params: &[u32]) -> Vec<u32> {
+        let function = self.program.function(id);
+        let mut numbers = vec![0; function.types.len()];
+        for (param, number) in function.params.iter().zip(params) {
+            numbers[param.0 as usize] = *number;
+        }
+        for inst in &function.insts {
+            let args: Vec<u32> = inst.args.iter().map(|v| numbers[v.0 as usize]).collect();
+            let what = self.what(inst);
+            for (k, value) in inst.results.iter().enumerate() {
+                numbers[value.0 as usize] = self.number(format!("{what} {k} {args:?}"));
+            }
+        }
+        function.results.iter().map(|v| numbers[v.0 as usize]).collect()
+    }
+
+    /// What an instruction does, as text; bodies by what they compute of fresh parameters.
+    fn what(&mut self, inst: &Inst) -> String {
+        match &inst.op {
+            Op::Row(row, attrs) => format!("{} {attrs:?}", row.name),
+            Op::If(_) => format!("if {:?}", self.bodies(inst)),
+            Op::For(op) => format!("for {} {} {} {:?}", op.carries, op.invariants, op.bound, self.bodies(inst)),
+            Op::Unwind(op) => {
+                let counts = [op.carries, op.invariants, op.streams, op.adjoints, op.emitted, op.running, op.bound];
+                format!("unwind {counts:?} {:?}", self.bodies(inst))
+            }
+        }
+    }
+
+    fn bodies(&mut self, inst: &Inst) -> Vec<Vec<u32>> {
+        inst.bodies()
+            .into_iter()
+            .map(|body| {
+                let types = self.program.function(body).param_types();
+                let params: Vec<u32> = types.iter().enumerate().map(|(k, ty)| self.number(format!("param {k} {ty}"))).collect();
+                self.function(body, &params)
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,524 @@
+//! Copies every body into place and gives each unwind its schedule.
+
+use std::collections::BTreeMap;
+
+use super::group::{self, Raw};
+use super::view::{Start, compose, window};
+use super::tree::{
+    Access, Block, Branch, Drive, Emitted, Fault, Home, Loop, Node, Placed, PointerId, RowItem, RowPlace, RowRead, RowTime, RowWrite, Step, StoreId,
+    Trajectory, TrajectoryId, Val,
+};
+use crate::ir::{Array, Attrs, DType, ErrorKind, ForOp, FuncId, Function, IfOp, Inst, Lowering, Op, Pos, Program, Row, Scalar, Type, UnwindOp, Value, View, Write};
+use crate::ops;
+use crate::plan::pair::{Pair, pairs};
+use crate::plan::schedule::{self, Schedule, Sweep};
+use crate::plan::split::{Split, split};
+use crate::plan::{Decision, LoopDecision, Tape};
+
+/// The tree of a Program, without memory.
+pub(super) fn flatten(program: &Program, decision: &Decision) -> Placed {
+    let main = program.main();
+    let placed = Placed {
+        types: vec![],
+        access: vec![],
+        homes: vec![],
+        inputs: vec![],
+        outputs: vec![],
+        body: Block::default(),
+        trajectories: vec![],
+        stores: vec![],
+        pointers: 0,
+        literals: vec![],
+        faults: vec![],
+        divisions: BTreeMap::new(),
+        bytes: 0,
+    };
+    let mut flatten = Flatten { program, decision, placed, constants: BTreeMap::new() };
+    let mut scope = Scope::default();
+    let inputs: Vec<Val> = main.params.iter().map(|v| flatten.placed.define(main.ty(*v).clone())).collect();
+    let args: Vec<Val> = inputs.iter().enumerate().map(|(k, input)| flatten.input(k, *input, &mut scope)).collect();
+    let results = flatten.function(main, &args, &mut scope);
+    let outputs: Vec<Val> = results.iter().map(|v| flatten.in_memory(*v, &mut scope)).collect();
+    let body = flatten.block(scope, &outputs);
+    let mut placed = flatten.placed;
+    (placed.inputs, placed.outputs, placed.body) = (inputs, outputs, body);
+    placed
+}
+
+struct Flatten<'p> {
+    program: &'p Program,
+    decision: &'p Decision,
+    placed: Placed,
+    /// Literals of rank 0, by value.
+    constants: BTreeMap<Val, Array>,
+}
+
+/// Code of one block under construction, with what it has computed already.
+#[derive(Default)]
+struct Scope {
+    raws: Vec<Raw>,
+    /// What was computed, by op, attributes and arguments: a step that records computes once what body and bwd share.
+    known: BTreeMap<(String, Vec<Val>), Val>,
+}
+
+impl Placed {
+    /// A new value.
+    pub(super) fn define(&mut self, ty: Type) -> Val {
+        let value = Val(self.types.len() as u32);
+        self.homes.push(if ty.rank() == 0 { Home::Register } else { Home::None });
+        self.access.push(Access::whole(value, &ty));
+        self.types.push(ty);
+        value
+    }
+
+    /// A new fault site.
+    pub(super) fn fault(&mut self, kind: ErrorKind, pos: &Pos, message: String) -> u32 {
+        self.faults.push(Fault { kind, pos: pos.clone(), message });
+        self.faults.len() as u32 - 1
+    }
+
+    /// A new address.
+    pub(super) fn pointer(&mut self) -> PointerId {
+        self.pointers += 1;
+        PointerId(self.pointers - 1)
+    }
+}
+
+impl Flatten<'_> {
+    /// An input: arrays stay with the caller, scalars are loaded once.
+    fn input(&mut self, number: usize, input: Val, scope: &mut Scope) -> Val {
+        let ty = self.placed.ty(input).clone();
+        if ty.rank() > 0 {
+            self.placed.homes[input.0 as usize] = Home::Input(number as u32);
+            return input;
+        }
+        self.placed.homes[input.0 as usize] = Home::Input(number as u32);
+        let result = self.placed.define(ty.clone());
+        scope.raws.push(Raw::Node(Node::Load { result, from: Access::whole(input, &ty) }));
+        result
+    }
+
+    /// Finishes a block whose `ends` are used after it.
+    fn block(&mut self, scope: Scope, ends: &[Val]) -> Block {
+        group::group(&mut self.placed, scope.raws, ends)
+    }
+
+    /// Values of a function over placed arguments, its code added to the scope.
+    fn function(&mut self, function: &Function, args: &[Val], scope: &mut Scope) -> Vec<Val> {
+        let pairs = pairs(self.program, function);
+        let mut trajectories: BTreeMap<usize, TrajectoryId> = BTreeMap::new();
+        let mut map: Vec<Option<Val>> = vec![None; function.types.len()];
+        for (param, arg) in function.params.iter().zip(args) {
+            map[param.0 as usize] = Some(*arg);
+        }
+        let at = |map: &[Option<Val>], v: &Value| map[v.0 as usize].expect("SSA: defined before use");
+        for (k, inst) in function.insts.iter().enumerate() {
+            let args: Vec<Val> = inst.args.iter().map(|v| at(&map, v)).collect();
+            let results = match &inst.op {
+                Op::Row(..) => vec![self.row(function, inst, args, scope)],
+                Op::If(op) => self.branch(inst, op, &args, scope),
+                Op::For(op) => match pairs.iter().find(|pair| pair.loop_inst == k) {
+                    None => self.plain_loop(inst, op, &args, scope),
+                    Some(pair) => {
+                        let unwind = &function.insts[pair.unwind_inst];
+                        // Arguments of the unwind that the sweep needs are also arguments of the loop, or defined before it.
+                        let known: Vec<Option<Val>> = unwind.args.iter().map(|v| map[v.0 as usize]).collect();
+                        let (id, results) = self.sweep(inst, op, &args, unwind, &known, pair, scope);
+                        if let Some(id) = id {
+                            trajectories.insert(pair.unwind_inst, id);
+                        }
+                        results
+                    }
+                },
+                Op::Unwind(op) => self.unwind(inst, op, &args, trajectories.get(&k).copied(), scope),
+            };
+            for (value, result) in inst.results.iter().zip(results) {
+                map[value.0 as usize] = Some(result);
+            }
+        }
+        function.results.iter().map(|v| at(&map, v)).collect()
+    }
+
+    /// One row of the table: rank-0 identities vanish, equal work is done once.
+    fn row(&mut self, function: &Function, inst: &Inst, args: Vec<Val>, scope: &mut Scope) -> Val {
+        let Op::Row(row, attrs) = &inst.op else { panic!("rows only") };
+        let ty = function.ty(inst.results[0]);
+        let key = (format!("{} {attrs:?}", row.name), args.clone());
+        if let Some(known) = scope.known.get(&key) {
+            return *known;
+        }
+        let result = match row.lowering {
+            Lowering::View(_) | Lowering::Sum if ty.rank() == 0 && self.placed.is_scalar(args[0]) => args[0],
+            Lowering::Sum if attrs.sizes("axes").is_empty() => args[0],
+            Lowering::Write(Write::Set) if ty.rank() == 0 => args[1],
+            Lowering::Write(Write::Add) if ty.rank() == 0 => self.push(&ops::ADD, Attrs::none(), args[..2].to_vec(), ty.clone(), &inst.pos, scope),
+            Lowering::Write(how) => self.write(how, attrs, &args, &inst.pos, scope),
+            Lowering::View(view) => self.view(view, attrs, &args, ty, &inst.pos, scope),
+            Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Constant | Lowering::Sum | Lowering::Dot => {
+                self.push(row, attrs.clone(), args, ty.clone(), &inst.pos, scope)
+            }
+        };
+        scope.known.insert(key, result);
+        result
+    }
+
+    fn push(&mut self, row: &'static Row, attrs: Attrs, args: Vec<Val>, ty: Type, pos: &Pos, scope: &mut Scope) -> Val {
+        let result = self.placed.define(ty);
+        if row.lowering == Lowering::Map(Scalar::Div) && self.placed.ty(result).dtype == DType::I64 {
+            let site = self.placed.fault(ErrorKind::DivisionByZero, pos, "in `div`".into());
+            self.placed.divisions.insert(result, site);
+        }
+        if row.lowering == Lowering::Constant {
+            self.constant(result, attrs.array("value"));
+        }
+        if row.lowering != Lowering::Constant || self.placed.is_scalar(result) {
+            scope.raws.push(Raw::Row(RowItem { row, attrs, args, result, pos: pos.clone() }));
+        }
+        result
+    }
+
+    /// A view: another access of the same memory. A rank-0 view is read at once, so that its memory may change afterwards.
+    fn view(&mut self, view: View, attrs: &Attrs, args: &[Val], ty: &Type, pos: &Pos, scope: &mut Scope) -> Val {
+        let result = self.placed.define(ty.clone());
+        let mut operand = args[0];
+        let starts = match view {
+            View::DynamicSlice => self.starts(operand, &args[1..], &ty.shape, attrs, pos, scope),
+            View::Broadcast | View::Reshape | View::Transpose | View::Slice => vec![],
+        };
+        let composed = |placed: &Placed, operand: Val| compose(view, attrs, placed.access(operand), placed.ty(operand), ty, &starts);
+        let access = composed(&self.placed, operand).unwrap_or_else(|| {
+            operand = self.in_memory(operand, scope);
+            composed(&self.placed, operand).expect("every view of a contiguous array is affine")
+        });
+        if ty.rank() == 0 {
+            scope.raws.push(Raw::Node(Node::Load { result, from: access }));
+        } else {
+            self.placed.access[result.0 as usize] = access;
+        }
+        result
+    }
+
+    fn write(&mut self, how: Write, attrs: &Attrs, args: &[Val], pos: &Pos, scope: &mut Scope) -> Val {
+        let base = self.in_memory(args[0], scope);
+        let starts = self.starts(base, &args[2..], &self.placed.ty(args[1]).shape.clone(), attrs, pos, scope);
+        let ty = self.placed.ty(base).clone();
+        let value = self.placed.define(ty.clone());
+        let mut access = Access::whole(value, &ty);
+        window(&mut access, &attrs.sizes("step"), &starts);
+        scope.raws.push(Raw::Write { value, base, source: args[1], window: access, how });
+        value
+    }
+
+    /// Starts of a window: numbers where they are known and fit, clamped registers otherwise.
+    fn starts(&mut self, base: Val, starts: &[Val], sizes: &[usize], attrs: &Attrs, pos: &Pos, scope: &mut Scope) -> Vec<Start> {
+        let steps = attrs.sizes("step");
+        let extents = self.placed.ty(base).shape.clone();
+        let mut result = vec![];
+        for (axis, start) in starts.iter().enumerate() {
+            let last = ops::clamp_start(i64::MAX, extents[axis], sizes[axis], steps[axis]);
+            match self.constants.get(start).map(|known| known.as_i64()[0]) {
+                Some(known) if (0..=last).contains(&known) => result.push(Start::Fixed(known)),
+                Some(_) | None => result.push(Start::Register(self.clamp(*start, last, extents[axis], pos, scope))),
+            }
+        }
+        result
+    }
+
+    fn clamp(&mut self, index: Val, last: i64, extent: usize, pos: &Pos, scope: &mut Scope) -> Val {
+        let key = (format!("clamp {last}"), vec![index]);
+        if let Some(known) = scope.known.get(&key) {
+            return *known;
+        }
+        let result = self.placed.define(Type::scalar(DType::I64));
+        let site = self.placed.fault(ErrorKind::Bounds, pos, format!("an index is outside 0..={last} on an axis of {extent} elements"));
+        scope.raws.push(Raw::Node(Node::Clamp { result, index, last, site }));
+        scope.known.insert(key, result);
+        result
+    }
+
+    fn constant(&mut self, result: Val, value: &Array) {
+        if self.placed.is_scalar(result) {
+            self.constants.insert(result, value.clone());
+        } else {
+            self.placed.homes[result.0 as usize] = Home::Literal(self.placed.literals.len() as u32);
+            self.placed.literals.push(value.clone());
+        }
+    }
+
+    /// A value that can be copied as a block of memory: views are computed into memory of their own.
+    fn in_memory(&mut self, value: Val, scope: &mut Scope) -> Val {
+        if self.placed.is_scalar(value) || self.placed.access(value).root == value {
+            return value;
+        }
+        let result = self.placed.define(self.placed.ty(value).clone());
+        scope.raws.push(Raw::Copy { result, source: value });
+        result
+    }
+
+    fn all_in_memory(&mut self, values: &[Val], scope: &mut Scope) -> Vec<Val> {
+        values.iter().map(|v| self.in_memory(*v, scope)).collect()
+    }
+
+    fn defines(&mut self, types: &[Type]) -> Vec<Val> {
+        types.iter().map(|ty| self.placed.define(ty.clone())).collect()
+    }
+
+    fn branch(&mut self, inst: &Inst, op: &IfOp, args: &[Val], scope: &mut Scope) -> Vec<Val> {
+        let mut sides = [op.then_body, op.else_body].map(|body| {
+            let mut inner = Scope::default();
+            let function = self.program.function(body);
+            let ends = self.function(function, &args[1..], &mut inner);
+            let ends = self.all_in_memory(&ends, &mut inner);
+            (self.block(inner, &ends), ends)
+        });
+        let types = self.program.function(op.then_body).result_types();
+        let results = self.defines(&types);
+        let [(then_block, then_ends), (else_block, else_ends)] = std::mem::replace(&mut sides, [(Block::default(), vec![]), (Block::default(), vec![])]);
+        let branch = Branch { predicate: args[0], blocks: [then_block, else_block], ends: [then_ends, else_ends], results: results.clone() };
+        scope.raws.push(Raw::Node(Node::If(Box::new(branch))));
+        debug_assert_eq!(inst.results.len(), results.len());
+        results
+    }
+
+    /// The count as a register that is not negative, and within the bound of the streams.
+    fn count(&mut self, count: Val, bound: usize, has_streams: bool, pos: &Pos, scope: &mut Scope) -> Val {
+        if let Some(known) = self.constants.get(&count)
+            && (0..=if has_streams { bound as i64 } else { i64::MAX }).contains(&known.as_i64()[0])
+        {
+            return count;
+        }
+        let result = self.placed.define(Type::scalar(DType::I64));
+        let zero = self.push(&ops::CONSTANT, Attrs::none().with("value", crate::ir::Attr::Array(Array::int(0))), vec![], Type::scalar(DType::I64), pos, scope);
+        let below = self.push(&ops::LT, Attrs::none(), vec![count, zero], Type::scalar(DType::Bool), pos, scope);
+        let positive = self.push(&ops::SELECT, Attrs::none(), vec![below, zero, count], Type::scalar(DType::I64), pos, scope);
+        if !has_streams {
+            return positive;
+        }
+        let site = self.placed.fault(ErrorKind::Bounds, pos, format!("a loop of more steps than its streams have rows ({bound})"));
+        scope.raws.push(Raw::Node(Node::Clamp { result, index: positive, last: bound as i64, site }));
+        result
+    }
+
+    fn emitted(&mut self, count: Val, bound: usize, types: &[Type]) -> Vec<Emitted> {
+        let full = self.constants.get(&count).is_some_and(|n| n.as_i64()[0] == bound as i64);
+        self.defines(types).into_iter().map(|value| Emitted { value, clear: !full }).collect()
+    }
+
+    /// A step over fresh parameters. `code` gets the scope, the index, the carries and the rows, and returns new carries and emitted rows.
+    fn step(&mut self, carry_types: &[Type], rows: Vec<(RowPlace, Type)>, code: impl FnOnce(&mut Self, &mut Scope, Val, &[Val], &[Val]) -> (Vec<Val>, Vec<(RowPlace, Val)>)) -> Step {
+        let mut scope = Scope::default();
+        let index = self.placed.define(Type::scalar(DType::I64));
+        let params = self.defines(carry_types);
+        let rows: Vec<RowRead> = rows.into_iter().map(|(from, ty)| RowRead { value: self.placed.define(ty), from, pointer: None }).collect();
+        let row_values: Vec<Val> = rows.iter().map(|row| row.value).collect();
+        let (next, emits) = code(self, &mut scope, index, &params, &row_values);
+        let next = self.all_in_memory(&next, &mut scope);
+        let mut writes = vec![];
+        for (to, value) in emits {
+            let value = self.in_memory(value, &mut scope);
+            writes.push(RowWrite { value, to, pointer: self.placed.pointer(), when: RowTime::After });
+        }
+        let ends: Vec<Val> = next.iter().copied().chain(writes.iter().map(|write| write.value)).collect();
+        let block = self.block(scope, &ends);
+        Step { index, carries: params.into_iter().zip(next).collect(), ends: vec![], rows, emits: writes, block }
+    }
+
+    fn row_types(&self, streams: &[Val]) -> Vec<(RowPlace, Type)> {
+        streams.iter().map(|x| (RowPlace::Stream(*x), self.placed.ty(*x).row().expect("verified types: streams have a leading axis"))).collect()
+    }
+
+    fn types(&self, values: &[Val]) -> Vec<Type> {
+        values.iter().map(|v| self.placed.ty(*v).clone()).collect()
+    }
+
+    fn stream_types(&self, body: FuncId, carries: usize, bound: usize) -> Vec<Type> {
+        self.program.function(body).result_types()[carries..].iter().map(|ty| ty.stream(bound)).collect()
+    }
+
+    /// A loop that is run as it stands.
+    fn plain_loop(&mut self, inst: &Inst, op: &ForOp, args: &[Val], scope: &mut Scope) -> Vec<Val> {
+        let (n, c0, inv, xs) = op.args(args);
+        let streams = self.stream_types(op.body, op.carries, op.bound);
+        let count = self.count(n, op.bound, !(xs.is_empty() && streams.is_empty()), &inst.pos, scope);
+        let emitted = self.emitted(count, op.bound, &streams);
+        let inits = self.all_in_memory(c0, scope);
+        let xs = self.all_in_memory(xs, scope);
+        let carry_types = self.types(&inits);
+        let rows = self.row_types(&xs);
+        let step = self.step(&carry_types, rows, |this, scope, i, c, x| this.body(op.body, i, c, inv, x, &emitted, scope));
+        let results = self.defines(&carry_types);
+        let all: Vec<Val> = results.iter().copied().chain(emitted.iter().map(|e| e.value)).collect();
+        scope.raws.push(Raw::Node(Node::For(Box::new(Loop { count, down: false, inits, results, emitted, carried: vec![], step }))));
+        all
+    }
+
+    /// The body of a loop: new carries, and emitted rows with their streams.
+    #[allow(clippy::too_many_arguments, reason = "these are the parts of a step, by group")]
+    fn body(&mut self, body: FuncId, i: Val, c: &[Val], inv: &[Val], x: &[Val], emitted: &[Emitted], scope: &mut Scope) -> (Vec<Val>, Vec<(RowPlace, Val)>) {
+        let args = [&[i], c, inv, x].concat();
+        let mut results = self.function(self.program.function(body), &args, scope);
+        let rows = results.split_off(c.len());
+        (results, emitted.iter().map(|e| RowPlace::Stream(e.value)).zip(rows).collect())
+    }
+
+    fn decided(&self, op: &UnwindOp) -> LoopDecision {
+        *self.decision.loops.get(&op.bwd).expect("a decision covers every unwind")
+    }
+
+    fn split(&self, op: &UnwindOp, tape: Tape) -> Split {
+        let bwd = self.program.function(op.bwd);
+        match tape {
+            Tape::Residuals => split(bwd, op),
+            Tape::States => crate::plan::split::whole(bwd, op),
+        }
+    }
+
+    fn trajectory(&mut self, count: Val, starts: &[Val], decided: LoopDecision, sweep: Sweep, kept: Vec<Type>, bound: Option<u64>) -> TrajectoryId {
+        // A count known at compile time bounds what a schedule can use; one that is not leaves the schedule as it is.
+        let known = self.constants.get(&count).map(|n| n.as_i64()[0].max(0) as u64).or(bound);
+        let slots = known.map_or(decided.schedule.slots_at_most(), |n| schedule::slots(decided.schedule, sweep, n));
+        let tape_rows = match decided.schedule {
+            Schedule::Revolve { .. } => 0,
+            Schedule::Periodic { .. } | Schedule::KeepAll => known.map_or(0, |n| schedule::tape_rows(decided.schedule, n)),
+        };
+        let none = StoreId(u32::MAX);
+        let trajectory = Trajectory { count, schedule: decided.schedule, sweep, starts: starts.to_vec(), slots, tape_rows, kept, words: none, snapshots: vec![], tapes: vec![] };
+        self.placed.trajectories.push(trajectory);
+        TrajectoryId(self.placed.trajectories.len() as u32 - 1)
+    }
+
+    /// A loop that is the first sweep of its unwind's schedule.
+    #[allow(clippy::too_many_arguments, reason = "a loop and its unwind, each with instruction, op and arguments")]
+    fn sweep(&mut self, inst: &Inst, op: &ForOp, args: &[Val], unwind: &Inst, known: &[Option<Val>], pair: &Pair, scope: &mut Scope) -> (Option<TrajectoryId>, Vec<Val>) {
+        let Op::Unwind(unwind_op) = &unwind.op else { panic!("pairs name an unwind") };
+        let decided = self.decided(unwind_op);
+        let split = self.split(unwind_op, decided.tape);
+        // Only what recording needs must exist before the loop.
+        let read = |k: usize| split.cone.insts.iter().any(|inst| inst.args.contains(&split.cone.params[k])) || split.cone.results.contains(&split.cone.params[k]);
+        let forward = (1..split.cone.params.len()).map(|k| if k <= unwind_op.carries || read(k) { known[k] } else { Some(args[0]) });
+        let forward: Option<Vec<Val>> = forward.collect();
+        let taped = decided.schedule.tapes();
+        let Some(forward) = forward.filter(|_| !(taped && split.kept.is_empty())) else {
+            return (None, self.plain_loop(inst, op, args, scope));
+        };
+        let (starts, rest) = forward.split_at(unwind_op.carries);
+        let (inv2, xs2) = rest.split_at(unwind_op.invariants);
+        let (n, c0, inv, xs) = op.args(args);
+        let streams = self.stream_types(op.body, op.carries, op.bound);
+        let count = self.count(n, op.bound, !(xs.is_empty() && streams.is_empty()), &inst.pos, scope);
+        let emitted = self.emitted(count, op.bound, &streams);
+        let inits = self.all_in_memory(c0, scope);
+        let starts = self.all_in_memory(starts, scope);
+        let (xs, xs2) = (self.all_in_memory(xs, scope), self.all_in_memory(xs2, scope));
+        let id = self.trajectory(count, &starts, decided, Sweep::Paired, split.kept.iter().map(|k| k.ty.clone()).collect(), None);
+        let carry_types = self.types(&inits);
+        let advance = decided.schedule.advances().then(|| {
+            let rows = self.row_types(&xs);
+            self.step(&carry_types, rows, |this, scope, i, c, x| this.body(op.body, i, c, inv, x, &emitted, scope))
+        });
+        let tape = taped.then(|| {
+            let rows = self.row_types(&[xs.clone(), xs2.clone()].concat());
+            self.step(&carry_types, rows, |this, scope, i, c, x| {
+                let (x, x2) = x.split_at(xs.len());
+                let (next, mut rows) = this.body(op.body, i, c, inv, x, &emitted, scope);
+                let states: Vec<Val> = pair.states.iter().map(|k| c[*k]).collect();
+                // A stream that both read is one row.
+                let x2: Vec<Val> = x2.iter().zip(&xs2).map(|(row, stream)| xs.iter().position(|other| other == stream).map_or(*row, |k| x[k])).collect();
+                let kept = this.function(&split.cone, &[&[i], &states[..], inv2, &x2].concat(), scope);
+                rows.extend(kept.into_iter().enumerate().map(|(k, value)| (RowPlace::Tape(k), value)));
+                (next, rows)
+            })
+        });
+        let results = self.defines(&carry_types);
+        let all: Vec<Val> = results.iter().copied().chain(emitted.iter().map(|e| e.value)).collect();
+        let drive = Drive { trajectory: id, starts: vec![], inits, results, carried: vec![], emitted, states: pair.states.clone(), working: vec![], advance, tape, reverse: None, turnback: None };
+        scope.raws.push(Raw::Node(Node::Sweep(Box::new(drive))));
+        (Some(id), all)
+    }
+
+    /// An unwind: the reversal of a schedule, or a plain walk backwards where nothing is to be remembered.
+    fn unwind(&mut self, inst: &Inst, op: &UnwindOp, args: &[Val], paired: Option<TrajectoryId>, scope: &mut Scope) -> Vec<Val> {
+        let groups = op.args(args);
+        let bwd = self.program.function(op.bwd);
+        let h_types: Vec<Type> = bwd.result_types()[op.adjoints + op.running..].iter().map(|ty| ty.stream(op.bound)).collect();
+        let has_streams = !(groups.streams.is_empty() && groups.emitted.is_empty() && h_types.is_empty());
+        let count = match paired {
+            Some(id) => self.placed.trajectories[id.0 as usize].count,
+            None => self.count(groups.count, op.bound, has_streams, &inst.pos, scope),
+        };
+        let emitted = self.emitted(count, op.bound, &h_types);
+        let inits = self.all_in_memory(&[groups.adjoints, groups.running].concat(), scope);
+        let starts = self.all_in_memory(groups.carries, scope);
+        let xs = self.all_in_memory(groups.streams, scope);
+        let gs = self.all_in_memory(groups.emitted, scope);
+        let parts = Parts { op, inv: groups.invariants, xs: &xs, gs: &gs, emitted: &emitted, carry_types: &self.types(&inits) };
+        let results = self.defines(parts.carry_types);
+        let all: Vec<Val> = results.iter().copied().chain(emitted.iter().map(|e| e.value)).collect();
+        let node = if op.carries == 0 {
+            let step = self.back_step(bwd, vec![], &parts);
+            Node::For(Box::new(Loop { count, down: true, inits, results, emitted: emitted.clone(), carried: vec![], step }))
+        } else {
+            let decided = self.decided(op);
+            let split = self.split(op, decided.tape);
+            if decided.schedule.tapes() && split.kept.is_empty() {
+                let step = self.back_step(&split.reverse, vec![], &parts);
+                Node::For(Box::new(Loop { count, down: true, inits, results, emitted: emitted.clone(), carried: vec![], step }))
+            } else {
+                let kept: Vec<Type> = split.kept.iter().map(|k| k.ty.clone()).collect();
+                let id = paired.unwrap_or_else(|| self.trajectory(count, &starts, decided, Sweep::Alone, kept.clone(), None));
+                let sweep = self.placed.trajectories[id.0 as usize].sweep;
+                let state_types = self.types(&starts);
+                let (advance, tape) = self.replays(decided, &split, &parts, sweep, &state_types);
+                let rows = |place: fn(usize) -> RowPlace, types: &[Type]| types.iter().enumerate().map(|(k, ty)| (place(k), ty.clone())).collect::<Vec<_>>();
+                let reverse = decided.schedule.tapes().then(|| self.back_step(&split.reverse, rows(RowPlace::Tape, &kept), &parts));
+                let state_rows = rows(RowPlace::State, &state_types);
+                let turnback = (!decided.schedule.tapes()).then(|| self.back_step(bwd, state_rows, &parts));
+                Node::Reversal(Box::new(Drive { trajectory: id, starts, inits, results, carried: vec![], emitted: emitted.clone(), states: vec![], working: vec![], advance, tape, reverse, turnback }))
+            }
+        };
+        scope.raws.push(Raw::Node(node));
+        all
+    }
+
+    /// Steps that run a loop again for its unwind: over states alone.
+    fn replays(&mut self, decided: LoopDecision, split: &Split, parts: &Parts<'_>, sweep: Sweep, state_types: &[Type]) -> (Option<Step>, Option<Step>) {
+        let op = parts.op;
+        let advance = decided.schedule.advances_in_reversal(sweep).then(|| {
+            let rows = self.row_types(parts.xs);
+            self.step(state_types, rows, |this, scope, i, c, x| this.body(op.body, i, c, parts.inv, x, &[], scope))
+        });
+        let tape = decided.schedule.tapes_in_reversal(sweep).then(|| {
+            let rows = self.row_types(parts.xs);
+            self.step(state_types, rows, |this, scope, i, c, x| {
+                let (next, _) = this.body(op.body, i, c, parts.inv, x, &[], scope);
+                let kept = this.function(&split.cone, &[&[i], c, parts.inv, x].concat(), scope);
+                (next, kept.into_iter().enumerate().map(|(k, value)| (RowPlace::Tape(k), value)).collect())
+            })
+        });
+        (advance, tape)
+    }
+
+    /// A step backwards: `function(i, from, inv, x, a, g, r)`, where `from` are states, kept values or nothing.
+    fn back_step(&mut self, function: &Function, from: Vec<(RowPlace, Type)>, parts: &Parts<'_>) -> Step {
+        let (count, streams) = (from.len(), parts.xs.len());
+        let rows = [from, self.row_types(parts.xs), self.row_types(parts.gs)].concat();
+        self.step(parts.carry_types, rows, |this, scope, i, carries, rows| {
+            let (from, rows) = rows.split_at(count);
+            let (x, g) = rows.split_at(streams);
+            let (a, r) = carries.split_at(parts.op.adjoints);
+            let mut results = this.function(function, &[&[i], from, parts.inv, x, a, g, r].concat(), scope);
+            let h = results.split_off(carries.len());
+            (results, parts.emitted.iter().map(|e| RowPlace::Stream(e.value)).zip(h).collect())
+        })
+    }
+}
+
+/// What all steps backwards of one unwind share.
+struct Parts<'a> {
+    op: &'a UnwindOp,
+    inv: &'a [Val],
+    xs: &'a [Val],
+    gs: &'a [Val],
+    emitted: &'a [Emitted],
+    carry_types: &'a [Type],
+}

@@ -1,0 +1,391 @@
+//! Gathers straight-line code into loop nests: elementwise code over one domain is one nest, with everything that leaves it.
+//!
+//! The block is scheduled from its front, looking ahead a bounded distance for code that can join the nest under construction. A nest never
+//! reads what it writes, except element by element.
+
+use std::collections::BTreeSet;
+
+use super::tree::{Access, Block, Nest, Node, Placed, Root, RowItem, Val};
+use crate::ir::{Attrs, Lowering, Write};
+use crate::ops::{DotAxes, sum_axes};
+
+/// How far the schedule looks ahead for code that joins a nest.
+const LOOK_AHEAD: usize = 128;
+
+/// Code of a block before it is gathered.
+#[derive(Clone, Debug)]
+pub(super) enum Raw {
+    /// A row that is not a view or a write.
+    Row(RowItem),
+    /// A view computed into memory.
+    Copy {
+        /// The copy.
+        result: Val,
+        /// The view.
+        source: Val,
+    },
+    /// A window written.
+    Write {
+        /// The array afterwards.
+        value: Val,
+        /// The array before.
+        base: Val,
+        /// What is written.
+        source: Val,
+        /// Where.
+        window: Access,
+        /// Set or add.
+        how: Write,
+    },
+    /// Anything that stands alone.
+    Node(Node),
+}
+
+/// Gathers a block; `ends` are used after it.
+pub(super) fn group(placed: &mut Placed, raws: Vec<Raw>, ends: &[Val]) -> Block {
+    let mut pending = BTreeSet::new();
+    for raw in &raws {
+        pending.extend(results(raw));
+    }
+    let mut group = Group { placed, nodes: vec![], pending, open: None };
+    group.schedule(raws);
+    let mut nodes = group.nodes;
+    store_roots(placed, &mut nodes, ends);
+    Block { nodes }
+}
+
+struct Group<'p> {
+    placed: &'p mut Placed,
+    nodes: Vec<Node>,
+    /// Values of this block that are not computed yet; those of the open nest included.
+    pending: BTreeSet<Val>,
+    open: Option<Open>,
+}
+
+/// The nest under construction.
+struct Open {
+    nest: Nest,
+    members: BTreeSet<Val>,
+}
+
+impl Open {
+    fn new(shape: &[usize]) -> Open {
+        Open { nest: Nest { shape: shape.to_vec(), rows: vec![], roots: vec![] }, members: BTreeSet::new() }
+    }
+
+    fn sums(&self) -> bool {
+        self.nest.roots.iter().any(|root| matches!(root, Root::Sum { .. }))
+    }
+}
+
+impl Group<'_> {
+    fn schedule(&mut self, raws: Vec<Raw>) {
+        let mut raws: std::collections::VecDeque<Raw> = raws.into();
+        while !raws.is_empty() {
+            let ready = (0..raws.len().min(LOOK_AHEAD)).find(|k| self.fits(&raws, *k));
+            match ready {
+                Some(k) => {
+                    let raw = raws.remove(k).expect("within the queue");
+                    self.take(raw);
+                }
+                None => {
+                    assert!(self.open.is_some(), "SSA: some code is always ready");
+                    self.close();
+                }
+            }
+        }
+        self.close();
+    }
+
+    /// Whether a value can be read by a node of its own.
+    fn available(&self, value: Val) -> bool {
+        let access = self.placed.access(value);
+        !self.pending.contains(&access.root) && access.dynamic.iter().all(|(start, _)| !self.pending.contains(start))
+    }
+
+    fn is_member(&self, value: Val) -> bool {
+        self.open.as_ref().is_some_and(|open| open.members.contains(&value))
+    }
+
+    /// Whether code can be taken now: it joins the open nest, or stands before it.
+    fn fits(&self, raws: &std::collections::VecDeque<Raw>, k: usize) -> bool {
+        match &raws[k] {
+            Raw::Row(item) => self.row_fits(item),
+            Raw::Copy { result, source } => self.joins(&self.placed.ty(*result).shape, &[*source]),
+            Raw::Write { base, source, window, .. } => {
+                let dynamic = window.dynamic.iter().all(|(start, _)| !self.pending.contains(start));
+                // Whoever reads the old value, and can, goes first: then it dies here and is overwritten in place.
+                let earlier = (0..raws.len().min(LOOK_AHEAD)).any(|j| j != k && self.reads(&raws[j], *base) && (j < k || self.is_ready(&raws[j])));
+                let open = self.open.as_ref();
+                let conflict = open.is_some_and(|open| open.sums() || self.conflicts(open, *base, window));
+                dynamic && !earlier && !conflict && self.available(*base) && self.joins(&self.placed.ty(*source).shape, &[*source])
+            }
+            Raw::Node(node) => {
+                let mut ready = true;
+                node.reads(&mut |value| ready &= self.available(value) || self.is_inner(value));
+                let alone = matches!(node, Node::Load { .. } | Node::Clamp { .. }) || self.open.is_none();
+                ready && alone
+            }
+        }
+    }
+
+    /// Whether all that raw code reads is computed.
+    fn is_ready(&self, raw: &Raw) -> bool {
+        let mut ready = true;
+        let mut look = |value: Val| ready &= self.available(value);
+        match raw {
+            Raw::Row(item) => item.args.iter().for_each(|v| look(*v)),
+            Raw::Copy { source, .. } => look(*source),
+            // Of two writes to one array neither waits for the other.
+            Raw::Write { .. } => return false,
+            Raw::Node(node) => node.reads(&mut look),
+        }
+        ready
+    }
+
+    /// Values defined inside a nested block are never pending here.
+    fn is_inner(&self, value: Val) -> bool {
+        !self.pending.contains(&self.placed.access(value).root)
+    }
+
+    fn row_fits(&self, item: &RowItem) -> bool {
+        let all_available = || item.args.iter().all(|v| self.available(*v));
+        match item.row.lowering {
+            Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Constant if self.placed.is_scalar(item.result) => all_available(),
+            Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Constant => self.joins(&self.placed.ty(item.result).shape, &item.args),
+            Lowering::Sum if self.placed.is_scalar(item.result) => {
+                let source = item.args[0];
+                let shape = &self.placed.ty(source).shape;
+                let flat = match &self.open {
+                    Some(open) => self.nest_is_flat(&open.nest) && (self.is_member(source) || self.is_flat(source, shape)),
+                    None => true,
+                };
+                flat && self.joins(shape, &[source])
+            }
+            Lowering::Sum | Lowering::Dot => self.open.is_none() && all_available(),
+            Lowering::View(_) | Lowering::Write(_) => panic!("views and writes are raw code of their own"),
+        }
+    }
+
+    /// Whether elementwise code over this domain can join the open nest, or open one.
+    fn joins(&self, shape: &[usize], args: &[Val]) -> bool {
+        let readable = |v: &Val| self.is_member(*v) || self.available(*v);
+        match &self.open {
+            None => args.iter().all(|v| self.available(*v)),
+            Some(open) => {
+                // An index along an axis is not flat: code without arguments may be one.
+                let flat = !open.sums() || !args.is_empty() && args.iter().all(|v| self.is_member(*v) || self.is_flat(*v, shape));
+                open.nest.shape == shape && flat && args.iter().all(readable) && args.iter().all(|v| self.harmless(open, *v))
+            }
+        }
+    }
+
+    /// Whether reading a value in the open nest does not meet a window that it writes.
+    fn harmless(&self, open: &Open, value: Val) -> bool {
+        let access = self.placed.access(value);
+        open.nest.roots.iter().all(|root| match root {
+            Root::Write { base, window, .. } => *base != access.root || same_place(access, window),
+            Root::Store { .. } | Root::Sum { .. } => true,
+        })
+    }
+
+    /// Whether the open nest reads `base` anywhere but at the element that is written.
+    fn conflicts(&self, open: &Open, base: Val, window: &Access) -> bool {
+        let reads = open.nest.rows.iter().flat_map(|item| item.args.iter()).chain(open.nest.roots.iter().map(Root::source));
+        reads.into_iter().any(|v| {
+            let access = self.placed.access(*v);
+            access.root == base && !same_place(access, window)
+        })
+    }
+
+    /// Whether raw code reads a value, directly or through a view.
+    fn reads(&self, raw: &Raw, root: Val) -> bool {
+        let mut found = false;
+        let mut look = |value: Val| found |= self.placed.access(value).root == root;
+        match raw {
+            Raw::Row(item) => item.args.iter().for_each(|v| look(*v)),
+            Raw::Copy { source, .. } => look(*source),
+            Raw::Write { base, source, .. } => {
+                look(*base);
+                look(*source);
+            }
+            Raw::Node(node) => node.reads(&mut look),
+        }
+        found
+    }
+
+    /// Whether a view of this shape is one run of equal strides, so that a single loop walks it.
+    fn is_flat(&self, value: Val, shape: &[usize]) -> bool {
+        collapses(self.placed.access(value), shape, &(0..shape.len()).collect::<Vec<_>>())
+    }
+
+    fn nest_is_flat(&self, nest: &Nest) -> bool {
+        let iota = nest.shape.len() > 1 && nest.rows.iter().any(|item| item.row.lowering == Lowering::Iota);
+        let members: BTreeSet<Val> = nest.rows.iter().map(|item| item.result).collect();
+        let reads = nest.rows.iter().flat_map(|item| item.args.iter()).chain(nest.roots.iter().map(Root::source));
+        let windows = nest.roots.iter().all(|root| !matches!(root, Root::Write { .. }));
+        !iota && windows && reads.into_iter().all(|v| members.contains(v) || self.is_flat(*v, &nest.shape))
+    }
+
+    fn open(&mut self, shape: &[usize]) -> &mut Open {
+        self.open.get_or_insert_with(|| Open::new(shape))
+    }
+
+    fn take(&mut self, raw: Raw) {
+        match raw {
+            Raw::Row(item) => self.take_row(item),
+            Raw::Copy { result, source } => {
+                let shape = self.placed.ty(result).shape.clone();
+                self.open(&shape).nest.roots.push(Root::Store { value: result, source });
+            }
+            Raw::Write { value, base, source, window, how } => {
+                let source = self.apart(source, base, &window);
+                let shape = self.placed.ty(source).shape.clone();
+                self.open(&shape).nest.roots.push(Root::Write { value, base, source, window, how, copies: false });
+            }
+            Raw::Node(node) => {
+                node.results().iter().for_each(|v| {
+                    self.pending.remove(v);
+                });
+                self.nodes.push(node);
+            }
+        }
+    }
+
+    fn take_row(&mut self, item: RowItem) {
+        let scalar = self.placed.is_scalar(item.result);
+        match item.row.lowering {
+            Lowering::Sum if scalar => {
+                let source = if self.open.is_none() { self.flat_copy(item.args[0]) } else { item.args[0] };
+                let shape = self.placed.ty(source).shape.clone();
+                self.open(&shape).nest.roots.push(Root::Sum { value: item.result, source });
+            }
+            Lowering::Sum => {
+                let axes = item.attrs.sizes("axes");
+                let (_, _, blocked) = sum_axes(self.placed.ty(item.args[0]).rank(), &axes);
+                let operand = self.collapsed(item.args[0], &blocked);
+                self.alone(Node::Sum { result: item.result, operand, axes }, item.result);
+            }
+            Lowering::Dot => {
+                let (operands, attrs) = self.dot_operands(&item);
+                self.alone(Node::Dot { result: item.result, operands, attrs }, item.result);
+            }
+            Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Constant if scalar => {
+                let result = item.result;
+                self.alone(Node::Scalar(item), result);
+            }
+            Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Constant => {
+                let shape = self.placed.ty(item.result).shape.clone();
+                let open = self.open(&shape);
+                open.members.insert(item.result);
+                open.nest.rows.push(item);
+            }
+            Lowering::View(_) | Lowering::Write(_) => panic!("views and writes are raw code of their own"),
+        }
+    }
+
+    fn alone(&mut self, node: Node, result: Val) {
+        self.pending.remove(&result);
+        self.nodes.push(node);
+    }
+
+    /// A copy of a view in memory of its own, computed right away.
+    fn copy(&mut self, source: Val) -> Val {
+        let ty = self.placed.ty(source).clone();
+        let value = self.placed.define(ty.clone());
+        self.nodes.push(Node::Nest(Nest { shape: ty.shape, rows: vec![], roots: vec![Root::Store { value, source }] }));
+        value
+    }
+
+    /// A source that does not overlap the window in another place: `a[1:] = a[:-1]` reads all before it writes.
+    fn apart(&mut self, source: Val, base: Val, window: &Access) -> Val {
+        let access = self.placed.access(source);
+        if access.root == base && !same_place(access, window) { self.copy(source) } else { source }
+    }
+
+    fn flat_copy(&mut self, source: Val) -> Val {
+        let shape = self.placed.ty(source).shape.clone();
+        if self.is_flat(source, &shape) { source } else { self.copy(source) }
+    }
+
+    /// Whether one loop can walk these axes: they lie in one run, or it is one number all over.
+    fn walks(&self, operand: Val, shape: &[usize], axes: &[usize]) -> bool {
+        collapses(self.placed.access(operand), shape, axes)
+    }
+
+    /// An operand whose axes can be walked by one loop.
+    fn collapsed(&mut self, operand: Val, axes: &[usize]) -> Val {
+        let shape = self.placed.ty(operand).shape.clone();
+        if self.walks(operand, &shape, axes) { operand } else { self.copy(operand) }
+    }
+
+    /// Operands whose contracted axes can be walked by one loop: those that cannot are copied with these axes last.
+    fn dot_operands(&mut self, item: &RowItem) -> ([Val; 2], Attrs) {
+        let types = [self.placed.ty(item.args[0]).clone(), self.placed.ty(item.args[1]).clone()];
+        let axes = DotAxes::new(&item.attrs, types[0].rank(), types[1].rank());
+        let mut sides = [(axes.lhs_contract, axes.lhs_batch), (axes.rhs_contract, axes.rhs_batch)];
+        let mut operands = [item.args[0], item.args[1]];
+        for (k, (contract, batch)) in sides.iter_mut().enumerate() {
+            if self.walks(operands[k], &types[k].shape, contract) {
+                continue;
+            }
+            let order: Vec<usize> = (0..types[k].rank()).filter(|axis| !contract.contains(axis)).chain(contract.iter().copied()).collect();
+            let shape: Vec<usize> = order.iter().map(|axis| types[k].shape[*axis]).collect();
+            let view = self.placed.define(crate::ir::Type::new(types[k].dtype, shape));
+            let mut access = self.placed.access(operands[k]).clone();
+            access.strides = order.iter().map(|axis| access.strides[*axis]).collect();
+            self.placed.access[view.0 as usize] = access;
+            operands[k] = self.copy(view);
+            for axis in contract.iter_mut().chain(batch.iter_mut()) {
+                *axis = order.iter().position(|other| other == axis).expect("every axis has a place");
+            }
+        }
+        let [(lhs_contract, lhs_batch), (rhs_contract, rhs_batch)] = sides;
+        (operands, DotAxes::attrs(&lhs_contract, &rhs_contract, &lhs_batch, &rhs_batch))
+    }
+
+    fn close(&mut self) {
+        let Some(open) = self.open.take() else { return };
+        for value in open.members.iter().chain(open.nest.roots.iter().map(Root::value)) {
+            self.pending.remove(value);
+        }
+        self.nodes.push(Node::Nest(open.nest));
+    }
+}
+
+/// Whether an access is the window: the same elements of the same memory at the same indices.
+fn same_place(access: &Access, window: &Access) -> bool {
+    access.strides == window.strides && access.offset == window.offset && access.dynamic == window.dynamic
+}
+
+/// Whether consecutive axes of a view can be walked by one loop of one stride.
+pub(crate) fn collapses(access: &Access, shape: &[usize], axes: &[usize]) -> bool {
+    let long: Vec<usize> = axes.iter().copied().filter(|axis| shape[*axis] != 1).collect();
+    long.windows(2).all(|pair| access.strides[pair[0]] == access.strides[pair[1]] * shape[pair[1]] as i64)
+}
+
+/// What a raw defines.
+fn results(raw: &Raw) -> Vec<Val> {
+    match raw {
+        Raw::Row(item) => vec![item.result],
+        Raw::Copy { result, .. } => vec![*result],
+        Raw::Write { value, .. } => vec![*value],
+        Raw::Node(node) => node.results(),
+    }
+}
+
+/// Members of nests that are read elsewhere get memory.
+fn store_roots(placed: &Placed, nodes: &mut [Node], ends: &[Val]) {
+    let mut needed: BTreeSet<Val> = ends.iter().copied().collect();
+    for node in nodes.iter() {
+        node.reads(&mut |value| {
+            needed.insert(placed.access(value).root);
+        });
+    }
+    for node in nodes {
+        let Node::Nest(nest) = node else { continue };
+        let stores = nest.rows.iter().map(|item| item.result).filter(|v| needed.contains(v));
+        let stores: Vec<Root> = stores.map(|value| Root::Store { value, source: value }).collect();
+        nest.roots.extend(stores);
+    }
+}

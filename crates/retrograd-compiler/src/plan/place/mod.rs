@@ -1,0 +1,27 @@
+//! Applies a decision: from a Program and its schedules to a tree of nodes with memory.
+//!
+//! Four steps, each in its file: `flatten` copies every body into place and gives each unwind its schedule; `group` gathers straight-line
+//! code into loop nests; `store` finds memory for every array, in place where it can; `arena` lays it out.
+
+mod arena;
+mod flatten;
+mod group;
+mod store;
+mod tree;
+mod view;
+
+pub use tree::{
+    Access, Block, Branch, Carried, Drive, Emitted, Fault, Home, Loop, Nest, Node, Placed, PointerId, Root, RowItem, RowPlace, RowRead, RowTime, RowWrite,
+    Step, StepEnd, Store, StoreId, Trajectory, TrajectoryId, Val,
+};
+
+use super::Decision;
+use crate::ir::Program;
+
+/// Places a Program under a decision. The peak is `bytes` of the result, exactly.
+pub fn place(program: &Program, decision: &Decision) -> Placed {
+    let mut placed = flatten::flatten(program, decision);
+    store::assign(&mut placed);
+    arena::lay_out(&mut placed);
+    placed
+}

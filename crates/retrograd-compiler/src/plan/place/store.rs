@@ -1,0 +1,491 @@
+//! Finds memory for every array: in place wherever the old value is dead, straight into streams and tapes, by turns in two places where a
+//! step reads neighbours of what it writes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::tree::{
+    Access, Block, Branch, Carried, Drive, Emitted, Home, Loop, Nest, Node, Placed, PointerId, Root, RowPlace, RowTime, Step, StepEnd, Store, StoreId, Val,
+};
+use crate::ir::Type;
+use crate::plan::schedule::Sweep;
+
+/// Gives every array its home and every store its lifetime.
+pub(super) fn assign(placed: &mut Placed) {
+    let mut body = std::mem::take(&mut placed.body);
+    let ends = placed.outputs.clone();
+    let mut assign = Assign { placed, clock: 0, owners: vec![], open: vec![] };
+    assign.block(&mut body, &ends, Owned::default(), &mut Targets::default());
+    assign.clock += 1;
+    for output in ends {
+        assign.touch(output);
+    }
+    placed.body = body;
+}
+
+struct Assign<'p> {
+    placed: &'p mut Placed,
+    clock: u32,
+    /// Depth of the block that owns each store.
+    owners: Vec<usize>,
+    /// Stores used inside the node that is open at each depth: they live until it ends.
+    open: Vec<Vec<StoreId>>,
+}
+
+/// Values whose memory a block may overwrite once they are dead.
+type Owned = BTreeSet<Val>;
+
+/// Where a step would like its results.
+#[derive(Default)]
+struct Targets {
+    /// By new value of a carry: the old value and the two places.
+    carries: BTreeMap<Val, Target>,
+    /// By emitted row: its place.
+    rows: BTreeMap<Val, PointerId>,
+}
+
+/// The memory of the carry that a value replaces.
+#[derive(Clone, Copy)]
+struct Target {
+    param: Val,
+    main: PointerId,
+    twin: Option<(StoreId, PointerId)>,
+}
+
+/// When each value is read last in a block; after the block for its ends.
+struct LastUse {
+    last: BTreeMap<Val, usize>,
+    /// How often a value is read by its last reader.
+    times: BTreeMap<Val, usize>,
+}
+
+const AFTER: usize = usize::MAX;
+
+impl LastUse {
+    fn new(placed: &Placed, block: &Block, ends: &[Val]) -> LastUse {
+        let mut uses = LastUse { last: BTreeMap::new(), times: BTreeMap::new() };
+        for (k, node) in block.nodes.iter().enumerate() {
+            node.reads(&mut |value| uses.read(placed.access(value).root, k));
+        }
+        for value in ends {
+            uses.read(placed.access(*value).root, AFTER);
+        }
+        uses
+    }
+
+    fn read(&mut self, value: Val, k: usize) {
+        if self.last.insert(value, k) == Some(k) {
+            *self.times.entry(value).or_insert(0) += 1;
+        } else {
+            self.times.insert(value, 1);
+        }
+    }
+
+    fn dies_at(&self, value: Val, k: usize) -> bool {
+        self.last.get(&value) == Some(&k)
+    }
+
+    fn dead_before(&self, value: Val, k: usize) -> bool {
+        self.last.get(&value).is_none_or(|last| *last < k)
+    }
+
+    fn read_once(&self, value: Val) -> bool {
+        self.times.get(&value) == Some(&1)
+    }
+}
+
+impl Assign<'_> {
+    fn depth(&self) -> usize {
+        self.open.len()
+    }
+
+    fn store(&mut self, bytes: u64) -> StoreId {
+        self.store_at(bytes, self.depth())
+    }
+
+    fn store_at(&mut self, bytes: u64, owner: usize) -> StoreId {
+        let id = StoreId(self.placed.stores.len() as u32);
+        self.placed.stores.push(Store { bytes, start: self.clock, end: self.clock, offset: 0 });
+        self.owners.push(owner);
+        self.use_store(id);
+        id
+    }
+
+    fn use_store(&mut self, id: StoreId) {
+        let owner = self.owners[id.0 as usize];
+        if owner < self.depth() {
+            self.open[owner].push(id);
+        } else {
+            let store = &mut self.placed.stores[id.0 as usize];
+            store.end = store.end.max(self.clock);
+        }
+    }
+
+    /// The memory that a value lives in is used now.
+    fn touch(&mut self, value: Val) {
+        let root = self.placed.access(value).root;
+        if let Home::Store(id) = self.placed.home(root) {
+            self.use_store(id);
+        }
+    }
+
+    fn bytes(&self, value: Val) -> u64 {
+        self.placed.ty(value).bytes() as u64
+    }
+
+    fn set_home(&mut self, value: Val, home: Home) {
+        self.placed.homes[value.0 as usize] = home;
+        self.touch(value);
+    }
+
+    fn block(&mut self, block: &mut Block, ends: &[Val], mut owned: Owned, targets: &mut Targets) -> Owned {
+        let uses = LastUse::new(self.placed, block, ends);
+        for (k, node) in block.nodes.iter_mut().enumerate() {
+            self.clock += 1;
+            let mut read = vec![];
+            node.reads(&mut |value| read.push(value));
+            read.into_iter().for_each(|value| self.touch(value));
+            self.node(node, k, &uses, &mut owned, targets);
+        }
+        owned
+    }
+
+    fn node(&mut self, node: &mut Node, k: usize, uses: &LastUse, owned: &mut Owned, targets: &mut Targets) {
+        match node {
+            Node::Scalar(_) | Node::Load { .. } | Node::Clamp { .. } => {}
+            Node::Sum { result, .. } | Node::Dot { result, .. } => self.fresh(*result, k, uses, owned, targets),
+            Node::Nest(nest) => self.nest(nest, k, uses, owned, targets),
+            Node::If(branch) => self.branch(branch, k, uses, owned),
+            Node::For(node) => self.plain_loop(node, k, uses, owned),
+            Node::Sweep(drive) => self.sweep(drive, k, uses, owned),
+            Node::Reversal(drive) => self.reversal(drive, k, uses, owned),
+        }
+    }
+
+    /// Opens a node: what it uses from outside lives until it closes.
+    fn enter(&mut self) {
+        self.open.push(vec![]);
+    }
+
+    fn leave(&mut self) {
+        self.clock += 1;
+        for id in self.open.pop().expect("a node is open") {
+            self.use_store(id);
+        }
+    }
+
+    /// Memory for a result that shares none with its arguments: that of the carry it replaces, if dead, or else the carry's second place;
+    /// a row; or a store of its own.
+    fn fresh(&mut self, value: Val, k: usize, uses: &LastUse, owned: &mut Owned, targets: &mut Targets) {
+        if self.placed.is_scalar(value) {
+            return;
+        }
+        if let Some(target) = targets.carries.get_mut(&value) {
+            let home = if owned.contains(&target.param) && uses.dead_before(target.param, k) {
+                owned.remove(&target.param);
+                target.main
+            } else {
+                self.twin(value, target)
+            };
+            self.set_home(value, Home::Pointer(home));
+            owned.insert(value);
+        } else if let Some(row) = targets.rows.get(&value) {
+            self.set_home(value, Home::Pointer(*row));
+        } else {
+            let store = self.store(self.bytes(value));
+            self.set_home(value, Home::Store(store));
+            owned.insert(value);
+        }
+    }
+
+    /// The second place of a carry; it lives as long as the construct, which is the open node of the block outside.
+    fn twin(&mut self, value: Val, target: &mut Target) -> PointerId {
+        if target.twin.is_none() {
+            let store = self.store_at(self.bytes(value), self.depth() - 1);
+            target.twin = Some((store, self.placed.pointer()));
+        }
+        target.twin.expect("just made").1
+    }
+
+    fn nest(&mut self, nest: &mut Nest, k: usize, uses: &LastUse, owned: &mut Owned, targets: &mut Targets) {
+        let whole = nest.clone();
+        for root in &mut nest.roots {
+            match root {
+                Root::Sum { .. } => {}
+                Root::Write { value, base, copies, .. } => {
+                    if owned.contains(base) && uses.dies_at(*base, k) {
+                        let home = self.placed.home(*base);
+                        owned.remove(base);
+                        self.set_home(*value, home);
+                        owned.insert(*value);
+                    } else {
+                        *copies = true;
+                        self.fresh(*value, k, uses, owned, targets);
+                    }
+                }
+                Root::Store { value, .. } => match self.reusable(*value, &whole, k, uses, owned, targets) {
+                    Some(old) => {
+                        owned.remove(&old);
+                        self.set_home(*value, self.placed.home(old));
+                        owned.insert(*value);
+                    }
+                    None => self.fresh(*value, k, uses, owned, targets),
+                },
+            }
+        }
+    }
+
+    /// The value whose memory a nest may store over: the carry that is replaced, or an argument that dies here and is read only at the
+    /// element that is written.
+    fn reusable(&self, value: Val, nest: &Nest, k: usize, uses: &LastUse, owned: &Owned, targets: &Targets) -> Option<Val> {
+        let dies_here = |v: Val| owned.contains(&v) && uses.dies_at(v, k) && self.pointwise(nest, v) && self.bytes(v) == self.bytes(value);
+        if let Some(target) = targets.carries.get(&value) {
+            return dies_here(target.param).then_some(target.param);
+        }
+        if targets.rows.contains_key(&value) {
+            return None;
+        }
+        let pinned = |v: Val| targets.carries.values().any(|target| target.param == v);
+        let args = nest.rows.iter().flat_map(|item| item.args.iter()).chain(nest.roots.iter().map(Root::source));
+        args.map(|v| self.placed.access(*v).root).find(|v| !pinned(*v) && dies_here(*v))
+    }
+
+    /// Whether a nest reads a value only at the element that it is at.
+    fn pointwise(&self, nest: &Nest, value: Val) -> bool {
+        let whole = Access::whole(value, &Type::new(self.placed.ty(value).dtype, nest.shape.clone()));
+        let args = nest.rows.iter().flat_map(|item| item.args.iter()).chain(nest.roots.iter().map(Root::source));
+        let reads = args.filter(|v| !nest.computes(**v)).map(|v| self.placed.access(*v)).filter(|access| access.root == value);
+        let written = nest.roots.iter().any(|root| matches!(root, Root::Write { base, .. } if *base == value));
+        !written && self.placed.ty(value).elements() == nest.shape.iter().product::<usize>() && reads.into_iter().all(|access| access.strides == whole.strides && access.offset == 0 && access.dynamic.is_empty())
+    }
+
+    fn branch(&mut self, branch: &mut Branch, k: usize, uses: &LastUse, owned: &mut Owned) {
+        let donated: Owned = owned.iter().copied().filter(|v| uses.dies_at(*v, k)).collect();
+        self.enter();
+        for side in 0..2 {
+            self.block(&mut branch.blocks[side], &branch.ends[side], donated.clone(), &mut Targets::default());
+        }
+        self.leave();
+        owned.retain(|v| !donated.contains(v));
+        let mut taken = vec![];
+        for (j, result) in branch.results.iter().enumerate() {
+            if self.placed.is_scalar(*result) {
+                continue;
+            }
+            let homes = [0, 1].map(|side| self.placed.home(branch.ends[side][j]));
+            let outer = donated.iter().any(|v| self.placed.home(*v) == homes[0]);
+            let home = if homes[0] == homes[1] && outer && !taken.contains(&homes[0]) {
+                homes[0]
+            } else {
+                Home::Store(self.store(self.bytes(*result)))
+            };
+            taken.push(home);
+            self.set_home(*result, home);
+            owned.insert(*result);
+        }
+    }
+
+    /// Memory of carries that start from these values; a start value that dies here, and is read only as this, gives its own.
+    fn carried(&mut self, inits: &[Val], k: usize, uses: &LastUse, owned: &mut Owned) -> Vec<Carried> {
+        inits.iter().map(|init| self.carry(*init, k, uses, owned)).collect()
+    }
+
+    fn carry(&mut self, init: Val, k: usize, uses: &LastUse, owned: &mut Owned) -> Carried {
+        if self.placed.is_scalar(init) {
+            return Carried::Register;
+        }
+        let donated = owned.contains(&init) && uses.dies_at(init, k) && uses.read_once(init);
+        let place = if donated { self.placed.home(init) } else { Home::Store(self.store(self.bytes(init))) };
+        if donated {
+            owned.remove(&init);
+        }
+        Carried::Memory { place, main: self.placed.pointer(), twin: None, donated }
+    }
+
+    fn results(&mut self, results: &[Val], carried: &[Carried], owned: &mut Owned) {
+        for (value, carried) in results.iter().zip(carried) {
+            if let Carried::Memory { place, .. } = carried {
+                self.set_home(*value, *place);
+                owned.insert(*value);
+            }
+        }
+    }
+
+    fn emitted(&mut self, emitted: &[Emitted], owned: &mut Owned) {
+        for stream in emitted {
+            let store = self.store(self.bytes(stream.value));
+            self.set_home(stream.value, Home::Store(store));
+            owned.insert(stream.value);
+        }
+    }
+
+    fn plain_loop(&mut self, node: &mut Loop, k: usize, uses: &LastUse, owned: &mut Owned) {
+        let start = self.clock;
+        self.emitted(&node.emitted, owned);
+        node.carried = self.carried(&node.inits, k, uses, owned);
+        self.enter();
+        self.step(&mut node.step, &mut node.carried, &[], &[]);
+        self.leave();
+        self.hold(start, &node.carried, &node.emitted);
+        self.results(&node.results, &node.carried, owned);
+    }
+
+    fn sweep(&mut self, drive: &mut Drive, k: usize, uses: &LastUse, owned: &mut Owned) {
+        let start = self.clock;
+        let memory = self.trajectory(drive);
+        self.emitted(&drive.emitted, owned);
+        drive.carried = self.carried(&drive.inits, k, uses, owned);
+        self.enter();
+        for step in [&mut drive.advance, &mut drive.tape].into_iter().flatten() {
+            self.step(step, &mut drive.carried, &[], &memory);
+        }
+        self.leave();
+        self.hold(start, &drive.carried, &drive.emitted);
+        self.results(&drive.results, &drive.carried, owned);
+    }
+
+    fn reversal(&mut self, drive: &mut Drive, k: usize, uses: &LastUse, owned: &mut Owned) {
+        let start = self.clock;
+        let memory = match self.placed.trajectories[drive.trajectory.0 as usize].sweep {
+            Sweep::Alone => self.trajectory(drive),
+            Sweep::Paired => self.placed.trajectories[drive.trajectory.0 as usize].memory(),
+        };
+        self.emitted(&drive.emitted, owned);
+        drive.carried = self.carried(&drive.inits, k, uses, owned);
+        let replays = drive.advance.is_some() || drive.tape.is_some() || drive.turnback.is_some();
+        drive.working = drive.starts.iter().filter(|_| replays).map(|start| self.working(*start)).collect();
+        self.enter();
+        for step in [&mut drive.advance, &mut drive.tape].into_iter().flatten() {
+            self.step(step, &mut drive.working, &[], &memory);
+        }
+        for step in [&mut drive.reverse, &mut drive.turnback].into_iter().flatten() {
+            self.step(step, &mut drive.carried, &drive.working, &memory);
+        }
+        self.leave();
+        memory.iter().for_each(|id| self.use_store(*id));
+        self.hold(start, &drive.carried, &drive.emitted);
+        self.hold(start, &drive.working, &[]);
+        self.results(&drive.results, &drive.carried, owned);
+    }
+
+    /// Memory of a construct lives from its start to its end, whichever of its steps first needed it: steps run in any order.
+    fn hold(&mut self, start: u32, carried: &[Carried], emitted: &[Emitted]) {
+        for carry in carried {
+            let Carried::Memory { place, twin, .. } = carry else { continue };
+            if let Home::Store(id) = place {
+                self.use_store(*id);
+            }
+            if let Some((id, _)) = twin {
+                self.placed.stores[id.0 as usize].start = start;
+                self.use_store(*id);
+            }
+        }
+        emitted.iter().for_each(|stream| self.touch(stream.value));
+    }
+
+    fn working(&mut self, start: Val) -> Carried {
+        if self.placed.is_scalar(start) {
+            return Carried::Register;
+        }
+        let place = Home::Store(self.store(self.bytes(start)));
+        Carried::Memory { place, main: self.placed.pointer(), twin: None, donated: false }
+    }
+
+    /// Controller, snapshots and tapes of a schedule.
+    fn trajectory(&mut self, drive: &Drive) -> Vec<StoreId> {
+        let id = drive.trajectory.0 as usize;
+        let trajectory = self.placed.trajectories[id].clone();
+        let words = self.store(trajectory.schedule.words() as u64 * 8);
+        let copies = trajectory.slots.saturating_sub(1);
+        let states: Vec<u64> = trajectory.starts.iter().map(|v| self.bytes(*v).next_multiple_of(8)).collect();
+        let snapshots = states.iter().filter(|_| copies > 0).map(|bytes| self.store(copies * bytes)).collect();
+        let tapes = trajectory.kept.iter().filter(|_| trajectory.tape_rows > 0).map(|ty| self.store(trajectory.tape_rows * ty.bytes() as u64)).collect();
+        let trajectory = &mut self.placed.trajectories[id];
+        (trajectory.words, trajectory.snapshots, trajectory.tapes) = (words, snapshots, tapes);
+        trajectory.memory()
+    }
+
+    /// One step of a loop with the memory of its carries; `states` is where the working states are.
+    fn step(&mut self, step: &mut Step, carried: &mut [Carried], states: &[Carried], memory: &[StoreId]) {
+        self.clock += 1;
+        memory.iter().for_each(|id| self.use_store(*id));
+        let mut targets = Targets::default();
+        let mut owned = Owned::new();
+        for ((param, next), carry) in step.carries.iter().zip(carried.iter()) {
+            let Carried::Memory { main, twin, .. } = carry else { continue };
+            self.placed.homes[param.0 as usize] = Home::Pointer(*main);
+            owned.insert(*param);
+            targets.carries.entry(*next).or_insert(Target { param: *param, main: *main, twin: *twin });
+        }
+        self.rows(step, states);
+        for write in &mut step.emits {
+            if let RowPlace::Stream(stream) = write.to {
+                self.touch(stream);
+            }
+            let made_here = !step.carries.iter().any(|(param, _)| *param == write.value) && !step.rows.iter().any(|row| row.value == write.value);
+            write.when = if made_here { RowTime::After } else { RowTime::Before };
+            if made_here && !targets.carries.contains_key(&write.value) && !self.placed.is_scalar(write.value) {
+                targets.rows.entry(write.value).or_insert(write.pointer);
+            }
+        }
+        let next = step.carries.iter().map(|(_, next)| *next);
+        let ends: Vec<Val> = next.chain(step.emits.iter().filter(|write| write.when == RowTime::After).map(|write| write.value)).collect();
+        self.block(&mut step.block, &ends, owned, &mut targets);
+        self.clock += 1;
+        ends.iter().for_each(|v| self.touch(*v));
+        for write in &mut step.emits {
+            if write.when == RowTime::After && self.placed.home(write.value) == Home::Pointer(write.pointer) {
+                write.when = RowTime::Direct;
+            }
+        }
+        step.ends = step.carries.iter().zip(carried).map(|((param, next), carry)| self.step_end(*param, *next, carry, &targets)).collect();
+    }
+
+    /// Rows that a step reads: arrays by address, scalars are loaded.
+    fn rows(&mut self, step: &mut Step, states: &[Carried]) {
+        for row in &mut step.rows {
+            if let RowPlace::Stream(stream) = row.from {
+                self.touch(stream);
+            }
+            if self.placed.is_scalar(row.value) {
+                continue;
+            }
+            let pointer = match row.from {
+                RowPlace::Stream(_) | RowPlace::Tape(_) => {
+                    let pointer = self.placed.pointer();
+                    row.pointer = Some(pointer);
+                    pointer
+                }
+                RowPlace::State(k) => {
+                    let Carried::Memory { main, .. } = states[k] else { panic!("array states live in memory") };
+                    main
+                }
+            };
+            self.placed.homes[row.value.0 as usize] = Home::Pointer(pointer);
+        }
+    }
+
+    fn step_end(&mut self, param: Val, next: Val, carry: &mut Carried, targets: &Targets) -> StepEnd {
+        let Carried::Memory { main, twin, .. } = carry else { return StepEnd::Move };
+        let mut target = Target { param, main: *main, twin: *twin };
+        if let Some(made) = targets.carries.get(&next).filter(|made| made.param == param) {
+            target = *made;
+        }
+        let end = match self.placed.home(next) {
+            Home::Pointer(home) if home == *main => StepEnd::InPlace,
+            Home::Pointer(home) if target.twin.is_some_and(|(_, pointer)| pointer == home) => StepEnd::Exchange,
+            Home::None | Home::Register | Home::Input(_) | Home::Literal(_) | Home::Store(_) | Home::Pointer(_) => {
+                self.twin(next, &mut target);
+                StepEnd::Copy
+            }
+        };
+        *twin = target.twin;
+        end
+    }
+}
+
+impl super::tree::Trajectory {
+    /// All its stores.
+    pub(super) fn memory(&self) -> Vec<StoreId> {
+        [self.words].iter().chain(&self.snapshots).chain(&self.tapes).copied().collect()
+    }
+}

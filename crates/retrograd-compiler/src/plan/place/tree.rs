@@ -1,0 +1,561 @@
+//! The placed Program: control flow with its schedules, straight-line code gathered into loop nests, memory for every array.
+//!
+//! Values are numbered once for the whole tree ([`Val`]); bodies refer to outer values directly, since every occurrence of a body has its
+//! own copy. Rank-0 values live in registers, arrays have a [`Home`].
+
+use std::collections::BTreeMap;
+
+use crate::ir::{Array, Attrs, DType, ErrorKind, Pos, Row, Scalar, Type, Write};
+use crate::plan::schedule::{Schedule, Sweep};
+
+/// A value of the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Val(pub u32);
+
+/// A piece of arena memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct StoreId(pub u32);
+
+/// An address that is known when its construct starts, and may change while it runs (two stores by turns, a row of a stream).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PointerId(pub u32);
+
+/// One schedule with its memory: shared by the sweep and the reversal of one loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TrajectoryId(pub u32);
+
+/// A Program in the order and the memory in which it runs.
+#[derive(Clone, Debug)]
+pub struct Placed {
+    /// Types of all values, by number.
+    pub types: Vec<Type>,
+    /// How each value is reached.
+    pub access: Vec<Access>,
+    /// Where each value lives.
+    pub homes: Vec<Home>,
+    /// Inputs of the caller.
+    pub inputs: Vec<Val>,
+    /// Outputs of the caller.
+    pub outputs: Vec<Val>,
+    /// What runs.
+    pub body: Block,
+    /// Schedules.
+    pub trajectories: Vec<Trajectory>,
+    /// Arena memory.
+    pub stores: Vec<Store>,
+    /// Number of pointers.
+    pub pointers: u32,
+    /// Literal arrays.
+    pub literals: Vec<Array>,
+    /// Places where a run can fault.
+    pub faults: Vec<Fault>,
+    /// Integer divisions by their result, with their fault.
+    pub divisions: BTreeMap<Val, u32>,
+    /// Bytes of the arena.
+    pub bytes: u64,
+}
+
+/// A place where a run can fault, and what the error says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The kind of error.
+    pub kind: ErrorKind,
+    /// The user's line.
+    pub pos: Pos,
+    /// What happened.
+    pub message: String,
+}
+
+/// Where a value lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Home {
+    /// Nowhere: it is computed inside a nest, or is only a view.
+    None,
+    /// A register.
+    Register,
+    /// The caller's memory.
+    Input(u32),
+    /// A literal of the code.
+    Literal(u32),
+    /// Arena memory at a fixed place.
+    Store(StoreId),
+    /// Memory at an address that its construct sets.
+    Pointer(PointerId),
+}
+
+/// Arena memory with its lifetime on the clock of the tree, both ends included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Store {
+    /// How many bytes.
+    pub bytes: u64,
+    /// First moment it is in use.
+    pub start: u32,
+    /// Last moment it is in use.
+    pub end: u32,
+    /// Where in the arena.
+    pub offset: u64,
+}
+
+/// An affine view of a root: element (k_0, k_1, …) is at `offset + Σ k·stride + Σ dynamic`, in elements of the root.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// The value that lives in memory or a register.
+    pub root: Val,
+    /// Stride of every axis.
+    pub strides: Vec<i64>,
+    /// Constant part.
+    pub offset: i64,
+    /// Run-time parts: an i64 register and its stride.
+    pub dynamic: Vec<(Val, i64)>,
+}
+
+/// Nodes in order.
+#[derive(Clone, Debug, Default)]
+pub struct Block {
+    /// The nodes.
+    pub nodes: Vec<Node>,
+}
+
+/// One thing that happens.
+#[derive(Clone, Debug)]
+pub enum Node {
+    /// Rank-0 arithmetic in registers.
+    Scalar(RowItem),
+    /// A rank-0 value read from memory.
+    Load {
+        /// The register.
+        result: Val,
+        /// From where.
+        from: Access,
+    },
+    /// An index brought into 0..=last, with a fault where it was not.
+    Clamp {
+        /// The register.
+        result: Val,
+        /// The index as given.
+        index: Val,
+        /// Largest index that fits.
+        last: i64,
+        /// Number of the fault.
+        site: u32,
+    },
+    /// Elementwise code over one domain.
+    Nest(Nest),
+    /// A sum over some axes.
+    Sum {
+        /// The result.
+        result: Val,
+        /// What is summed.
+        operand: Val,
+        /// Over which axes.
+        axes: Vec<usize>,
+    },
+    /// A contraction.
+    Dot {
+        /// The result.
+        result: Val,
+        /// Left and right.
+        operands: [Val; 2],
+        /// Axes by role.
+        attrs: Attrs,
+    },
+    /// A branch.
+    If(Box<Branch>),
+    /// A loop that nothing unwinds, or whose unwind stands alone.
+    For(Box<Loop>),
+    /// A loop that is the first sweep of a schedule.
+    Sweep(Box<Drive>),
+    /// The reversal of a schedule.
+    Reversal(Box<Drive>),
+}
+
+/// A row of the op table over placed values.
+#[derive(Clone, Debug)]
+pub struct RowItem {
+    /// The op.
+    pub row: &'static Row,
+    /// Its attributes.
+    pub attrs: Attrs,
+    /// What it reads.
+    pub args: Vec<Val>,
+    /// What it defines.
+    pub result: Val,
+    /// The user's line.
+    pub pos: Pos,
+}
+
+/// Elementwise code over one domain, with what leaves it.
+#[derive(Clone, Debug)]
+pub struct Nest {
+    /// Extents of the domain.
+    pub shape: Vec<usize>,
+    /// Code per element, in order.
+    pub rows: Vec<RowItem>,
+    /// What leaves it.
+    pub roots: Vec<Root>,
+}
+
+/// What leaves a nest.
+#[derive(Clone, Debug)]
+pub enum Root {
+    /// Every element of `source` goes to the memory of `value`.
+    Store {
+        /// What is in memory afterwards.
+        value: Val,
+        /// Computed in the nest, or a view.
+        source: Val,
+    },
+    /// Every element of `source` is written into a window of `base`, giving `value`.
+    Write {
+        /// The array afterwards.
+        value: Val,
+        /// The array before.
+        base: Val,
+        /// Computed in the nest, or a view.
+        source: Val,
+        /// The window, as an access of `value` over the domain.
+        window: Access,
+        /// Set or add.
+        how: Write,
+        /// Whether `value` got memory of its own, so that `base` is copied first.
+        copies: bool,
+    },
+    /// The blocked sum over the whole domain.
+    Sum {
+        /// A register.
+        value: Val,
+        /// Computed in the nest, or a view.
+        source: Val,
+    },
+}
+
+/// `if` with both branches.
+#[derive(Clone, Debug)]
+pub struct Branch {
+    /// A bool register.
+    pub predicate: Val,
+    /// Then and else.
+    pub blocks: [Block; 2],
+    /// Results of then and else.
+    pub ends: [Vec<Val>; 2],
+    /// Results of the whole.
+    pub results: Vec<Val>,
+}
+
+/// A counted loop.
+#[derive(Clone, Debug)]
+pub struct Loop {
+    /// How many steps.
+    pub count: Val,
+    /// Whether the index runs downwards.
+    pub down: bool,
+    /// Start values of the carries.
+    pub inits: Vec<Val>,
+    /// Final values of the carries.
+    pub results: Vec<Val>,
+    /// Emitted streams, and whether rows beyond the count must be cleared.
+    pub emitted: Vec<Emitted>,
+    /// Memory of the carries.
+    pub carried: Vec<Carried>,
+    /// One step.
+    pub step: Step,
+}
+
+/// A stream that a loop emits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Emitted {
+    /// The whole stream.
+    pub value: Val,
+    /// Whether rows may stay unwritten.
+    pub clear: bool,
+}
+
+/// Memory of one array carry: its value is where `main` points; a step that cannot work in place writes to `twin` and exchanges the two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carried {
+    /// A register.
+    Register,
+    /// Two places by turns; outside the construct the value is at `place`.
+    Memory {
+        /// Where it is before and after the construct.
+        place: Home,
+        /// Where the value is now.
+        main: PointerId,
+        /// A second place and where it is now, if some step needs it.
+        twin: Option<(StoreId, PointerId)>,
+        /// Whether the start value is there already.
+        donated: bool,
+    },
+}
+
+/// One step of a loop.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// The index, an i64 register.
+    pub index: Val,
+    /// Carries: the value before and after.
+    pub carries: Vec<(Val, Val)>,
+    /// How each carry's new value gets into place.
+    pub ends: Vec<StepEnd>,
+    /// Values read by index.
+    pub rows: Vec<RowRead>,
+    /// Values written by index.
+    pub emits: Vec<RowWrite>,
+    /// The code.
+    pub block: Block,
+}
+
+/// How the new value of a carry gets into place at the end of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepEnd {
+    /// It is there.
+    InPlace,
+    /// It is in the twin: exchange.
+    Exchange,
+    /// It is elsewhere: copy it to the twin, then exchange.
+    Copy,
+    /// A register: move.
+    Move,
+}
+
+/// A value that a step reads by index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowRead {
+    /// The row as the step sees it.
+    pub value: Val,
+    /// From where.
+    pub from: RowPlace,
+    /// Its address in this step, where it is an array.
+    pub pointer: Option<PointerId>,
+}
+
+/// A value that a step writes by index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowWrite {
+    /// The row as the step makes it.
+    pub value: Val,
+    /// To where.
+    pub to: RowPlace,
+    /// The address in this step.
+    pub pointer: PointerId,
+    /// When it gets there.
+    pub when: RowTime,
+}
+
+/// When a row that a step writes gets into its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowTime {
+    /// Copied before the step: the value exists then.
+    Before,
+    /// Computed right there.
+    Direct,
+    /// Copied after the step.
+    After,
+}
+
+/// Where rows are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowPlace {
+    /// In a stream, by index.
+    Stream(Val),
+    /// On the tape of the trajectory, kept value number k.
+    Tape(usize),
+    /// The working state number k of the reversal.
+    State(usize),
+}
+
+/// A schedule and its memory.
+#[derive(Clone, Debug)]
+pub struct Trajectory {
+    /// How many steps.
+    pub count: Val,
+    /// The schedule.
+    pub schedule: Schedule,
+    /// With or without a shared first sweep.
+    pub sweep: Sweep,
+    /// The start state: slot 0.
+    pub starts: Vec<Val>,
+    /// Slots, slot 0 included.
+    pub slots: u64,
+    /// Rows of the tape.
+    pub tape_rows: u64,
+    /// Types of the kept values.
+    pub kept: Vec<Type>,
+    /// The controller's memory.
+    pub words: StoreId,
+    /// Copies of each state, `slots − 1` of them.
+    pub snapshots: Vec<StoreId>,
+    /// Rows of each kept value.
+    pub tapes: Vec<StoreId>,
+}
+
+/// What a native driver runs: the steps that the actions of a schedule ask for.
+#[derive(Clone, Debug)]
+pub struct Drive {
+    /// The schedule.
+    pub trajectory: TrajectoryId,
+    /// The start state, where the reversal restores it.
+    pub starts: Vec<Val>,
+    /// Start values: of the loop's carries (sweep), or of adjoints and running cotangents (reversal).
+    pub inits: Vec<Val>,
+    /// Their final values.
+    pub results: Vec<Val>,
+    /// Their memory.
+    pub carried: Vec<Carried>,
+    /// Emitted streams.
+    pub emitted: Vec<Emitted>,
+    /// Sweep: which carries are states, by state. Reversal: empty.
+    pub states: Vec<usize>,
+    /// Reversal: memory of the working states. Sweep: empty.
+    pub working: Vec<Carried>,
+    /// Action Advance.
+    pub advance: Option<Step>,
+    /// Action Tape.
+    pub tape: Option<Step>,
+    /// Action Reverse.
+    pub reverse: Option<Step>,
+    /// Action Turnback.
+    pub turnback: Option<Step>,
+}
+
+impl Placed {
+    /// The type of a value.
+    pub fn ty(&self, value: Val) -> &Type {
+        &self.types[value.0 as usize]
+    }
+
+    /// How a value is reached.
+    pub fn access(&self, value: Val) -> &Access {
+        &self.access[value.0 as usize]
+    }
+
+    /// Where a value lives.
+    pub fn home(&self, value: Val) -> Home {
+        self.homes[value.0 as usize]
+    }
+
+    /// Whether a value is a register.
+    pub fn is_scalar(&self, value: Val) -> bool {
+        self.ty(value).rank() == 0
+    }
+}
+
+impl RowItem {
+    /// The scalar op that an elementwise row computes.
+    pub fn scalar(&self) -> Scalar {
+        match self.row.lowering {
+            crate::ir::Lowering::Map(scalar) => scalar,
+            crate::ir::Lowering::Convert => Scalar::Convert(self.attrs.dtype("dtype")),
+            other => panic!("elementwise rows only: {} lowers to {other:?}", self.row.name),
+        }
+    }
+}
+
+impl Access {
+    /// A whole contiguous value.
+    pub fn whole(root: Val, ty: &Type) -> Access {
+        Access { root, strides: ty.strides().iter().map(|s| *s as i64).collect(), offset: 0, dynamic: vec![] }
+    }
+
+    /// Whether the elements of this view of the given shape lie in row-major order without gaps, wherever it starts.
+    pub fn is_contiguous(&self, shape: &[usize]) -> bool {
+        let strides = Type::new(DType::F64, shape).strides();
+        shape.iter().zip(self.strides.iter().zip(&strides)).all(|(extent, (a, b))| *extent == 1 || *a == *b as i64)
+    }
+}
+
+impl Root {
+    /// What is in memory, or in a register, afterwards.
+    pub fn value(&self) -> &Val {
+        match self {
+            Root::Store { value, .. } | Root::Write { value, .. } | Root::Sum { value, .. } => value,
+        }
+    }
+
+    /// What leaves the nest.
+    pub fn source(&self) -> &Val {
+        match self {
+            Root::Store { source, .. } | Root::Write { source, .. } | Root::Sum { source, .. } => source,
+        }
+    }
+}
+
+impl Node {
+    /// Values that exist after this node and not before; those inside its blocks are not told.
+    pub fn results(&self) -> Vec<Val> {
+        match self {
+            Node::Scalar(item) => vec![item.result],
+            Node::Load { result, .. } | Node::Clamp { result, .. } | Node::Sum { result, .. } | Node::Dot { result, .. } => vec![*result],
+            Node::Nest(nest) => nest.roots.iter().map(|root| *root.value()).collect(),
+            Node::If(branch) => branch.results.clone(),
+            Node::For(node) => node.results.iter().copied().chain(node.emitted.iter().map(|e| e.value)).collect(),
+            Node::Sweep(drive) | Node::Reversal(drive) => drive.results.iter().copied().chain(drive.emitted.iter().map(|e| e.value)).collect(),
+        }
+    }
+
+    /// Tells every value that this node or a block inside it reads. Values that are made and used inside are told too, except those that
+    /// a nest makes and uses itself.
+    pub fn reads(&self, tell: &mut impl FnMut(Val)) {
+        match self {
+            Node::Scalar(item) => item.args.iter().for_each(|v| tell(*v)),
+            Node::Load { from, .. } => from.reads(tell),
+            Node::Clamp { index, .. } => tell(*index),
+            Node::Sum { operand, .. } => tell(*operand),
+            Node::Dot { operands, .. } => operands.iter().for_each(|v| tell(*v)),
+            Node::Nest(nest) => nest.reads(tell),
+            Node::If(branch) => {
+                tell(branch.predicate);
+                branch.ends.iter().flatten().for_each(|v| tell(*v));
+                branch.blocks.iter().flat_map(|block| &block.nodes).for_each(|node| node.reads(tell));
+            }
+            Node::For(node) => {
+                tell(node.count);
+                node.inits.iter().for_each(|v| tell(*v));
+                node.step.reads(tell);
+            }
+            Node::Sweep(drive) | Node::Reversal(drive) => {
+                drive.inits.iter().chain(&drive.starts).for_each(|v| tell(*v));
+                [&drive.advance, &drive.tape, &drive.reverse, &drive.turnback].into_iter().flatten().for_each(|step| step.reads(tell));
+            }
+        }
+    }
+}
+
+impl Step {
+    fn reads(&self, tell: &mut impl FnMut(Val)) {
+        self.carries.iter().for_each(|(_, next)| tell(*next));
+        for row in &self.rows {
+            if let RowPlace::Stream(stream) = row.from {
+                tell(stream);
+            }
+        }
+        self.emits.iter().for_each(|write| tell(write.value));
+        self.block.nodes.iter().for_each(|node| node.reads(tell));
+    }
+}
+
+impl Nest {
+    /// Whether a value is computed here.
+    pub fn computes(&self, value: Val) -> bool {
+        self.rows.iter().any(|item| item.result == value)
+    }
+
+    fn reads(&self, tell: &mut impl FnMut(Val)) {
+        let members: std::collections::BTreeSet<Val> = self.rows.iter().map(|item| item.result).collect();
+        let args = self.rows.iter().flat_map(|item| &item.args).chain(self.roots.iter().map(Root::source));
+        args.filter(|v| !members.contains(v)).for_each(|v| tell(*v));
+        for root in &self.roots {
+            if let Root::Write { base, window, .. } = root {
+                tell(*base);
+                window.dynamic.iter().for_each(|(start, _)| tell(*start));
+            }
+        }
+    }
+}
+
+impl Access {
+    fn reads(&self, tell: &mut impl FnMut(Val)) {
+        tell(self.root);
+        self.dynamic.iter().for_each(|(start, _)| tell(*start));
+    }
+}

@@ -1,0 +1,174 @@
+//! Addresses, loads, stores and copies in scalar code.
+
+use cranelift_codegen::ir::{InstBuilder, Type, Value, types};
+use retrograd_compiler::fuse::kernel::{Address, Kernel, Place, Reg, Stmt};
+use retrograd_compiler::ir::DType;
+use retrograd_compiler::plan::schedule::Schedule;
+
+use super::{FLAGS, Lower, NARROW, offset32};
+
+/// Copies up to this size are moves in line, not calls.
+const INLINE_BYTES: u64 = 64;
+
+impl Lower<'_, '_> {
+    /// A whole address.
+    pub(super) fn address(&mut self, address: &Address) -> Value {
+        let (base, offset) = self.based(address);
+        if offset == 0 { base } else { self.builder.ins().iadd_imm_s(base, i64::from(offset)) }
+    }
+
+    /// An address as a value and a constant offset that a load or store takes.
+    fn based(&mut self, address: &Address) -> (Value, i32) {
+        let mut at = self.get(address.base);
+        for &(reg, stride) in &address.terms {
+            let index = self.get(reg);
+            at = self.add_scaled(at, index, stride);
+        }
+        self.with_offset(at, address.offset)
+    }
+
+    /// Splits an offset between address and instruction.
+    pub(super) fn with_offset(&mut self, at: Value, offset: i64) -> (Value, i32) {
+        // Vector loops add up to a few thousand lanes·strides to the part in the instruction.
+        if offset.unsigned_abs() < 1 << 30 { (at, offset32(offset)) } else { (self.builder.ins().iadd_imm_s(at, offset), 0) }
+    }
+
+    /// `at + index·stride`; powers of two become shifts, which address modes take.
+    pub(super) fn add_scaled(&mut self, at: Value, index: Value, stride: i64) -> Value {
+        if stride == 0 {
+            return at;
+        }
+        let scaled = if stride > 0 && stride.count_ones() == 1 {
+            self.builder.ins().ishl_imm_u(index, i64::from(stride.trailing_zeros()))
+        } else {
+            self.builder.ins().imul_imm_s(index, stride)
+        };
+        self.builder.ins().iadd(at, scaled)
+    }
+
+    pub(super) fn load(&mut self, dst: Reg, from: &Address) -> Value {
+        let (at, offset) = self.based(from);
+        self.load_one(self.dtype(dst), at, offset)
+    }
+
+    pub(super) fn store(&mut self, to: &Address, src: Reg) {
+        let (at, offset) = self.based(to);
+        let value = self.get(src);
+        self.builder.ins().store(FLAGS, value, at, offset);
+    }
+
+    /// One element, as scalar code holds it.
+    pub(super) fn load_one(&mut self, ty: DType, at: Value, offset: i32) -> Value {
+        let native = match ty {
+            DType::F64 => types::F64,
+            DType::I64 => types::I64,
+            DType::Bool => types::I8,
+            DType::F32 | DType::I32 => panic!("{NARROW}"),
+        };
+        self.builder.ins().load(native, FLAGS, at, offset)
+    }
+
+    /// All is read before anything is written, so that equal places are fine.
+    pub(super) fn copy(&mut self, to: &Address, from: &Address, bytes: u64) {
+        let (to, from) = (self.address(to), self.address(from));
+        if bytes <= INLINE_BYTES {
+            let values: Vec<(Value, i32)> =
+                pieces(bytes).into_iter().map(|(ty, offset)| (self.builder.ins().load(ty, FLAGS, from, offset), offset)).collect();
+            for (value, offset) in values {
+                self.builder.ins().store(FLAGS, value, to, offset);
+            }
+        } else {
+            let bytes = self.integer(bytes.cast_signed());
+            // Equal places are allowed, which memcpy does not promise to bear.
+            self.builder.call_memmove(self.config, to, from, bytes);
+        }
+    }
+
+    pub(super) fn zero(&mut self, to: &Address, bytes: u64) {
+        let to = self.address(to);
+        if bytes <= INLINE_BYTES {
+            for (ty, offset) in pieces(bytes) {
+                let zero = if ty == types::I8X16 { self.pair_of(ty, [0, 0]) } else { self.builder.ins().iconst(ty, 0) };
+                self.builder.ins().store(FLAGS, zero, to, offset);
+            }
+        } else {
+            let zero = self.builder.ins().iconst(types::I8, 0);
+            let bytes = self.integer(bytes.cast_signed());
+            self.builder.call_memset(self.config, to, zero, bytes);
+        }
+    }
+}
+
+/// Types and offsets that cover so many bytes.
+fn pieces(bytes: u64) -> Vec<(Type, i32)> {
+    let mut pieces = Vec::new();
+    let mut offset = 0;
+    for ty in [types::I8X16, types::I64, types::I32, types::I16, types::I8] {
+        let size = u64::from(ty.bytes());
+        while bytes - offset >= size {
+            pieces.push((ty, offset32(offset.cast_signed())));
+            offset += size;
+        }
+    }
+    pieces
+}
+
+/// A place of controller words, the same for its `Start` and its `Next`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Spot {
+    /// The arena or a pointer register.
+    base: Option<Reg>,
+    terms: Vec<(Reg, i64)>,
+    offset: i64,
+}
+
+/// Where each schedule of a kernel has its words.
+pub(super) fn controllers(kernel: &Kernel) -> Vec<(Spot, Schedule)> {
+    let mut found = Vec::new();
+    visit(&kernel.body, &mut |stmt| {
+        if let Stmt::Start { words, schedule, .. } = stmt {
+            found.push((spot(kernel, words), *schedule));
+        }
+    });
+    found
+}
+
+/// How many words the controller at an address has; a `Next` does not say.
+pub(super) fn words_of(kernel: &Kernel, controllers: &[(Spot, Schedule)], words: &Address) -> usize {
+    let spot = spot(kernel, words);
+    let lengths = controllers.iter().filter(|(other, _)| *other == spot).map(|(_, schedule)| schedule.words());
+    lengths.max().expect("a Next names the same words as a Start of its kernel")
+}
+
+/// Base registers that are set once, to a place in the arena, are resolved.
+fn spot(kernel: &Kernel, words: &Address) -> Spot {
+    let mut places = Vec::new();
+    visit(&kernel.body, &mut |stmt| {
+        if let Stmt::Pointer { dst, to: Place::Arena(offset) } = stmt
+            && *dst == words.base
+        {
+            places.push(*offset);
+        }
+    });
+    match places.as_slice() {
+        [offset] => Spot { base: None, terms: words.terms.clone(), offset: words.offset + offset.cast_signed() },
+        _ => Spot { base: Some(words.base), terms: words.terms.clone(), offset: words.offset },
+    }
+}
+
+/// Every statement of a body, at any depth.
+fn visit<'k>(body: &'k [Stmt], see: &mut dyn FnMut(&'k Stmt)) {
+    for stmt in body {
+        see(stmt);
+        match stmt {
+            Stmt::For { body, .. } | Stmt::ForVec { body, .. } | Stmt::Loop { body } => visit(body, see),
+            Stmt::If { then_body, else_body, .. } => {
+                visit(then_body, see);
+                visit(else_body, see);
+            }
+            Stmt::Literal { .. } | Stmt::Let { .. } | Stmt::Move { .. } | Stmt::Swap(..) | Stmt::Pointer { .. } => {}
+            Stmt::Offset { .. } | Stmt::Load { .. } | Stmt::Store { .. } | Stmt::Copy { .. } | Stmt::Zero { .. } => {}
+            Stmt::Leave | Stmt::Start { .. } | Stmt::Next { .. } | Stmt::Fault { .. } => {}
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! The loop IR to Cranelift IR, statement by statement.
+//!
+//! Registers are Cranelift variables, which become SSA values on the fly. Vector loops are in `vector`, their memory accesses in
+//! `access`, those with transcendentals in `strip`; arithmetic, on one number or a pair of lanes, is in `arithmetic`.
+
+mod access;
+mod arithmetic;
+mod memory;
+mod strip;
+mod vector;
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Block, FuncRef, InstBuilder, MemFlagsData, StackSlot, StackSlotData, StackSlotKind, Type, Value, types};
+use cranelift_codegen::isa::TargetFrontendConfig;
+use cranelift_frontend::{FunctionBuilder, Variable};
+use cranelift_jit::JITModule;
+use cranelift_module::{Linkage, Module};
+use retrograd_compiler::fuse::kernel::{Address, Kernel, Order, Place, Reg, RegType, Stmt};
+use retrograd_compiler::ir::DType;
+use retrograd_compiler::plan::schedule::{Schedule, Sweep};
+
+use crate::runtime::{Import, encode_schedule, encode_sweep};
+use arithmetic::Width;
+
+/// Writes the body of a function of the arena, the inputs, the outputs and the fault word.
+pub(crate) fn lower(kernel: &Kernel, literals: &[*const u8], module: &mut JITModule, builder: FunctionBuilder<'_>) {
+    let mut lower = Lower::new(kernel, literals, module, builder);
+    lower.statements(&kernel.body);
+    lower.builder.ins().return_(&[]);
+    lower.builder.finalize(module.target_config());
+}
+
+/// A function being written.
+struct Lower<'k, 'b> {
+    kernel: &'k Kernel,
+    literals: &'k [*const u8],
+    builder: FunctionBuilder<'b>,
+    config: TargetFrontendConfig,
+    /// By [`Import::index`].
+    imports: Vec<FuncRef>,
+    /// Arena, inputs, outputs, fault.
+    params: [Value; 4],
+    /// By register.
+    variables: Vec<Variable>,
+    /// Where the loops around this place go on, innermost last.
+    exits: Vec<Block>,
+    /// Strip buffers, which all vector loops share.
+    strips: Option<StackSlot>,
+    /// Room for the few lanes that remain after a vector loop.
+    few: Option<StackSlot>,
+    /// Four words for the answer of a controller.
+    action: Option<StackSlot>,
+    controllers: Vec<(memory::Spot, Schedule)>,
+}
+
+impl<'k, 'b> Lower<'k, 'b> {
+    fn new(kernel: &'k Kernel, literals: &'k [*const u8], module: &mut JITModule, mut builder: FunctionBuilder<'b>) -> Lower<'k, 'b> {
+        let call_conv = module.isa().default_call_conv();
+        let imports = Import::ALL.map(|import| {
+            let function = module.declare_function(&import.name(), Linkage::Import, &import.signature(call_conv)).expect("declared once");
+            module.declare_func_in_func(function, builder.func)
+        });
+        let entry = builder.create_block();
+        builder.append_block_params_for_function_params(entry);
+        builder.switch_to_block(entry);
+        builder.seal_block(entry);
+        let params = builder.block_params(entry).try_into().expect("the signature has four parameters");
+        let variables = kernel.regs.iter().map(|&ty| builder.declare_var(native(ty))).collect();
+        Lower {
+            kernel,
+            literals,
+            builder,
+            config: module.target_config(),
+            imports: imports.to_vec(),
+            params,
+            variables,
+            exits: Vec::new(),
+            strips: None,
+            few: None,
+            action: None,
+            controllers: memory::controllers(kernel),
+        }
+    }
+
+    fn statements(&mut self, body: &'k [Stmt]) {
+        for stmt in body {
+            self.statement(stmt);
+        }
+    }
+
+    fn statement(&mut self, stmt: &'k Stmt) {
+        match stmt {
+            Stmt::Literal { dst, bits } => {
+                let value = self.literal(self.dtype(*dst), *bits);
+                self.set(*dst, value);
+            }
+            Stmt::Let { dst, op, args } => {
+                let ty = self.dtype(*args.last().expect("every scalar op has arguments"));
+                let args: Vec<Value> = args.iter().map(|&arg| self.get(arg)).collect();
+                let value = self.compute(Width::One, *op, ty, &args);
+                self.set(*dst, value);
+            }
+            Stmt::Move { dst, src } => {
+                let value = self.get(*src);
+                self.set(*dst, value);
+            }
+            Stmt::Swap(a, b) => {
+                let (x, y) = (self.get(*a), self.get(*b));
+                self.set(*a, y);
+                self.set(*b, x);
+            }
+            Stmt::Pointer { dst, to } => {
+                let value = self.place(*to);
+                self.set(*dst, value);
+            }
+            Stmt::Offset { dst, address } => {
+                let value = self.address(address);
+                self.set(*dst, value);
+            }
+            Stmt::Load { dst, from } => {
+                let value = self.load(*dst, from);
+                self.set(*dst, value);
+            }
+            Stmt::Store { to, src } => self.store(to, *src),
+            Stmt::Copy { to, from, bytes } => self.copy(to, from, *bytes),
+            Stmt::Zero { to, bytes } => self.zero(to, *bytes),
+            Stmt::For { index, from, to, order, body } => self.for_loop(*index, *from, *to, *order, body),
+            Stmt::ForVec { index, count, body, sums } => vector::for_vec(self, *index, *count, body, sums),
+            Stmt::If { cond, then_body, else_body } => self.branch(*cond, then_body, else_body),
+            Stmt::Loop { body } => self.endless(body),
+            Stmt::Leave => self.leave(),
+            Stmt::Start { words, schedule, sweep, count } => self.start(words, *schedule, *sweep, *count),
+            Stmt::Next { words, dst } => self.next(words, *dst),
+            Stmt::Fault { cond, site } => self.fault(*cond, *site),
+        }
+    }
+
+    /// The trip test comes last, so that a loop has one jump per step; a first test guards it.
+    fn for_loop(&mut self, index: Reg, from: Reg, to: Reg, order: Order, body: &'k [Stmt]) {
+        let (from, to) = (self.get(from), self.get(to));
+        let (inside, after) = (self.builder.create_block(), self.builder.create_block());
+        let some = self.builder.ins().icmp(IntCC::SignedLessThan, from, to);
+        let first = match order {
+            Order::Up => from,
+            Order::Down => self.builder.ins().iadd_imm_s(to, -1),
+        };
+        self.set(index, first);
+        self.builder.ins().brif(some, inside, &[], after, &[]);
+        self.builder.switch_to_block(inside);
+        self.statements(body);
+        let at = self.get(index);
+        let (step, more) = match order {
+            Order::Up => {
+                let step = self.builder.ins().iadd_imm_s(at, 1);
+                (step, self.builder.ins().icmp(IntCC::SignedLessThan, step, to))
+            }
+            Order::Down => {
+                let more = self.builder.ins().icmp(IntCC::SignedGreaterThan, at, from);
+                (self.builder.ins().iadd_imm_s(at, -1), more)
+            }
+        };
+        self.set(index, step);
+        self.builder.ins().brif(more, inside, &[], after, &[]);
+        self.builder.seal_block(inside);
+        self.continue_at(after);
+    }
+
+    fn branch(&mut self, cond: Reg, then_body: &'k [Stmt], else_body: &'k [Stmt]) {
+        let cond = self.get(cond);
+        let (then, otherwise, after) = (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
+        self.builder.ins().brif(cond, then, &[], otherwise, &[]);
+        for (block, body) in [(then, then_body), (otherwise, else_body)] {
+            self.continue_at(block);
+            self.statements(body);
+            self.builder.ins().jump(after, &[]);
+        }
+        self.continue_at(after);
+    }
+
+    fn endless(&mut self, body: &'k [Stmt]) {
+        let (inside, after) = (self.builder.create_block(), self.builder.create_block());
+        self.exits.push(after);
+        self.builder.ins().jump(inside, &[]);
+        self.builder.switch_to_block(inside);
+        self.statements(body);
+        self.builder.ins().jump(inside, &[]);
+        self.builder.seal_block(inside);
+        self.exits.pop();
+        self.continue_at(after);
+    }
+
+    fn leave(&mut self) {
+        let exit = *self.exits.last().expect("verified: Leave stands inside a Loop");
+        self.builder.ins().jump(exit, &[]);
+        // What follows is never reached, but statements may follow.
+        let unreachable = self.builder.create_block();
+        self.continue_at(unreachable);
+    }
+
+    fn start(&mut self, words: &Address, schedule: Schedule, sweep: Sweep, count: Reg) {
+        let (kind, number) = encode_schedule(schedule);
+        let words = self.address(words);
+        let count = self.get(count);
+        let constants = [schedule.words() as i64, kind, number.cast_signed(), encode_sweep(sweep)];
+        let [length, kind, number, sweep] = constants.map(|word| self.integer(word));
+        self.call(Import::Start, &[words, length, kind, number, sweep, count]);
+    }
+
+    fn next(&mut self, words: &Address, dst: [Reg; 4]) {
+        let length = memory::words_of(self.kernel, &self.controllers, words);
+        let slot = *self
+            .action
+            .get_or_insert_with(|| self.builder.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, 32, 4)));
+        let words = self.address(words);
+        let length = self.integer(length as i64);
+        let action = self.builder.ins().stack_addr(types::I64, slot, 0);
+        self.call(Import::Next, &[words, length, action]);
+        for (k, dst) in (0..).zip(dst) {
+            let value = self.builder.ins().load(types::I64, FLAGS, action, 8 * k);
+            self.set(dst, value);
+        }
+    }
+
+    /// The first fault stays.
+    fn fault(&mut self, cond: Reg, site: u32) {
+        let cond = self.get(cond);
+        let word = self.params[3];
+        let (faulty, after) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.set_cold_block(faulty);
+        self.builder.ins().brif(cond, faulty, &[], after, &[]);
+        self.continue_at(faulty);
+        let old = self.builder.ins().load(types::I64, FLAGS, word, 0);
+        let new = self.integer(i64::from(site) + 1);
+        let new = self.builder.ins().select(old, old, new);
+        self.builder.ins().store(FLAGS, new, word, 0);
+        self.builder.ins().jump(after, &[]);
+        self.continue_at(after);
+    }
+
+    /// The address of a buffer.
+    fn place(&mut self, place: Place) -> Value {
+        let [arena, inputs, outputs, _] = self.params;
+        match place {
+            Place::Arena(offset) => self.builder.ins().iadd_imm_s(arena, offset.cast_signed()),
+            Place::Input(k) => self.builder.ins().load(types::I64, FLAGS, inputs, offset32(8 * i64::from(k))),
+            Place::Output(k) => self.builder.ins().load(types::I64, FLAGS, outputs, offset32(8 * i64::from(k))),
+            Place::Literal(k) => self.integer((self.literals[k as usize] as usize).cast_signed() as i64),
+        }
+    }
+
+    /// A constant of an element type.
+    fn literal(&mut self, ty: DType, bits: u64) -> Value {
+        match ty {
+            DType::F64 => self.builder.ins().f64const(f64::from_bits(bits)),
+            DType::I64 => self.integer(bits.cast_signed()),
+            DType::Bool => self.builder.ins().iconst(types::I8, i64::from(bits != 0)),
+            DType::F32 | DType::I32 => panic!("{NARROW}"),
+        }
+    }
+
+    fn integer(&mut self, value: i64) -> Value {
+        self.builder.ins().iconst(types::I64, value)
+    }
+
+    fn call(&mut self, import: Import, args: &[Value]) -> Option<Value> {
+        let call = self.builder.ins().call(self.imports[import.index()], args);
+        self.builder.inst_results(call).first().copied()
+    }
+
+    fn get(&mut self, reg: Reg) -> Value {
+        self.builder.use_var(self.variables[reg.0 as usize])
+    }
+
+    fn set(&mut self, reg: Reg, value: Value) {
+        self.builder.def_var(self.variables[reg.0 as usize], value);
+    }
+
+    fn dtype(&self, reg: Reg) -> DType {
+        match self.kernel.regs[reg.0 as usize] {
+            RegType::Scalar(ty) => ty,
+            RegType::Pointer => panic!("verified: arithmetic is on numbers, not on pointers"),
+        }
+    }
+
+    /// Goes on in a block that has all its predecessors.
+    fn continue_at(&mut self, block: Block) {
+        self.builder.switch_to_block(block);
+        self.builder.seal_block(block);
+    }
+}
+
+/// Memory accesses never trap: the plan made room for all of them. Nothing is said about alignment, because vectors have only that of
+/// their elements.
+const FLAGS: MemFlagsData = MemFlagsData::new().with_notrap();
+
+const NARROW: &str = "verified: f32/i32 do not reach the back end yet";
+
+/// The type of a register in scalar code.
+fn native(ty: RegType) -> Type {
+    match ty {
+        RegType::Pointer | RegType::Scalar(DType::I64) => types::I64,
+        RegType::Scalar(DType::F64) => types::F64,
+        RegType::Scalar(DType::Bool) => types::I8,
+        RegType::Scalar(DType::F32 | DType::I32) => panic!("{NARROW}"),
+    }
+}
+
+/// A constant offset of a load or store.
+fn offset32(offset: i64) -> i32 {
+    i32::try_from(offset).expect("offsets beyond 2 GB are added to the address")
+}

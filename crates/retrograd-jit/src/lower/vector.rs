@@ -1,0 +1,512 @@
+//! Vector loops.
+//!
+//! A loop runs in blocks of [`WIDTH`] steps, as four pairs of lanes; what remains, fewer steps than that, is straight code of pairs and,
+//! for the last step of an odd count, of scalars. Statements that are the same for all steps come before the loop. Partial sums live in
+//! pairs too, so that the lane of a step in its block is the number of its partial.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, StackSlotData, StackSlotKind, Value, types};
+use cranelift_frontend::Variable;
+use retrograd_compiler::fuse::kernel::{Address, Reg, Stmt, Sum};
+use retrograd_compiler::ir::{DType, Scalar};
+use retrograd_compiler::ops::{SUM_CHUNK, SUM_LANES};
+
+use super::access::Access;
+use super::arithmetic::Width;
+use super::strip::Strips;
+use super::{FLAGS, Lower};
+use crate::runtime::{Function, Import};
+
+/// Steps of a block: as many as there are partial sums.
+pub(super) const WIDTH: u64 = SUM_LANES as u64;
+
+/// Pairs in a block.
+const PAIRS: usize = SUM_LANES / 2;
+
+const CHUNK: u64 = SUM_CHUNK as u64;
+
+/// Lowers a vector loop.
+pub(super) fn for_vec<'k>(lower: &mut Lower<'k, '_>, index: Reg, count: u64, body: &'k [Stmt], sums: &'k [Sum]) {
+    if count == 0 {
+        for sum in sums {
+            let zero = lower.builder.ins().f64const(0.0);
+            lower.set(sum.dst, zero);
+        }
+        return;
+    }
+    let vec_loop = VecLoop::new(lower, index, count, body, sums);
+    let strips = (vec_loop.has_calls() && count >= 2 * WIDTH).then(|| Strips::new(&vec_loop));
+    vec_loop.emit(lower, strips.as_ref());
+    for (sum, &total) in sums.iter().zip(&vec_loop.totals) {
+        let total = lower.builder.use_var(total);
+        lower.set(sum.dst, total);
+    }
+}
+
+/// One or two lanes of a block of steps.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part {
+    pub(super) width: Width,
+    /// Steps after the first of the block.
+    pub(super) lane: u32,
+}
+
+/// Lanes being computed: those of `parts`, for the block that starts at `index`.
+pub(super) struct Lanes<'p> {
+    pub(super) index: Value,
+    pub(super) parts: &'p [Part],
+    /// One value for each part.
+    values: BTreeMap<Reg, Vec<Value>>,
+}
+
+impl<'p> Lanes<'p> {
+    pub(super) fn new(index: Value, parts: &'p [Part]) -> Lanes<'p> {
+        Lanes { index, parts, values: BTreeMap::new() }
+    }
+
+    pub(super) fn set(&mut self, reg: Reg, values: Vec<Value>) {
+        self.values.insert(reg, values);
+    }
+}
+
+/// A statement whose result, or effect, differs between steps.
+#[derive(Clone, Debug)]
+pub(super) enum Step<'k> {
+    Compute { dst: Reg, op: Scalar, ty: DType, args: &'k [Reg] },
+    Call { dst: Reg, function: Function, arg: Reg },
+    Move { dst: Reg, src: Reg },
+    Load { dst: Reg, access: Access },
+    Store { access: Access, src: Reg },
+}
+
+impl Step<'_> {
+    /// The register that it assigns.
+    pub(super) fn dst(&self) -> Option<Reg> {
+        match self {
+            Step::Compute { dst, .. } | Step::Call { dst, .. } | Step::Move { dst, .. } | Step::Load { dst, .. } => Some(*dst),
+            Step::Store { .. } => None,
+        }
+    }
+
+    /// The registers that it reads, those of addresses included.
+    pub(super) fn reads(&self) -> Vec<Reg> {
+        match self {
+            Step::Compute { args, .. } => args.to_vec(),
+            Step::Call { arg: src, .. } | Step::Move { src, .. } => vec![*src],
+            Step::Load { access, .. } => access.scattered.iter().map(|&(reg, _)| reg).collect(),
+            Step::Store { access, src } => access.scattered.iter().map(|&(reg, _)| reg).chain([*src]).collect(),
+        }
+    }
+}
+
+/// A vector loop whose invariant part is emitted.
+pub(super) struct VecLoop<'k> {
+    pub(super) index: Reg,
+    count: u64,
+    pub(super) steps: Vec<Step<'k>>,
+    pub(super) sums: &'k [Sum],
+    uniform: BTreeMap<Reg, Value>,
+    /// Partial sums: pair p holds partials 2p and 2p + 1.
+    partials: Vec<[Variable; PAIRS]>,
+    totals: Vec<Variable>,
+}
+
+impl<'k> VecLoop<'k> {
+    fn new(lower: &mut Lower<'k, '_>, index: Reg, count: u64, body: &'k [Stmt], sums: &'k [Sum]) -> VecLoop<'k> {
+        let partials = sums.iter().map(|_| [(); PAIRS].map(|()| lower.builder.declare_var(types::F64X2))).collect();
+        let totals = sums.iter().map(|_| lower.builder.declare_var(types::F64)).collect();
+        let mut vec_loop = VecLoop { index, count, steps: Vec::new(), sums, uniform: BTreeMap::new(), partials, totals };
+        vec_loop.read_outside(lower, body);
+        let stores = body.iter().any(|stmt| matches!(stmt, Stmt::Store { .. }));
+        for stmt in body {
+            if vec_loop.hoists(stmt, stores) { vec_loop.hoist(lower, stmt) } else { vec_loop.keep(lower, stmt) }
+        }
+        vec_loop
+    }
+
+    /// Registers from outside are the same for all lanes.
+    fn read_outside(&mut self, lower: &mut Lower<'k, '_>, body: &[Stmt]) {
+        let mut assigned = BTreeSet::from([self.index]);
+        let mut read: Vec<Reg> = self.sums.iter().map(|sum| sum.src).collect();
+        let of = |address: &Address| -> Vec<Reg> { address.terms.iter().map(|&(reg, _)| reg).chain([address.base]).collect() };
+        for stmt in body {
+            match form_of(stmt) {
+                Form::Literal { dst, .. } => drop(assigned.insert(dst)),
+                Form::Let { dst, args, .. } => {
+                    assigned.insert(dst);
+                    read.extend(args);
+                }
+                Form::Load { dst, from } => {
+                    assigned.insert(dst);
+                    read.extend(of(from));
+                }
+                Form::Store { to, src } => {
+                    read.extend(of(to));
+                    read.push(src);
+                }
+            }
+        }
+        for reg in read {
+            if !assigned.contains(&reg) {
+                self.uniform.entry(reg).or_insert_with(|| lower.get(reg));
+            }
+        }
+    }
+
+    /// Whether a statement gives the same in every step, so that it can come before the loop.
+    fn hoists(&self, stmt: &Stmt, stores: bool) -> bool {
+        match form_of(stmt) {
+            Form::Literal { .. } => true,
+            Form::Let { args, .. } => args.iter().all(|&arg| self.is_uniform(arg)),
+            // No step reads what another writes; so when there are several, what all read is written by none.
+            Form::Load { from, .. } => {
+                let invariant = from.terms.iter().all(|&(reg, stride)| stride == 0 || self.is_uniform(reg));
+                invariant && (self.count > 1 || !stores)
+            }
+            Form::Store { .. } => false,
+        }
+    }
+
+    fn hoist(&mut self, lower: &mut Lower<'k, '_>, stmt: &'k Stmt) {
+        let (dst, value) = match form_of(stmt) {
+            Form::Literal { dst, bits } => (dst, lower.literal(lower.dtype(dst), bits)),
+            Form::Let { dst, op: Some(op), args } => {
+                let ty = lower.dtype(args[args.len() - 1]);
+                let args: Vec<Value> = args.iter().map(|&arg| self.uniform(arg)).collect();
+                (dst, lower.compute(Width::One, op, ty, &args))
+            }
+            Form::Let { dst, op: None, args } => (dst, self.uniform(args[0])),
+            Form::Load { dst, from } => {
+                let access = Access::new(lower, self, lower.dtype(dst), from);
+                let zero = lower.integer(0);
+                (dst, access.load(lower, self, &Lanes::new(zero, &[Part { width: Width::One, lane: 0 }]), 0))
+            }
+            Form::Store { .. } => panic!("stores are not hoisted"),
+        };
+        self.uniform.insert(dst, value);
+    }
+
+    fn keep(&mut self, lower: &mut Lower<'k, '_>, stmt: &'k Stmt) {
+        let step = match form_of(stmt) {
+            Form::Literal { .. } => panic!("literals are hoisted"),
+            Form::Let { dst, op: None, args } => Step::Move { dst, src: args[0] },
+            Form::Let { dst, op: Some(op), args } => match Function::of(op) {
+                Some(function) => Step::Call { dst, function, arg: args[0] },
+                None => Step::Compute { dst, op, ty: lower.dtype(args[args.len() - 1]), args },
+            },
+            Form::Load { dst, from } => Step::Load { dst, access: Access::new(lower, self, lower.dtype(dst), from) },
+            Form::Store { to, src } => Step::Store { access: Access::new(lower, self, lower.dtype(src), to), src },
+        };
+        self.steps.push(step);
+    }
+
+    fn has_calls(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step, Step::Call { .. }))
+    }
+
+    pub(super) fn is_uniform(&self, reg: Reg) -> bool {
+        self.uniform.contains_key(&reg)
+    }
+
+    /// A value that is the same for all lanes, as scalar code holds it.
+    pub(super) fn uniform(&self, reg: Reg) -> Value {
+        *self.uniform.get(&reg).expect("verified: registers are assigned before they are read")
+    }
+
+    /// Part `k` of a register.
+    pub(super) fn value(&self, lower: &mut Lower<'_, '_>, lanes: &Lanes<'_>, reg: Reg, k: usize) -> Value {
+        if let Some(values) = lanes.values.get(&reg) {
+            return values[k];
+        }
+        let part = lanes.parts[k];
+        if reg != self.index {
+            return lower.widen(part.width, lower.dtype(reg), self.uniform(reg));
+        }
+        let first = u64::from(part.lane);
+        match part.width {
+            Width::One => lower.builder.ins().iadd_imm_s(lanes.index, i64::from(part.lane)),
+            Width::Two => {
+                let (index, lanes) = (lower.widen(Width::Two, DType::I64, lanes.index), lower.pair_of(types::I64X2, [first, first + 1]));
+                lower.builder.ins().iadd(index, lanes)
+            }
+        }
+    }
+
+    /// The whole loop: blocks, what remains, and sums.
+    fn emit(&self, lower: &mut Lower<'k, '_>, strips: Option<&Strips>) {
+        let main = if self.has_calls() && strips.is_none() { 0 } else { self.count / WIDTH * WIDTH };
+        for &total in &self.totals {
+            let zero = lower.builder.ins().f64const(0.0);
+            lower.builder.def_var(total, zero);
+        }
+        if self.sums.is_empty() || self.count <= CHUNK {
+            self.clear_partials(lower);
+            if main > 0 {
+                let (start, end) = (lower.integer(0), lower.integer(main.cast_signed()));
+                self.blocks(lower, strips, start, end, main);
+            }
+        } else {
+            self.chunks(lower, strips, main);
+        }
+        self.remainder(lower, main);
+        self.add_partials(lower);
+    }
+
+    /// All chunks of a sum; the partials of the last are left, because remaining steps may add to them.
+    fn chunks(&self, lower: &mut Lower<'k, '_>, strips: Option<&Strips>, main: u64) {
+        let last = (self.count - 1) / CHUNK * CHUNK;
+        let start = lower.builder.declare_var(types::I64);
+        let zero = lower.integer(0);
+        lower.builder.def_var(start, zero);
+        let [chunk, work, done, again, after] = [(); 5].map(|()| lower.builder.create_block());
+        lower.builder.ins().jump(chunk, &[]);
+        lower.builder.switch_to_block(chunk);
+        self.clear_partials(lower);
+        let from = lower.builder.use_var(start);
+        let to = lower.builder.ins().iadd_imm_s(from, CHUNK.cast_signed());
+        let bound = lower.integer(main.cast_signed());
+        let to = lower.builder.ins().smin(to, bound);
+        // The last chunk may consist of remaining steps only.
+        let some = lower.builder.ins().icmp(IntCC::SignedLessThan, from, to);
+        lower.builder.ins().brif(some, work, &[], done, &[]);
+        lower.continue_at(work);
+        self.blocks(lower, strips, from, to, CHUNK);
+        lower.builder.ins().jump(done, &[]);
+        lower.continue_at(done);
+        let more = lower.builder.ins().icmp_imm_s(IntCC::SignedLessThan, from, last.cast_signed());
+        lower.builder.ins().brif(more, again, &[], after, &[]);
+        lower.continue_at(again);
+        self.add_partials(lower);
+        let next = lower.builder.ins().iadd_imm_s(from, CHUNK.cast_signed());
+        lower.builder.def_var(start, next);
+        lower.builder.ins().jump(chunk, &[]);
+        lower.builder.seal_block(chunk);
+        lower.continue_at(after);
+    }
+
+    /// Whole blocks of steps from `start` to `end`, at least one and at most `most` steps.
+    fn blocks(&self, lower: &mut Lower<'k, '_>, strips: Option<&Strips>, start: Value, end: Value, most: u64) {
+        if let Some(strips) = strips {
+            strips.emit(lower, self, start, end);
+        } else if most == WIDTH {
+            self.block(lower, start);
+        } else {
+            every_block(lower, start, end, |lower, index| self.block(lower, index));
+        }
+    }
+
+    /// One block of steps.
+    fn block(&self, lower: &mut Lower<'k, '_>, index: Value) {
+        for group in groups(self.pressure()) {
+            self.straight(lower, index, &group);
+        }
+    }
+
+    /// The steps from `main` on, as straight code.
+    fn remainder(&self, lower: &mut Lower<'k, '_>, main: u64) {
+        let count = u32::try_from(self.count - main).expect("less than two blocks remain");
+        if count == 0 {
+            return;
+        }
+        let mut parts: Vec<Part> = (0..count / 2).map(|k| Part { width: Width::Two, lane: 2 * k }).collect();
+        if count % 2 == 1 {
+            parts.push(Part { width: Width::One, lane: count - 1 });
+        }
+        let index = lower.integer(main.cast_signed());
+        // A call takes all lanes at once.
+        let together = if self.has_calls() { parts.len() } else { together(self.pressure()) };
+        for group in parts.chunks(together) {
+            self.straight(lower, index, group);
+        }
+    }
+
+    /// All statements and sums, for some parts of the block at `index`.
+    fn straight(&self, lower: &mut Lower<'k, '_>, index: Value, parts: &[Part]) {
+        let mut lanes = Lanes::new(index, parts);
+        for step in &self.steps {
+            self.step(lower, &mut lanes, step);
+        }
+        for (k, sum) in self.sums.iter().enumerate() {
+            self.add_to_partials(lower, &lanes, k, sum.src);
+        }
+    }
+
+    /// One statement, for all parts.
+    pub(super) fn step(&self, lower: &mut Lower<'_, '_>, lanes: &mut Lanes<'_>, step: &Step<'_>) {
+        let parts = 0..lanes.parts.len();
+        match step {
+            Step::Compute { dst, op, ty, args } => {
+                let values = parts.map(|k| {
+                    let args: Vec<Value> = args.iter().map(|&arg| self.value(lower, lanes, arg, k)).collect();
+                    lower.compute(lanes.parts[k].width, *op, *ty, &args)
+                });
+                let values = values.collect();
+                lanes.set(*dst, values);
+            }
+            Step::Call { dst, function, arg } => {
+                let values = self.call(lower, lanes, *function, *arg);
+                lanes.set(*dst, values);
+            }
+            Step::Move { dst, src } => {
+                let values = parts.map(|k| self.value(lower, lanes, *src, k)).collect();
+                lanes.set(*dst, values);
+            }
+            Step::Load { dst, access } => {
+                let values = parts.map(|k| access.load(lower, self, lanes, k)).collect();
+                lanes.set(*dst, values);
+            }
+            Step::Store { access, src } => {
+                for k in parts {
+                    let value = self.value(lower, lanes, *src, k);
+                    access.store(lower, self, lanes, k, value);
+                }
+            }
+        }
+    }
+
+    /// A transcendental of a few lanes, through memory.
+    fn call(&self, lower: &mut Lower<'_, '_>, lanes: &Lanes<'_>, function: Function, arg: Reg) -> Vec<Value> {
+        if let [Part { width: Width::One, .. }] = lanes.parts {
+            let x = self.value(lower, lanes, arg, 0);
+            return vec![lower.call(Import::One(function), &[x]).expect("it returns a number")];
+        }
+        let slot = lower.few_lanes();
+        let buffer = lower.builder.ins().stack_addr(types::I64, slot, 0);
+        let place = |part: &Part| 8 * part.lane.cast_signed();
+        for (k, part) in lanes.parts.iter().enumerate() {
+            let x = self.value(lower, lanes, arg, k);
+            lower.builder.ins().store(FLAGS, x, buffer, place(part));
+        }
+        let count = lower.integer(lanes.parts.iter().map(|part| i64::from(part.width.lanes())).sum());
+        lower.call(Import::Block(function), &[buffer, buffer, count]);
+        lanes.parts.iter().map(|part| lower.builder.ins().load(part.width.native(DType::F64), FLAGS, buffer, place(part))).collect()
+    }
+
+    /// How many lane values are alive at once, at most.
+    pub(super) fn pressure(&self) -> usize {
+        let mut alive: BTreeSet<Reg> = self.sums.iter().map(|sum| sum.src).collect();
+        let mut most = 0;
+        for step in self.steps.iter().rev() {
+            if let Some(dst) = step.dst() {
+                alive.remove(&dst);
+            }
+            alive.extend(step.reads().into_iter().filter(|&reg| !self.is_uniform(reg)));
+            most = most.max(alive.len());
+        }
+        most
+    }
+
+    fn clear_partials(&self, lower: &mut Lower<'_, '_>) {
+        for &partial in self.partials.iter().flatten() {
+            let zero = lower.pair_of(types::F64X2, [0, 0]);
+            lower.builder.def_var(partial, zero);
+        }
+    }
+
+    /// Adds the lanes of a register to the partials of sum `k`, in the order of steps.
+    pub(super) fn add_to_partials(&self, lower: &mut Lower<'_, '_>, lanes: &Lanes<'_>, k: usize, src: Reg) {
+        for (p, part) in lanes.parts.iter().enumerate() {
+            let value = self.value(lower, lanes, src, p);
+            let variable = self.partials[k][part.lane as usize / 2 % PAIRS];
+            let partial = lower.builder.use_var(variable);
+            let sum = match part.width {
+                Width::Two => lower.builder.ins().fadd(partial, value),
+                Width::One => {
+                    let lane = lower.builder.ins().extractlane(partial, 0);
+                    let lane = lower.builder.ins().fadd(lane, value);
+                    lower.builder.ins().insertlane(partial, lane, 0)
+                }
+            };
+            lower.builder.def_var(variable, sum);
+        }
+    }
+
+    /// Adds the partials of a chunk pairwise, and their sum to the total.
+    fn add_partials(&self, lower: &mut Lower<'_, '_>) {
+        for (partials, &total) in self.partials.iter().zip(&self.totals) {
+            let mut sums: Vec<Value> = partials.iter().map(|&partial| lower.builder.use_var(partial)).collect();
+            // Partial l and l + lanes/2 are half the pairs apart.
+            while sums.len() > 1 {
+                let half = sums.len() / 2;
+                sums = (0..half).map(|p| lower.builder.ins().fadd(sums[p], sums[p + half])).collect();
+            }
+            let [low, high] = [0, 1].map(|lane: u8| lower.builder.ins().extractlane(sums[0], lane));
+            let chunk = lower.builder.ins().fadd(low, high);
+            let old = lower.builder.use_var(total);
+            let new = lower.builder.ins().fadd(old, chunk);
+            lower.builder.def_var(total, new);
+        }
+    }
+}
+
+/// A loop over the blocks from `start` to `end`, at least one.
+pub(super) fn every_block<'k, 'b>(lower: &mut Lower<'k, 'b>, start: Value, end: Value, body: impl FnOnce(&mut Lower<'k, 'b>, Value)) {
+    every(lower, start, end, WIDTH, body);
+}
+
+/// A loop from `start` to `end` by `step`, at least once.
+pub(super) fn every<'k, 'b>(lower: &mut Lower<'k, 'b>, start: Value, end: Value, step: u64, body: impl FnOnce(&mut Lower<'k, 'b>, Value)) {
+    let variable = lower.builder.declare_var(types::I64);
+    let (inside, after) = (lower.builder.create_block(), lower.builder.create_block());
+    lower.builder.def_var(variable, start);
+    lower.builder.ins().jump(inside, &[]);
+    lower.builder.switch_to_block(inside);
+    let index = lower.builder.use_var(variable);
+    body(lower, index);
+    let next = lower.builder.ins().iadd_imm_s(index, step.cast_signed());
+    lower.builder.def_var(variable, next);
+    let more = lower.builder.ins().icmp(IntCC::SignedLessThan, next, end);
+    lower.builder.ins().brif(more, inside, &[], after, &[]);
+    lower.builder.seal_block(inside);
+    lower.continue_at(after);
+}
+
+/// The parts of a block, in groups that are computed one after the other.
+pub(super) fn groups(pressure: usize) -> Vec<Vec<Part>> {
+    let parts: Vec<Part> = (0..PAIRS as u32).map(|k| Part { width: Width::Two, lane: 2 * k }).collect();
+    parts.chunks(together(pressure)).map(<[Part]>::to_vec).collect()
+}
+
+/// How many parts are computed at once: few when many values are alive, because there are 16 vector registers.
+fn together(pressure: usize) -> usize {
+    match pressure {
+        0..=3 => 4,
+        4..=7 => 2,
+        _ => 1,
+    }
+}
+
+impl Lower<'_, '_> {
+    /// Room for the lanes of a remainder.
+    fn few_lanes(&mut self) -> cranelift_codegen::ir::StackSlot {
+        let data = StackSlotData::new(StackSlotKind::ExplicitSlot, 16 * WIDTH as u32, 4);
+        *self.few.get_or_insert_with(|| self.builder.create_sized_stack_slot(data))
+    }
+}
+
+/// What a vector loop may hold; a move is a `Let` without an op.
+enum Form<'k> {
+    Literal { dst: Reg, bits: u64 },
+    Let { dst: Reg, op: Option<Scalar>, args: &'k [Reg] },
+    Load { dst: Reg, from: &'k Address },
+    Store { to: &'k Address, src: Reg },
+}
+
+fn form_of(stmt: &Stmt) -> Form<'_> {
+    match stmt {
+        Stmt::Literal { dst, bits } => Form::Literal { dst: *dst, bits: *bits },
+        Stmt::Let { dst, op, args } => Form::Let { dst: *dst, op: Some(*op), args },
+        Stmt::Move { dst, src } => Form::Let { dst: *dst, op: None, args: std::slice::from_ref(src) },
+        Stmt::Load { dst, from } => Form::Load { dst: *dst, from },
+        Stmt::Store { to, src } => Form::Store { to, src: *src },
+        Stmt::Swap(..) | Stmt::Pointer { .. } | Stmt::Offset { .. } | Stmt::Copy { .. } | Stmt::Zero { .. } => misplaced(stmt),
+        Stmt::For { .. } | Stmt::ForVec { .. } | Stmt::If { .. } | Stmt::Loop { .. } | Stmt::Leave => misplaced(stmt),
+        Stmt::Start { .. } | Stmt::Next { .. } | Stmt::Fault { .. } => misplaced(stmt),
+    }
+}
+
+fn misplaced(stmt: &Stmt) -> ! {
+    panic!("verified: a vector loop holds only Literal, Let, Move, Load and Store, not {stmt:?}")
+}

@@ -1,0 +1,178 @@
+//! What machine code calls.
+
+use cranelift_codegen::ir::{AbiParam, Signature, Type, types};
+use cranelift_codegen::isa::CallConv;
+use retrograd_compiler::fuse::kernel::ActionCode;
+use retrograd_compiler::ir::Scalar;
+use retrograd_compiler::plan::schedule::{self, Action, Schedule, Sweep};
+
+use crate::blocks::{blocks, scalars};
+
+/// A function of ours that machine code calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Import {
+    /// A transcendental function of one number.
+    One(Function),
+    /// The same over many numbers.
+    Block(Function),
+    /// Starts a schedule.
+    Start,
+    /// Asks a schedule for its next action.
+    Next,
+}
+
+/// A transcendental function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names say it")]
+pub(crate) enum Function {
+    Exp,
+    Log,
+    Sin,
+    Cos,
+    Tanh,
+}
+
+impl Function {
+    /// The function that a scalar op calls, if it does.
+    pub(crate) fn of(op: Scalar) -> Option<Function> {
+        match op {
+            Scalar::Exp => Some(Function::Exp),
+            Scalar::Log => Some(Function::Log),
+            Scalar::Sin => Some(Function::Sin),
+            Scalar::Cos => Some(Function::Cos),
+            Scalar::Tanh => Some(Function::Tanh),
+            Scalar::Add | Scalar::Sub | Scalar::Mul | Scalar::Div | Scalar::Neg | Scalar::Sqrt => None,
+            Scalar::Lt | Scalar::Le | Scalar::Gt | Scalar::Ge | Scalar::Eq | Scalar::Ne => None,
+            Scalar::And | Scalar::Or | Scalar::Not | Scalar::Select | Scalar::Convert(_) => None,
+        }
+    }
+}
+
+impl Import {
+    /// All of them, in the order of [`Import::index`].
+    pub(crate) const ALL: [Import; 12] = [
+        Import::One(Function::Exp),
+        Import::One(Function::Log),
+        Import::One(Function::Sin),
+        Import::One(Function::Cos),
+        Import::One(Function::Tanh),
+        Import::Block(Function::Exp),
+        Import::Block(Function::Log),
+        Import::Block(Function::Sin),
+        Import::Block(Function::Cos),
+        Import::Block(Function::Tanh),
+        Import::Start,
+        Import::Next,
+    ];
+
+    /// Place in [`Import::ALL`].
+    pub(crate) fn index(self) -> usize {
+        match self {
+            Import::One(function) => function as usize,
+            Import::Block(function) => 5 + function as usize,
+            Import::Start => 10,
+            Import::Next => 11,
+        }
+    }
+
+    /// Its name for the linker.
+    pub(crate) fn name(self) -> String {
+        match self {
+            Import::One(function) => format!("retrograd_one_{function:?}"),
+            Import::Block(function) => format!("retrograd_block_{function:?}"),
+            Import::Start => "retrograd_start".to_owned(),
+            Import::Next => "retrograd_next".to_owned(),
+        }
+    }
+
+    /// Where it is.
+    pub(crate) fn address(self) -> *const u8 {
+        match self {
+            Import::One(Function::Exp) => scalars().exp as *const u8,
+            Import::One(Function::Log) => scalars().log as *const u8,
+            Import::One(Function::Sin) => scalars().sin as *const u8,
+            Import::One(Function::Cos) => scalars().cos as *const u8,
+            Import::One(Function::Tanh) => scalars().tanh as *const u8,
+            Import::Block(Function::Exp) => blocks().exp as *const u8,
+            Import::Block(Function::Log) => blocks().log as *const u8,
+            Import::Block(Function::Sin) => blocks().sin as *const u8,
+            Import::Block(Function::Cos) => blocks().cos as *const u8,
+            Import::Block(Function::Tanh) => blocks().tanh as *const u8,
+            Import::Start => start as *const u8,
+            Import::Next => next as *const u8,
+        }
+    }
+
+    /// Its parameters and result.
+    pub(crate) fn signature(self, call_conv: CallConv) -> Signature {
+        let (params, returns): (&[Type], &[Type]) = match self {
+            Import::One(_) => (&[types::F64], &[types::F64]),
+            Import::Block(_) => (&[types::I64; 3], &[]),
+            Import::Start => (&[types::I64; 6], &[]),
+            Import::Next => (&[types::I64; 3], &[]),
+        };
+        let abi = |types: &[Type]| types.iter().map(|&ty| AbiParam::new(ty)).collect();
+        Signature { params: abi(params), returns: abi(returns), call_conv }
+    }
+}
+
+/// A schedule as two words, its kind and its number.
+pub(crate) fn encode_schedule(schedule: Schedule) -> (i64, u64) {
+    match schedule {
+        Schedule::KeepAll => (0, 0),
+        Schedule::Periodic { period } => (1, period),
+        Schedule::Revolve { slots } => (2, slots),
+    }
+}
+
+/// A sweep as a word.
+pub(crate) fn encode_sweep(sweep: Sweep) -> i64 {
+    match sweep {
+        Sweep::Paired => 0,
+        Sweep::Alone => 1,
+    }
+}
+
+/// `schedule::start` for machine code; the schedule is encoded as by [`encode_schedule`] and [`encode_sweep`].
+///
+/// # Safety
+/// `words` points to `length` words of the arena, 8-byte aligned, that nothing else refers to meanwhile.
+unsafe extern "C" fn start(words: *mut i64, length: usize, kind: i64, number: u64, sweep: i64, count: u64) {
+    // SAFETY: the caller promises it: the plan gave the controller these words, and the run owns the arena.
+    let words = unsafe { std::slice::from_raw_parts_mut(words, length) };
+    let schedule = match kind {
+        0 => Schedule::KeepAll,
+        1 => Schedule::Periodic { period: number },
+        _ => Schedule::Revolve { slots: number },
+    };
+    let sweep = if sweep == 0 { Sweep::Paired } else { Sweep::Alone };
+    schedule::start(words, schedule, sweep, count);
+}
+
+/// `schedule::next` for machine code; writes kind, from (or step), to, row (or slot).
+///
+/// # Safety
+/// `words` as for [`start`], which has run; `action` points to four words.
+unsafe extern "C" fn next(words: *mut i64, length: usize, action: *mut [i64; 4]) {
+    // SAFETY: the caller promises it, as for `start`.
+    let words = unsafe { std::slice::from_raw_parts_mut(words, length) };
+    let operands = encode_action(schedule::next(words));
+    // SAFETY: the caller passes the address of a stack slot of four words.
+    unsafe { action.write(operands) };
+}
+
+/// An action as machine code sees it.
+fn encode_action(action: Action) -> [i64; 4] {
+    let (code, operands) = match action {
+        Action::Advance { from, to } => (ActionCode::Advance, [from, to, 0]),
+        Action::Snapshot { slot, step } => (ActionCode::Snapshot, [step, 0, slot]),
+        Action::Restore { slot, step } => (ActionCode::Restore, [step, 0, slot]),
+        Action::Tape { from, to, row } => (ActionCode::Tape, [from, to, row]),
+        Action::Reverse { from, to, row } => (ActionCode::Reverse, [from, to, row]),
+        Action::Turnback { step } => (ActionCode::Turnback, [step, 0, 0]),
+        Action::Turn => (ActionCode::Turn, [0; 3]),
+        Action::Done => (ActionCode::Done, [0; 3]),
+    };
+    let [first, second, third] = operands.map(|word| i64::try_from(word).expect("steps and slots fit i64"));
+    [code as i64, first, second, third]
+}

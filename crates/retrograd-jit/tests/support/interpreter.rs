@@ -1,0 +1,327 @@
+//! The loop IR, one number at a time.
+
+use retrograd_compiler::fuse::kernel::{ActionCode, Address, Kernel, Order, Place, Reg, RegType, Stmt, Sum};
+use retrograd_compiler::ir::{Array, DType, Data, Scalar, Type};
+use retrograd_compiler::ops::{SUM_CHUNK, SUM_LANES, lanes};
+use retrograd_compiler::plan::schedule::{self, Action, Schedule};
+
+/// What a run gives.
+pub struct Outcome {
+    pub outputs: Vec<Array>,
+    pub fault: Option<u32>,
+}
+
+/// Runs a kernel.
+pub fn interpret(kernel: &Kernel, inputs: &[&Array], outputs: &[Type]) -> Outcome {
+    let mut memory = vec![vec![0_u8; kernel.arena_bytes]];
+    memory.extend(inputs.iter().map(|array| to_bytes(array)));
+    memory.extend(outputs.iter().map(|ty| vec![0; ty.bytes()]));
+    memory.extend(kernel.literals.iter().map(to_bytes));
+    let mut machine = Machine {
+        kernel,
+        regs: vec![Word::default(); kernel.regs.len()],
+        memory,
+        inputs: inputs.len(),
+        outputs: outputs.len(),
+        schedules: Vec::new(),
+        fault: None,
+    };
+    machine.run(&kernel.body);
+    let outputs = outputs.iter().enumerate().map(|(k, ty)| from_bytes(ty, &machine.memory[1 + inputs.len() + k])).collect();
+    Outcome { outputs, fault: machine.fault }
+}
+
+/// Bits of a number, or an offset in a buffer.
+#[derive(Clone, Copy, Default)]
+struct Word {
+    buffer: usize,
+    bits: u64,
+}
+
+struct Machine<'k> {
+    kernel: &'k Kernel,
+    regs: Vec<Word>,
+    /// Arena, inputs, outputs, literals.
+    memory: Vec<Vec<u8>>,
+    inputs: usize,
+    outputs: usize,
+    schedules: Vec<((usize, usize), Schedule)>,
+    fault: Option<u32>,
+}
+
+/// How a body ends.
+#[derive(PartialEq)]
+enum Flow {
+    On,
+    Left,
+}
+
+impl<'k> Machine<'k> {
+    fn run(&mut self, body: &'k [Stmt]) -> Flow {
+        for stmt in body {
+            if self.statement(stmt) == Flow::Left {
+                return Flow::Left;
+            }
+        }
+        Flow::On
+    }
+
+    fn statement(&mut self, stmt: &'k Stmt) -> Flow {
+        match stmt {
+            Stmt::Literal { dst, bits } => self.set(*dst, *bits),
+            Stmt::Let { dst, op, args } => {
+                let ty = self.dtype(args[args.len() - 1]);
+                let args: Vec<u64> = args.iter().map(|&arg| self.get(arg)).collect();
+                self.set(*dst, scalar(*op, ty, &args));
+            }
+            Stmt::Move { dst, src } => self.regs[dst.0 as usize] = self.regs[src.0 as usize],
+            Stmt::Swap(a, b) => self.regs.swap(a.0 as usize, b.0 as usize),
+            Stmt::Pointer { dst, to } => {
+                let (buffer, bits) = match to {
+                    Place::Arena(offset) => (0, *offset),
+                    Place::Input(k) => (1 + *k as usize, 0),
+                    Place::Output(k) => (1 + self.inputs + *k as usize, 0),
+                    Place::Literal(k) => (1 + self.inputs + self.outputs + *k as usize, 0),
+                };
+                self.regs[dst.0 as usize] = Word { buffer, bits };
+            }
+            Stmt::Offset { dst, address } => {
+                let (buffer, at) = self.address(address);
+                self.regs[dst.0 as usize] = Word { buffer, bits: at as u64 };
+            }
+            Stmt::Load { dst, from } => {
+                let (buffer, at) = self.address(from);
+                let mut bytes = [0; 8];
+                let size = self.dtype(*dst).bytes();
+                bytes[..size].copy_from_slice(&self.memory[buffer][at..at + size]);
+                self.set(*dst, u64::from_le_bytes(bytes));
+            }
+            Stmt::Store { to, src } => {
+                let (buffer, at) = self.address(to);
+                let size = self.dtype(*src).bytes();
+                let bytes = self.get(*src).to_le_bytes();
+                self.memory[buffer][at..at + size].copy_from_slice(&bytes[..size]);
+            }
+            Stmt::Copy { to, from, bytes } => {
+                let ((to, at), (from, begin)) = (self.address(to), self.address(from));
+                let copied = self.memory[from][begin..begin + *bytes as usize].to_vec();
+                self.memory[to][at..at + *bytes as usize].copy_from_slice(&copied);
+            }
+            Stmt::Zero { to, bytes } => {
+                let (to, at) = self.address(to);
+                self.memory[to][at..at + *bytes as usize].fill(0);
+            }
+            Stmt::For { index, from, to, order, body } => return self.for_loop(*index, *from, *to, *order, body),
+            Stmt::ForVec { index, count, body, sums } => self.for_vec(*index, *count, body, sums),
+            Stmt::If { cond, then_body, else_body } => return if self.get(*cond) != 0 { self.run(then_body) } else { self.run(else_body) },
+            Stmt::Loop { body } => while self.run(body) == Flow::On {},
+            Stmt::Leave => return Flow::Left,
+            Stmt::Start { words, schedule, sweep, count } => {
+                let place = self.address(words);
+                self.schedules.push((place, *schedule));
+                let count = self.get(*count);
+                self.control(place, |words| schedule::start(words, *schedule, *sweep, count));
+            }
+            Stmt::Next { words, dst } => {
+                let place = self.address(words);
+                let action = self.control(place, schedule::next);
+                for (dst, word) in dst.iter().zip(encode(action)) {
+                    self.set(*dst, word);
+                }
+            }
+            Stmt::Fault { cond, site } => {
+                if self.get(*cond) != 0 {
+                    self.fault.get_or_insert(*site);
+                }
+            }
+        }
+        Flow::On
+    }
+
+    fn for_loop(&mut self, index: Reg, from: Reg, to: Reg, order: Order, body: &'k [Stmt]) -> Flow {
+        let (from, to) = (self.get(from).cast_signed(), self.get(to).cast_signed());
+        for k in from..to {
+            let at = match order {
+                Order::Up => k,
+                Order::Down => to - 1 - (k - from),
+            };
+            self.set(index, at.cast_unsigned());
+            if self.run(body) == Flow::Left {
+                return Flow::Left;
+            }
+        }
+        Flow::On
+    }
+
+    fn for_vec(&mut self, index: Reg, count: u64, body: &'k [Stmt], sums: &[Sum]) {
+        let mut terms = vec![Vec::new(); sums.len()];
+        for step in 0..count {
+            self.set(index, step);
+            self.run(body);
+            for (terms, sum) in terms.iter_mut().zip(sums) {
+                terms.push(f64::from_bits(self.get(sum.src)));
+            }
+        }
+        for (terms, sum) in terms.iter().zip(sums) {
+            self.set(sum.dst, blocked_sum(terms).to_bits());
+        }
+    }
+
+    fn control<T>(&mut self, place: (usize, usize), act: impl FnOnce(&mut [i64]) -> T) -> T {
+        let (_, schedule) = *self.schedules.iter().rev().find(|(other, _)| *other == place).expect("started");
+        let (buffer, at) = place;
+        let bytes = &mut self.memory[buffer][at..at + 8 * schedule.words()];
+        let mut words: Vec<i64> = bytes.chunks(8).map(|word| i64::from_le_bytes(word.try_into().unwrap())).collect();
+        let result = act(&mut words);
+        for (bytes, word) in bytes.chunks_mut(8).zip(words) {
+            bytes.copy_from_slice(&word.to_le_bytes());
+        }
+        result
+    }
+
+    fn address(&self, address: &Address) -> (usize, usize) {
+        let base = self.regs[address.base.0 as usize];
+        let terms: i64 = address.terms.iter().map(|&(reg, stride)| self.get(reg).cast_signed() * stride).sum();
+        (base.buffer, usize::try_from(base.bits.cast_signed() + terms + address.offset).expect("inside a buffer"))
+    }
+
+    fn get(&self, reg: Reg) -> u64 {
+        self.regs[reg.0 as usize].bits
+    }
+
+    fn set(&mut self, reg: Reg, bits: u64) {
+        self.regs[reg.0 as usize].bits = bits;
+    }
+
+    fn dtype(&self, reg: Reg) -> DType {
+        let RegType::Scalar(ty) = self.kernel.regs[reg.0 as usize] else { panic!("a number") };
+        ty
+    }
+}
+
+/// The order that `Sum` documents.
+fn blocked_sum(terms: &[f64]) -> f64 {
+    let mut total = 0.0;
+    for chunk in terms.chunks(SUM_CHUNK) {
+        let mut partials = vec![0.0; SUM_LANES];
+        for (k, term) in chunk.iter().enumerate() {
+            partials[k % SUM_LANES] += term;
+        }
+        while partials.len() > 1 {
+            let half = partials.len() / 2;
+            partials = (0..half).map(|l| partials[l] + partials[l + half]).collect();
+        }
+        total += partials[0];
+    }
+    total
+}
+
+fn scalar(op: Scalar, ty: DType, args: &[u64]) -> u64 {
+    match (op, ty) {
+        (Scalar::Select, _) => {
+            if args[0] != 0 {
+                args[1]
+            } else {
+                args[2]
+            }
+        }
+        (Scalar::Convert(to), _) => convert(ty, to, args[0]),
+        (_, DType::F64) => float(op, &args.iter().map(|&bits| f64::from_bits(bits)).collect::<Vec<f64>>()),
+        (_, DType::I64) => integer(op, &args.iter().map(|&bits| bits.cast_signed()).collect::<Vec<i64>>()),
+        (_, DType::Bool) => truth(op, &args.iter().map(|&bits| bits != 0).collect::<Vec<bool>>()),
+        (_, DType::F32 | DType::I32) => panic!("not yet"),
+    }
+}
+
+fn float(op: Scalar, x: &[f64]) -> u64 {
+    match op {
+        Scalar::Add => (x[0] + x[1]).to_bits(),
+        Scalar::Sub => (x[0] - x[1]).to_bits(),
+        Scalar::Mul => (x[0] * x[1]).to_bits(),
+        Scalar::Div => (x[0] / x[1]).to_bits(),
+        Scalar::Neg => (-x[0]).to_bits(),
+        Scalar::Sqrt => x[0].sqrt().to_bits(),
+        Scalar::Exp => lanes::exp(x[0]).to_bits(),
+        Scalar::Log => lanes::log(x[0]).to_bits(),
+        Scalar::Sin => lanes::sin(x[0]).to_bits(),
+        Scalar::Cos => lanes::cos(x[0]).to_bits(),
+        Scalar::Tanh => lanes::tanh(x[0]).to_bits(),
+        op => u64::from(relation(op, x)),
+    }
+}
+
+fn integer(op: Scalar, x: &[i64]) -> u64 {
+    match op {
+        Scalar::Add => x[0].wrapping_add(x[1]).cast_unsigned(),
+        Scalar::Sub => x[0].wrapping_sub(x[1]).cast_unsigned(),
+        Scalar::Mul => x[0].wrapping_mul(x[1]).cast_unsigned(),
+        Scalar::Div => if x[1] == 0 { x[0] } else { x[0].wrapping_div(x[1]) }.cast_unsigned(),
+        Scalar::Neg => x[0].wrapping_neg().cast_unsigned(),
+        op => u64::from(relation(op, x)),
+    }
+}
+
+fn truth(op: Scalar, x: &[bool]) -> u64 {
+    u64::from(match op {
+        Scalar::And => x[0] && x[1],
+        Scalar::Or => x[0] || x[1],
+        Scalar::Not => !x[0],
+        op => relation(op, x),
+    })
+}
+
+fn relation<T: PartialOrd>(op: Scalar, x: &[T]) -> bool {
+    match op {
+        Scalar::Lt => x[0] < x[1],
+        Scalar::Le => x[0] <= x[1],
+        Scalar::Gt => x[0] > x[1],
+        Scalar::Ge => x[0] >= x[1],
+        Scalar::Eq => x[0] == x[1],
+        Scalar::Ne => x[0] != x[1],
+        op => panic!("{op:?} is no relation"),
+    }
+}
+
+fn convert(from: DType, to: DType, bits: u64) -> u64 {
+    match (from, to) {
+        (DType::F64, DType::I64) => (f64::from_bits(bits) as i64).cast_unsigned(),
+        (DType::I64, DType::F64) => (bits.cast_signed() as f64).to_bits(),
+        (DType::F64, DType::Bool) => u64::from(f64::from_bits(bits) != 0.0),
+        (DType::I64, DType::Bool) => u64::from(bits != 0),
+        (DType::Bool, DType::F64) => (bits as f64).to_bits(),
+        (_, _) => bits,
+    }
+}
+
+fn encode(action: Action) -> [u64; 4] {
+    match action {
+        Action::Advance { from, to } => [ActionCode::Advance as u64, from, to, 0],
+        Action::Snapshot { slot, step } => [ActionCode::Snapshot as u64, step, 0, slot],
+        Action::Restore { slot, step } => [ActionCode::Restore as u64, step, 0, slot],
+        Action::Tape { from, to, row } => [ActionCode::Tape as u64, from, to, row],
+        Action::Reverse { from, to, row } => [ActionCode::Reverse as u64, from, to, row],
+        Action::Turnback { step } => [ActionCode::Turnback as u64, step, 0, 0],
+        Action::Turn => [ActionCode::Turn as u64, 0, 0, 0],
+        Action::Done => [ActionCode::Done as u64, 0, 0, 0],
+    }
+}
+
+fn to_bytes(array: &Array) -> Vec<u8> {
+    match array.data() {
+        Data::F64(x) => x.iter().flat_map(|x| x.to_le_bytes()).collect(),
+        Data::I64(x) => x.iter().flat_map(|x| x.to_le_bytes()).collect(),
+        Data::Bool(x) => x.iter().map(|&x| u8::from(x)).collect(),
+        Data::F32(_) | Data::I32(_) => panic!("not yet"),
+    }
+}
+
+fn from_bytes(ty: &Type, bytes: &[u8]) -> Array {
+    let word = |word: &[u8]| u64::from_le_bytes(word.try_into().unwrap());
+    let data = match ty.dtype {
+        DType::F64 => Data::F64(bytes.chunks(8).map(|bytes| f64::from_bits(word(bytes))).collect()),
+        DType::I64 => Data::I64(bytes.chunks(8).map(|bytes| word(bytes).cast_signed()).collect()),
+        DType::Bool => Data::Bool(bytes.iter().map(|&byte| byte != 0).collect()),
+        DType::F32 | DType::I32 => panic!("not yet"),
+    };
+    Array::new(ty.shape.clone(), data)
+}

@@ -1,0 +1,126 @@
+//! A short way to write kernels.
+
+use retrograd_compiler::fuse::kernel::{Address, Kernel, Order, Place, Reg, RegType, Stmt, Sum};
+use retrograd_compiler::ir::{DType, Scalar};
+
+/// A kernel being written; statements go to the innermost open body.
+pub struct Make {
+    pub kernel: Kernel,
+    open: Vec<Vec<Stmt>>,
+}
+
+impl Make {
+    pub fn new(arena_bytes: usize) -> Make {
+        Make { kernel: Kernel { arena_bytes, ..Kernel::default() }, open: vec![Vec::new()] }
+    }
+
+    pub fn finish(mut self) -> Kernel {
+        self.kernel.body = self.open.pop().unwrap();
+        assert!(self.open.is_empty());
+        self.kernel
+    }
+
+    pub fn push(&mut self, stmt: Stmt) {
+        self.open.last_mut().unwrap().push(stmt);
+    }
+
+    pub fn reg(&mut self, ty: DType) -> Reg {
+        self.kernel.regs.push(RegType::Scalar(ty));
+        Reg(self.kernel.regs.len() as u32 - 1)
+    }
+
+    pub fn ty(&self, reg: Reg) -> DType {
+        let RegType::Scalar(ty) = self.kernel.regs[reg.0 as usize] else { panic!("a number") };
+        ty
+    }
+
+    pub fn pointer(&mut self, to: Place) -> Reg {
+        self.kernel.regs.push(RegType::Pointer);
+        let dst = Reg(self.kernel.regs.len() as u32 - 1);
+        self.push(Stmt::Pointer { dst, to });
+        dst
+    }
+
+    pub fn float(&mut self, x: f64) -> Reg {
+        self.literal(DType::F64, x.to_bits())
+    }
+
+    pub fn int(&mut self, x: i64) -> Reg {
+        self.literal(DType::I64, x.cast_unsigned())
+    }
+
+    pub fn literal(&mut self, ty: DType, bits: u64) -> Reg {
+        let dst = self.reg(ty);
+        self.push(Stmt::Literal { dst, bits });
+        dst
+    }
+
+    pub fn op(&mut self, op: Scalar, args: &[Reg]) -> Reg {
+        let ty = match op {
+            Scalar::Lt | Scalar::Le | Scalar::Gt | Scalar::Ge | Scalar::Eq | Scalar::Ne => DType::Bool,
+            Scalar::Convert(to) => to,
+            _ => self.ty(args[args.len() - 1]),
+        };
+        let dst = self.reg(ty);
+        self.push(Stmt::Let { dst, op, args: args.to_vec() });
+        dst
+    }
+
+    /// `dst = op(args)` for a register that exists.
+    pub fn assign(&mut self, dst: Reg, op: Scalar, args: &[Reg]) {
+        self.push(Stmt::Let { dst, op, args: args.to_vec() });
+    }
+
+    pub fn load(&mut self, ty: DType, from: Address) -> Reg {
+        let dst = self.reg(ty);
+        self.push(Stmt::Load { dst, from });
+        dst
+    }
+
+    pub fn store(&mut self, to: Address, src: Reg) {
+        self.push(Stmt::Store { to, src });
+    }
+
+    fn body(&mut self, write: impl FnOnce(&mut Make)) -> Vec<Stmt> {
+        self.open.push(Vec::new());
+        write(self);
+        self.open.pop().unwrap()
+    }
+
+    pub fn for_loop(&mut self, from: Reg, to: Reg, order: Order, write: impl FnOnce(&mut Make, Reg)) {
+        let index = self.reg(DType::I64);
+        let body = self.body(|make| write(make, index));
+        self.push(Stmt::For { index, from, to, order, body });
+    }
+
+    /// A vector loop; what `write` returns is summed, and the sums come back.
+    pub fn for_vec(&mut self, count: u64, write: impl FnOnce(&mut Make, Reg) -> Vec<Reg>) -> Vec<Reg> {
+        let index = self.reg(DType::I64);
+        let mut summed = Vec::new();
+        let body = self.body(|make| summed = write(make, index));
+        let sums: Vec<Sum> = summed.into_iter().map(|src| Sum { dst: self.reg(DType::F64), src }).collect();
+        let results = sums.iter().map(|sum| sum.dst).collect();
+        self.push(Stmt::ForVec { index, count, body, sums });
+        results
+    }
+
+    pub fn branch(&mut self, cond: Reg, then: impl FnOnce(&mut Make), otherwise: impl FnOnce(&mut Make)) {
+        let (then_body, else_body) = (self.body(then), self.body(otherwise));
+        self.push(Stmt::If { cond, then_body, else_body });
+    }
+
+    pub fn endless(&mut self, write: impl FnOnce(&mut Make)) {
+        let body = self.body(write);
+        self.push(Stmt::Loop { body });
+    }
+}
+
+/// `base + offset`.
+pub fn at(base: Reg, offset: i64) -> Address {
+    Address { base, terms: vec![], offset }
+}
+
+/// `base + index·stride`.
+pub fn along(base: Reg, index: Reg, stride: i64) -> Address {
+    Address { base, terms: vec![(index, stride)], offset: 0 }
+}

@@ -1,0 +1,63 @@
+//! A judge of machine code: the loop IR, one number at a time, as `kernel.rs` words it; and a short way to write kernels.
+#![allow(dead_code, reason = "each test file uses its part")]
+#![allow(clippy::wildcard_enum_match_arm, reason = "the machine code under test matches everything; a judge may name only what it knows")]
+#![allow(unreachable_pub, reason = "test files share it as a module")]
+
+pub mod interpreter;
+pub mod make;
+
+use interpreter::interpret;
+use retrograd_compiler::fuse::kernel::Kernel;
+use retrograd_compiler::ir::{Array, Data, ErrorKind, Pos, Type};
+use retrograd_compiler::fuse::Fault;
+use retrograd_jit::Executable;
+
+/// Runs a kernel natively and by the interpreter, and compares all bits of all outputs, and the fault.
+#[track_caller]
+pub fn check(kernel: &Kernel, inputs: &[&Array], outputs: &[Type]) -> Vec<Array> {
+    let expected = interpret(kernel, inputs, outputs);
+    let faults = (0..10).map(|site| Fault { kind: ErrorKind::Bounds, pos: Pos::unknown(), message: site.to_string() }).collect();
+    let executable = Executable::new(kernel, inputs.iter().map(|array| array.ty()).collect(), outputs.to_vec(), faults);
+    for _ in 0..2 {
+        match (executable.run(inputs), expected.fault) {
+            (Ok((found, stats)), None) => {
+                assert_eq!(stats.bytes_peak, kernel.arena_bytes as u64);
+                compare(kernel, &expected.outputs, &found);
+            }
+            (Err(error), Some(site)) => assert_eq!(error.message, site.to_string(), "the first fault is reported"),
+            (Ok(_), Some(site)) => panic!("fault {site} was not seen"),
+            (Err(error), None) => panic!("unexpected fault: {error}"),
+        }
+    }
+    if let Ok(checked) = executable.run_checked(inputs) {
+        assert!(checked.guards_intact, "a run stays inside its arena");
+        assert!(checked.bytes_touched <= kernel.arena_bytes as u64);
+        compare(kernel, &expected.outputs, &checked.outputs);
+    }
+    expected.outputs
+}
+
+#[track_caller]
+fn compare(kernel: &Kernel, expected: &[Array], found: &[Array]) {
+    for (k, (expected, found)) in expected.iter().zip(found).enumerate() {
+        for (i, (a, b)) in bits(expected).into_iter().zip(bits(found)).enumerate() {
+            assert!(
+                a == b,
+                "output {k}, element {i}: expected {a:x} ({}), found {b:x} ({})\n{:#?}",
+                f64::from_bits(a),
+                f64::from_bits(b),
+                kernel.body
+            );
+        }
+    }
+}
+
+/// Bits of the elements; all NaN count as one, because which NaN an operation returns depends on the order of its operands.
+fn bits(array: &Array) -> Vec<u64> {
+    match array.data() {
+        Data::F64(x) => x.iter().map(|x| if x.is_nan() { f64::NAN.to_bits() } else { x.to_bits() }).collect(),
+        Data::I64(x) => x.iter().map(|x| x.cast_unsigned()).collect(),
+        Data::Bool(x) => x.iter().map(|&x| u64::from(x)).collect(),
+        Data::F32(_) | Data::I32(_) => panic!("not yet"),
+    }
+}

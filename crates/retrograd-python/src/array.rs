@@ -1,6 +1,6 @@
 //! NumPy arrays as arrays of the compiler and as memory of a run.
 
-use numpy::{Element, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArray, PyUntypedArrayMethods};
+use numpy::{Element, PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use retrograd::{Array, DType, Data, Type};
@@ -23,6 +23,21 @@ pub(crate) fn from_numpy(array: &Bound<'_, PyAny>) -> PyResult<Array> {
 fn elements<T: Element + Copy>(array: &Bound<'_, PyAny>) -> PyResult<Vec<T>> {
     let array: PyReadonlyArrayDyn<'_, T> = array.extract()?;
     Ok(array.as_slice()?.to_vec())
+}
+
+/// A NumPy array with these elements.
+pub(crate) fn to_numpy<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyAny>> {
+    match array.data() {
+        Data::F64(x) => shaped(py, x, array.shape()),
+        Data::I64(x) => shaped(py, x, array.shape()),
+        Data::Bool(x) => shaped(py, x, array.shape()),
+        Data::F32(x) => shaped(py, x, array.shape()),
+        Data::I32(x) => shaped(py, x, array.shape()),
+    }
+}
+
+fn shaped<'py, T: Element + Copy>(py: Python<'py>, elements: &[T], shape: &[usize]) -> PyResult<Bound<'py, PyAny>> {
+    Ok(PyArray1::from_slice(py, elements).reshape(shape.to_vec())?.into_any())
 }
 
 /// Where a run reads: an address that crosses to where Python is not held.

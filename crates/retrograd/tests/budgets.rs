@@ -34,7 +34,12 @@ fn jacobi<'t>([a, b]: [Var<'t>; 2]) -> Var<'t> {
 }
 
 /// Runs one function under a strategy and a budget: outputs, the plan's peak, the measured peak.
-fn run(f: for<'t> fn([Var<'t>; 2]) -> Var<'t>, args: &[Array; 2], strategy: impl Strategy + 'static, budget: Option<u64>) -> (Vec<Array>, u64) {
+fn run(
+    f: for<'t> fn([Var<'t>; 2]) -> Var<'t>,
+    args: &[Array; 2],
+    strategy: impl Strategy + 'static,
+    budget: Option<u64>,
+) -> (Vec<Array>, u64) {
     let gradient = value_and_grad(f).argnums(&[0, 1]).strategy(strategy);
     let gradient = match budget {
         Some(bytes) => gradient.budget(bytes),
@@ -51,10 +56,8 @@ fn run(f: for<'t> fn([Var<'t>; 2]) -> Var<'t>, args: &[Array; 2], strategy: impl
 
 fn smallest(f: for<'t> fn([Var<'t>; 2]) -> Var<'t>, args: &[Array; 2], strategy: impl Strategy + 'static) -> u64 {
     let error = value_and_grad(f).argnums(&[0, 1]).strategy(strategy).budget(1u64).compile(args).unwrap_err();
-    match error.kind {
-        ErrorKind::OverBudget { needed, budget: 1 } => needed,
-        other => panic!("{other:?}"),
-    }
+    let ErrorKind::OverBudget { needed, budget: 1 } = error.kind else { panic!("{error}") };
+    needed
 }
 
 fn same_bits_everywhere(f: for<'t> fn([Var<'t>; 2]) -> Var<'t>, args: [Array; 2]) {

@@ -20,7 +20,7 @@ pub enum RegType {
     Pointer,
 }
 
-/// One native routine `fn(arena, inputs, outputs, state)`.
+/// One native routine `fn(arena, inputs, outputs, fault)`.
 #[derive(Clone, Debug, Default)]
 pub struct Kernel {
     /// Types of all registers, by number.
@@ -150,7 +150,7 @@ pub enum Stmt {
     Start {
         /// Where its words are.
         words: Address,
-        /// The schedule, as an index into nothing: the value itself.
+        /// The schedule.
         schedule: crate::plan::schedule::Schedule,
         /// With or without a shared first sweep.
         sweep: crate::plan::schedule::Sweep,
@@ -161,6 +161,8 @@ pub enum Stmt {
     Next {
         /// Where its words are.
         words: Address,
+        /// The schedule that it was started with.
+        schedule: crate::plan::schedule::Schedule,
         /// Kind, from (or step), to, row (or slot).
         dst: [Reg; 4],
     },

@@ -56,7 +56,17 @@ struct Fuse<'p> {
 
 impl<'p> Fuse<'p> {
     fn new(placed: &'p Placed) -> Fuse<'p> {
-        let mut fuse = Fuse { placed, regs: vec![], values: vec![None; placed.types.len()], pointers: vec![], inputs: vec![], literals: vec![], stores: vec![], lanes: BTreeMap::new(), body: vec![] };
+        let mut fuse = Fuse {
+            placed,
+            regs: vec![],
+            values: vec![None; placed.types.len()],
+            pointers: vec![],
+            inputs: vec![],
+            literals: vec![],
+            stores: vec![],
+            lanes: BTreeMap::new(),
+            body: vec![],
+        };
         fuse.pointers = (0..placed.pointers).map(|_| fuse.reg(RegType::Pointer)).collect();
         fuse.inputs = (0..placed.inputs.len()).map(|k| fuse.fixed(Place::Input(k as u32))).collect();
         fuse.literals = (0..placed.literals.len()).map(|k| fuse.fixed(Place::Literal(k as u32))).collect();
@@ -357,7 +367,9 @@ impl<'p> Fuse<'p> {
         for ((end, (_, next)), carry) in ends() {
             match (end, carry) {
                 (StepEnd::InPlace, _) => {}
-                (StepEnd::Exchange | StepEnd::Copy, Carry::Memory { main, twin: Some(twin), .. }) => self.body.push(Stmt::Swap(*main, *twin)),
+                (StepEnd::Exchange | StepEnd::Copy, Carry::Memory { main, twin: Some(twin), .. }) => {
+                    self.body.push(Stmt::Swap(*main, *twin))
+                }
                 (StepEnd::Move, Carry::Register(dst)) => {
                     let src = self.value(*next);
                     self.body.push(Stmt::Move { dst: *dst, src });

@@ -36,7 +36,8 @@ impl Fuse<'_> {
             }
         }
         let accesses = self.accesses(nest);
-        let iotas: Vec<usize> = nest.rows.iter().filter(|item| item.row.lowering == Lowering::Iota).map(|item| item.attrs.sizes("axis")[0]).collect();
+        let iotas: Vec<usize> =
+            nest.rows.iter().filter(|item| item.row.lowering == Lowering::Iota).map(|item| item.attrs.sizes("axis")[0]).collect();
         let mut loops = loops(&nest.shape, &accesses.iter().collect::<Vec<_>>(), &iotas);
         let sums = nest.roots.iter().any(|root| matches!(root, Root::Sum { .. }));
         if sums && loops.is_empty() {
@@ -79,7 +80,11 @@ impl Fuse<'_> {
                     Root::Sum { value, source } => Some((*value, *source)),
                     Root::Store { .. } | Root::Write { .. } => None,
                 });
-                let sums = sums.collect::<Vec<_>>().into_iter().map(|(value, source)| Sum { dst: self.value(value), src: self.lane(source, nest) }).collect();
+                let sums = sums
+                    .collect::<Vec<_>>()
+                    .into_iter()
+                    .map(|(value, source)| Sum { dst: self.value(value), src: self.lane(source, nest) })
+                    .collect();
                 self.body.push(Stmt::ForVec { index, count: last.extent as u64, body, sums });
                 self.lanes.clear();
             }

@@ -7,6 +7,9 @@ use crate::ir::{Attrs, DType, Scalar};
 use crate::ops::{DotAxes, sum_axes};
 use crate::plan::place::{Access, Val};
 
+/// Index registers, each with the axis whose stride it steps by.
+type Indices = Vec<(Reg, usize)>;
+
 const F64: RegType = RegType::Scalar(DType::F64);
 
 impl Fuse<'_> {
@@ -15,7 +18,9 @@ impl Fuse<'_> {
         let shape = self.placed.ty(operand).shape.clone();
         let access = self.placed.access(operand).clone();
         let (kept, ascending, blocked) = sum_axes(shape.len(), axes);
-        let over = |axes: &[usize]| axes.iter().filter(|axis| shape[**axis] != 1).map(|axis| Axis { extent: shape[*axis], axis: *axis }).collect::<Vec<_>>();
+        let over = |axes: &[usize]| {
+            axes.iter().filter(|axis| shape[**axis] != 1).map(|axis| Axis { extent: shape[*axis], axis: *axis }).collect::<Vec<_>>()
+        };
         // The result as a view over the axes of the operand.
         let mut target = Access { strides: vec![0; shape.len()], ..self.placed.access(result).clone() };
         for (k, axis) in kept.iter().enumerate() {
@@ -127,7 +132,7 @@ impl Fuse<'_> {
     }
 
     /// Scalar loops over axes.
-    fn each_scalar(&mut self, axes: &[Axis], indices: &mut Vec<(Reg, usize)>, code: &mut dyn FnMut(&mut Self, &mut Vec<(Reg, usize)>)) {
+    fn each_scalar(&mut self, axes: &[Axis], indices: &mut Indices, code: &mut dyn FnMut(&mut Self, &mut Indices)) {
         let [outer, rest @ ..] = axes else { return code(self, indices) };
         let (index, from, to) = (self.int(), self.literal(0), self.literal(outer.extent as i64));
         indices.push((index, outer.axis));
@@ -137,7 +142,7 @@ impl Fuse<'_> {
     }
 
     /// Scalar loops over all axes but the last, which is a vector loop.
-    fn each(&mut self, axes: &[Axis], indices: &mut Vec<(Reg, usize)>, code: &mut dyn FnMut(&mut Self, &[(Reg, usize)])) {
+    fn each(&mut self, axes: &[Axis], indices: &mut Indices, code: &mut dyn FnMut(&mut Self, &Indices)) {
         let Some((last, outer)) = axes.split_last() else { return code(self, indices) };
         self.each_scalar(outer, indices, &mut |fuse, indices| {
             let index = fuse.int();

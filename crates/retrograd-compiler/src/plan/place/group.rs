@@ -115,7 +115,8 @@ impl Group<'_> {
             Raw::Write { base, source, window, .. } => {
                 let dynamic = window.dynamic.iter().all(|(start, _)| !self.pending.contains(start));
                 // Whoever reads the old value, and can, goes first: then it dies here and is overwritten in place.
-                let earlier = (0..raws.len().min(LOOK_AHEAD)).any(|j| j != k && self.reads(&raws[j], *base) && (j < k || self.is_ready(&raws[j])));
+                let earlier =
+                    (0..raws.len().min(LOOK_AHEAD)).any(|j| j != k && self.reads(&raws[j], *base) && (j < k || self.is_ready(&raws[j])));
                 let open = self.open.as_ref();
                 let conflict = open.is_some_and(|open| open.sums() || self.conflicts(open, *base, window));
                 dynamic && !earlier && !conflict && self.available(*base) && self.joins(&self.placed.ty(*source).shape, &[*source])
@@ -151,8 +152,12 @@ impl Group<'_> {
     fn row_fits(&self, item: &RowItem) -> bool {
         let all_available = || item.args.iter().all(|v| self.available(*v));
         match item.row.lowering {
-            Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Constant if self.placed.is_scalar(item.result) => all_available(),
-            Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Constant => self.joins(&self.placed.ty(item.result).shape, &item.args),
+            Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Constant if self.placed.is_scalar(item.result) => {
+                all_available()
+            }
+            Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Constant => {
+                self.joins(&self.placed.ty(item.result).shape, &item.args)
+            }
             Lowering::Sum if self.placed.is_scalar(item.result) => {
                 let source = item.args[0];
                 let shape = &self.placed.ty(source).shape;

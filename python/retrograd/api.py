@@ -10,7 +10,7 @@ import numpy as np
 from . import _native, errors, tree
 from .array import Array, describe, lift, traced
 from .rewrite import rewrite
-from .trace import DTYPES, NUMPY, Trace, current, refuse_dtype, tracing
+from .trace import DTYPES, Trace, current, refuse_dtype, tracing
 
 
 class Spec:

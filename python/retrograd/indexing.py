@@ -4,7 +4,7 @@ import numpy as np
 
 from . import errors, views
 from .array import Array, affine, describe, lift, shadow_of, traced, view
-from .trace import DTYPES, NUMPY, current
+from .trace import DTYPES, current
 
 
 def load(array, index):

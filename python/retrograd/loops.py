@@ -149,8 +149,8 @@ class Loop(Control):
         settled = self._find_roots()
         for name in list(self.carried):
             settled &= self._settle(name, scope)
-        for name, value in list(self.kept.items()):
-            self._check_kept(name, value, scope)
+        for name in list(self.kept):
+            settled &= self._settle_kept(name, scope)
         for name in self.live:
             if name not in self.carried and name not in self.kept:
                 settled &= self._settle_last(name, scope)
@@ -211,11 +211,13 @@ class Loop(Control):
             return False
         return True
 
-    def _check_kept(self, name, value, scope):
+    def _settle_kept(self, name, scope):
         """A name of another kind (None, a function) must not change, unless every step binds it before reading it."""
-        if name in scope and scope[name] is value:
-            return
-        del self.kept[name]
+        if name in scope and scope[name] is self.kept[name]:
+            return True
+        kind = kind_of(self.kept.pop(name))
+        current().unbound[name] = f"`{name}` is a {kind} before the loop at line {self.pos[1]} and something else after a step; only arrays and numbers may change"
+        return False
 
     def _settle_last(self, name, scope):
         """A name that the body binds first, and that is read after the loop."""

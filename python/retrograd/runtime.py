@@ -41,6 +41,8 @@ def loop(steps, names, exposed, live, scope):
     """The `for` statement."""
     if isinstance(steps, (range, TracedRange)):
         return loops.Loop(steps, names, exposed, live, scope, errors.here())
+    if hasattr(type(steps), "__next__"):
+        _guard(steps, "iteration")
     return loops.Steps(steps)
 
 

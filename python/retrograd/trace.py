@@ -104,8 +104,8 @@ class tracing:
 
 
 def _reach(value, name, found, depth):
-    """Lists, dicts and sets that can be reached from a value, by identity, with a name to report."""
-    if isinstance(value, (list, dict, set, bytearray)) and id(value) not in found:
+    """Lists, dicts, sets and iterators that can be reached from a value, by identity, with a name to report."""
+    if (isinstance(value, (list, dict, set, bytearray)) or hasattr(type(value), "__next__")) and id(value) not in found:
         found[id(value)] = (name, value)
     if depth and isinstance(value, (list, tuple, dict)):
         items = value.values() if isinstance(value, dict) else value

@@ -44,6 +44,15 @@ def check(f, *args, tolerance=1e-12):
         close(gradient, complex_step(f, args, argnum), tolerance)
 
 
+def same_bits(f, *args, strategy=None):
+    """Machine code computes the bits of the reference interpreter, value and gradients."""
+    argnums = tuple(k for k, arg in enumerate(args) if np.asarray(arg).dtype == np.float64)
+    executable = rg.value_and_grad(f, argnums=argnums, strategy=strategy).compile(*args)._executable
+    inputs = [np.asarray(arg) for arg in args]
+    for found, expected in zip(executable.run(inputs)[0], executable.interpret(inputs)):
+        np.testing.assert_array_equal(found, expected)
+
+
 def complex_step(f, args, argnum):
     """∂f/∂x by f(x + ih) = f(x) + ih f′(x): exact to rounding, and it runs the plain function."""
     x = np.asarray(args[argnum])

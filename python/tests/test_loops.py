@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from oracle import check, check_value
+from oracle import check, check_value, same_bits
 
 import retrograd as rg
 
@@ -75,6 +75,20 @@ def nested(x, n):
 
 def test_nested_loops():
     check(nested, v, 4)
+
+
+def nest(x):
+    y = x * 0.5
+    for i in range(3):
+        y = 0.5 * np.sin(y)
+        for j in range(2):
+            x = np.sin(x) + y
+    return np.sum(np.sin(x)) + np.sum(y * y)
+
+
+@pytest.mark.parametrize("strategy", ["auto", "keep_all", "periodic", "revolve"])
+def test_a_nest_has_the_same_bits_under_every_strategy(strategy):
+    same_bits(nest, v, strategy=strategy)
 
 
 def integers(x, n):

@@ -71,8 +71,7 @@ def test_lorenz_of_scalars_equals_jax():
     expected = jax.value_and_grad(lambda x, y, z: lorenz_jax(x, y, z, 100), argnums=(0, 1, 2))(1.0, 2.0, 3.0)
     np.testing.assert_allclose(found[0], expected[0], rtol=1e-12)
     np.testing.assert_allclose(found[1], expected[1], rtol=1e-11)
-    check_lorenz = check
-    check_lorenz(lorenz, 1.0, 2.0, 3.0, 100, tolerance=1e-11)
+    check(lorenz, 1.0, 2.0, 3.0, 100, tolerance=1e-11)
 
 
 def double_buffer(u, n):

@@ -5,7 +5,7 @@ import random
 
 import numpy as np
 import pytest
-from oracle import check
+from oracle import check, same_bits
 
 import retrograd as rg
 
@@ -128,6 +128,7 @@ def test_random_programs(seed, tmp_path):
     x, m = rng.normal(size=6) * 0.5, rng.normal(size=(6, 6)) * 0.5
     try:
         check(scope["f"], x, m, 0.7, seed % 4, tolerance=1e-10)
+        same_bits(scope["f"], x, m, 0.7, seed % 4)
     except rg.Unsupported as error:
         print(error)
         pytest.skip("an alias that is refused")

@@ -357,6 +357,8 @@ impl Assign<'_> {
         let replays = drive.advance.is_some() || drive.tape.is_some() || drive.turnback.is_some();
         drive.working = drive.starts.iter().filter(|_| replays).map(|start| self.working(*start)).collect();
         self.enter();
+        // The start state is slot 0: it can be restored until the last step is reversed.
+        drive.starts.iter().for_each(|start| self.touch(*start));
         for step in [&mut drive.advance, &mut drive.tape].into_iter().flatten() {
             self.step(step, &mut drive.working, &[], &memory);
         }

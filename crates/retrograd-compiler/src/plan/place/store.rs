@@ -262,6 +262,7 @@ impl Assign<'_> {
     }
 
     fn branch(&mut self, branch: &mut Branch, k: usize, uses: &LastUse, owned: &mut Owned) {
+        let start = self.clock;
         let donated: Owned = owned.iter().copied().filter(|v| uses.dies_at(*v, k)).collect();
         self.enter();
         for side in 0..2 {
@@ -279,7 +280,10 @@ impl Assign<'_> {
             let home = if homes[0] == homes[1] && outer && !taken.contains(&homes[0]) {
                 homes[0]
             } else {
-                Home::Store(self.store(self.bytes(*result)))
+                // Written at the end of either branch, while others of its ends still live.
+                let store = self.store(self.bytes(*result));
+                self.placed.stores[store.0 as usize].start = start;
+                Home::Store(store)
             };
             taken.push(home);
             self.set_home(*result, home);

@@ -16,10 +16,6 @@ pub(super) fn assign(placed: &mut Placed) {
     let ends = placed.outputs.clone();
     let mut assign = Assign { placed, clock: 0, owners: vec![], open: vec![] };
     assign.block(&mut body, &ends, Owned::default(), &mut Targets::default());
-    assign.clock += 1;
-    for output in ends {
-        assign.touch(output);
-    }
     placed.body = body;
 }
 
@@ -138,7 +134,8 @@ impl Assign<'_> {
         self.touch(value);
     }
 
-    fn block(&mut self, block: &mut Block, ends: &[Val], mut owned: Owned, targets: &mut Targets) -> Owned {
+    /// Memory for a block; what it ends with lives to its end.
+    fn block(&mut self, block: &mut Block, ends: &[Val], mut owned: Owned, targets: &mut Targets) {
         let uses = LastUse::new(self.placed, block, ends);
         for (k, node) in block.nodes.iter_mut().enumerate() {
             self.clock += 1;
@@ -147,7 +144,8 @@ impl Assign<'_> {
             read.into_iter().for_each(|value| self.touch(value));
             self.node(node, k, &uses, &mut owned, targets);
         }
-        owned
+        self.clock += 1;
+        ends.iter().for_each(|end| self.touch(*end));
     }
 
     fn node(&mut self, node: &mut Node, k: usize, uses: &LastUse, owned: &mut Owned, targets: &mut Targets) {
@@ -445,8 +443,6 @@ impl Assign<'_> {
         let next = step.carries.iter().map(|(_, next)| *next);
         let ends: Vec<Val> = next.chain(step.emits.iter().filter(|write| write.when == RowTime::After).map(|write| write.value)).collect();
         self.block(&mut step.block, &ends, owned, &mut targets);
-        self.clock += 1;
-        ends.iter().for_each(|v| self.touch(*v));
         for write in &mut step.emits {
             if write.when == RowTime::After && self.placed.home(write.value) == Home::Pointer(write.pointer) {
                 write.when = RowTime::Direct;

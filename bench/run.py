@@ -166,8 +166,9 @@ def header():
 
 `{command}` on {cpu()}; Python {platform.python_version()}, NumPy {np.__version__}, JAX {jax.__version__}, `{" ".join(GCC)}` {gcc}.
 One thread on one core, float64; all contenders in one process, in turns; the best of all runs. All results agree to {TOLERANCE:.0e} and with the complex step.
-Times are of whole calls from Python ("inside": ours without the copies from and to NumPy). Bytes are results and everything in between, not the arguments: ours the plan (equal to the measured), JAX's temp and
-output of `memory_analysis`, C's by hand. "First" is from the source to the first result, its run included; for C it is gcc alone.
+Times are of whole calls from Python; "inside" is ours without the copies from and to NumPy. Bytes are results and everything in between, not the
+arguments: ours the plan (equal to the measured), JAX's temp and output of `memory_analysis`, C's by hand. "First" is from the source to the first
+result, its run included; for C it is gcc alone. C may contract to FMA, as JAX does; "/ C" is to the first C of the part.
 """
 
 

@@ -80,4 +80,4 @@ def jax_segments(unroll):
 
 
 JAX_VALUES = {"fori_loop": jax_value(1), "fori_loop, unroll 8": jax_value(8)}
-JAX_LOSSES = {"scan": jax_scan(1), "scan, unroll 8": jax_scan(8), "scan, checkpoint 1000×1000, unroll 8": jax_segments(8)}
+JAX_LOSSES = {"scan": jax_scan(1), "scan, unroll 8": jax_scan(8), "scan, checkpoint 1000×1000": jax_segments(1), "scan, checkpoint 1000×1000, unroll 8": jax_segments(8)}

@@ -9,6 +9,12 @@ use crate::plan::place::{Access, Val};
 
 const F64: RegType = RegType::Scalar(DType::F64);
 
+/// What is multiplied in a contraction: a scalar is the same in every step.
+enum Factor {
+    Register(Reg),
+    Memory(Address),
+}
+
 impl Fuse<'_> {
     /// A sum that keeps some axes: see `ops::SUM` for the order.
     pub(super) fn sum(&mut self, result: Val, operand: Val, axes: &[usize]) {
@@ -62,16 +68,26 @@ impl Fuse<'_> {
         let index = self.int();
         let mut inner = indices.to_vec();
         inner.extend(step.map(|axis| (index, axis)));
-        let addresses: Vec<Address> = views.iter().map(|view| self.element(view, &inner)).collect();
-        self.blocked_product(dst, index, count, addresses);
+        let factor = |view: &&Access| match self.placed.is_scalar(view.root) {
+            true => Factor::Register(self.value(view.root)),
+            false => Factor::Memory(self.element(view, &inner)),
+        };
+        let factors = views.iter().map(factor).collect();
+        self.blocked_product(dst, index, count, factors);
     }
 
-    fn blocked_product(&mut self, dst: Reg, index: Reg, count: usize, addresses: Vec<Address>) {
+    fn blocked_product(&mut self, dst: Reg, index: Reg, count: usize, factors: Vec<Factor>) {
         let mut src = None;
         let body = self.nested(|fuse| {
-            for from in addresses {
-                let x = fuse.reg(F64);
-                fuse.body.push(Stmt::Load { dst: x, from });
+            for factor in factors {
+                let x = match factor {
+                    Factor::Register(reg) => reg,
+                    Factor::Memory(from) => {
+                        let x = fuse.reg(F64);
+                        fuse.body.push(Stmt::Load { dst: x, from });
+                        x
+                    }
+                };
                 src = Some(match src {
                     None => x,
                     Some(product) => fuse.compute(Scalar::Mul, DType::F64, &[product, x]),

@@ -327,7 +327,7 @@ impl Group<'_> {
         let mut sides = [(axes.lhs_contract, axes.lhs_batch), (axes.rhs_contract, axes.rhs_batch)];
         let mut operands = [item.args[0], item.args[1]];
         for (k, (contract, batch)) in sides.iter_mut().enumerate() {
-            if self.walks(operands[k], &types[k].shape, contract) {
+            if types[k].rank() == 0 || self.walks(operands[k], &types[k].shape, contract) {
                 continue;
             }
             let order: Vec<usize> = (0..types[k].rank()).filter(|axis| !contract.contains(axis)).chain(contract.iter().copied()).collect();

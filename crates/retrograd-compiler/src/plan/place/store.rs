@@ -261,9 +261,13 @@ impl Assign<'_> {
     fn branch(&mut self, branch: &mut Branch, k: usize, uses: &LastUse, owned: &mut Owned) {
         let donated: Owned = owned.iter().copied().filter(|v| uses.dies_at(*v, k)).collect();
         self.enter();
-        for side in 0..2 {
+        let joins = [0, 1].map(|side| {
             self.block(&mut branch.blocks[side], &branch.ends[side], donated.clone(), &mut Targets::default());
-        }
+            // Results are copied from the ends one after the other, so that all ends live until then.
+            self.clock += 1;
+            branch.ends[side].iter().for_each(|v| self.touch(*v));
+            self.clock
+        });
         self.leave();
         owned.retain(|v| !donated.contains(v));
         let mut taken = vec![];
@@ -276,7 +280,9 @@ impl Assign<'_> {
             let home = if homes[0] == homes[1] && outer && !taken.contains(&homes[0]) {
                 homes[0]
             } else {
-                Home::Store(self.store(self.bytes(*result)))
+                let store = self.store(self.bytes(*result));
+                self.placed.stores[store.0 as usize].start = joins[0];
+                Home::Store(store)
             };
             taken.push(home);
             self.set_home(*result, home);

@@ -45,6 +45,7 @@ impl Draft {
     pub(super) fn select(&mut self, s: &mut Scope) {
         let kind = self.one_of(&[Kind::Number, Kind::Number, Kind::Integer, Kind::Mask, Kind::Cotangent]);
         let x = self.some(s, kind);
+        let kind = x.slot.kind;
         let y = self.want(s, &x.slot.clone().bounded(MOST));
         let mask = self.want(s, &Slot { kind: Kind::Mask, ty: Type::new(DType::Bool, x.slot.ty.shape.clone()), most: 0.0 });
         let value = apply(s, &ops::SELECT, &[mask.value, x.value, y.value]);
@@ -59,7 +60,7 @@ impl Draft {
     pub(super) fn view(&mut self, s: &mut Scope) {
         let kind = self.array_kind();
         let x = self.some(s, kind);
-        let rank = x.slot.ty.rank();
+        let (kind, rank) = (x.slot.kind, x.slot.ty.rank());
         let value = match self.random.below(5) {
             0 | 1 => self.broadcast(s, &x),
             2 => {
@@ -169,7 +170,7 @@ impl Draft {
         let kind = self.array_kind();
         let x = self.some(s, kind);
         let value = self.read(s, &x);
-        self.push(s, kind, value, x.slot.most);
+        self.push(s, x.slot.kind, value, x.slot.most);
     }
 
     fn read(&mut self, s: &mut Scope, x: &Entry) -> Value {
@@ -182,6 +183,7 @@ impl Draft {
     pub(super) fn write(&mut self, s: &mut Scope) {
         let kind = self.array_kind();
         let base = self.some(s, kind);
+        let kind = base.slot.kind;
         let (sizes, steps, starts) = self.place(s, &base.slot.ty);
         let slot = Slot { ty: Type::new(base.slot.ty.dtype, sizes.clone()), ..base.slot.clone() }.bounded(MOST);
         let update = match self.random.below(3) {
@@ -225,7 +227,7 @@ impl Draft {
         let axes: Vec<usize> = (0..x.slot.ty.rank()).filter(|_| !self.chance(3)).collect();
         let count: usize = axes.iter().map(|axis| x.slot.ty.shape[*axis]).product();
         let value = s.b.row(&ops::SUM, Attrs::none().ints("axes", axes), &[x.value]);
-        self.push(s, kind, value, x.slot.most * count as f64);
+        self.push(s, x.slot.kind, value, x.slot.most * count as f64);
     }
 
     pub(super) fn dot(&mut self, s: &mut Scope) {
@@ -260,7 +262,7 @@ impl Draft {
         }
         let value = s.b.row(&ops::DOT, ops::DotAxes::attrs(&left, &right, &batch.0, &batch.1), &[x.value, y.value]);
         if s.b.ty(value).rank() <= 4 {
-            self.push(s, right_kind, value, x.slot.most * y.slot.most * count as f64);
+            self.push(s, y.slot.kind, value, x.slot.most * y.slot.most * count as f64);
         }
     }
 

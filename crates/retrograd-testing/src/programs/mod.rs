@@ -218,15 +218,18 @@ impl Draft {
             entry.slot.kind == slot.kind && entry.slot.ty == slot.ty && within
         };
         let fitting: Vec<&Entry> = s.pool.iter().filter(fits).collect();
-        if fitting.is_empty() || self.chance(10) {
+        // Zeros made here and there would have to be known as zeros to the verifier wherever they flow.
+        if fitting.is_empty() || (slot.kind != Kind::Cotangent && self.chance(10)) {
             return self.make(s, slot);
         }
         let k = self.random.below(fitting.len()).max(self.random.below(fitting.len()));
         fitting[k].clone()
     }
 
-    /// Any value of a kind.
+    /// Any value of a kind; a number where there is no cotangent.
     fn some(&mut self, s: &mut Scope, kind: Kind) -> Entry {
+        let known = kind != Kind::Cotangent || s.pool.iter().any(|entry| entry.slot.kind == kind);
+        let kind = if known { kind } else { Kind::Number };
         let fitting: Vec<Type> = s.pool.iter().filter(|entry| entry.slot.kind == kind).map(|entry| entry.slot.ty.clone()).collect();
         let ty = match fitting.is_empty() {
             true => Type::new(dtype(kind), if kind == Kind::Index { vec![] } else { self.ty().shape }),

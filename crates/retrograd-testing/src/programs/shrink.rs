@@ -12,23 +12,29 @@ use super::Case;
 /// type, loops take fewer steps. A Program whose run faults is none of them.
 pub fn shrink(case: &Case, fails: &dyn Fn(&Case) -> bool) -> Case {
     let mut best = case.clone();
-    let mut tries = 4000;
-    'search: loop {
-        for change in changes(&best.program) {
-            tries -= 1;
-            if tries == 0 {
-                return best;
-            }
-            let program = dead_code(&changed(&best.program, &change));
-            let smaller = Case { program, ..best.clone() };
-            let runs = verify(&smaller.program).is_ok() && eval::run(&smaller.program, &smaller.inputs).is_ok();
-            if size(&smaller.program) < size(&best.program) && runs && fails(&smaller) {
-                best = smaller;
-                continue 'search;
+    for _ in 0..10 {
+        let before = size(&best.program);
+        // The list changes with every success; going on at the same place tries almost all of it once per round.
+        let mut k = 0;
+        while let Some(change) = changes(&best.program).get(k) {
+            match smaller(&best, change, fails) {
+                Some(found) => best = found,
+                None => k += 1,
             }
         }
-        return best;
+        if size(&best.program) == before {
+            break;
+        }
     }
+    best
+}
+
+/// A change applied, where the result is smaller and still fails. What fails may be dead code, so that is left for last.
+fn smaller(best: &Case, change: &Change, fails: &dyn Fn(&Case) -> bool) -> Option<Case> {
+    let whole = changed(&best.program, change);
+    let candidates = [dead_code(&whole), whole].into_iter().map(|program| Case { program, ..best.clone() });
+    let runs = |case: &Case| verify(&case.program).is_ok() && eval::run(&case.program, &case.inputs).is_ok();
+    candidates.into_iter().find(|case| size(&case.program) < size(&best.program) && runs(case) && fails(case))
 }
 
 /// Less of this is simpler: instructions, then what they are, then steps and results.
@@ -44,6 +50,8 @@ fn size(program: &Program) -> (usize, usize, usize) {
 enum Change {
     /// The entry returns this result no more.
     DropResult(usize),
+    /// This function does without this instruction, whose results nothing reads.
+    DropInst(usize, usize),
     /// In this function, the first value is read as the second.
     Alias(usize, Value, Value),
     /// In this function, the value is zeros or ones.
@@ -58,6 +66,9 @@ fn changes(program: &Program) -> Vec<Change> {
     for (f, function) in program.functions.iter().enumerate() {
         let used: BTreeSet<Value> = function.insts.iter().flat_map(|inst| &inst.args).chain(&function.results).copied().collect();
         for (k, inst) in function.insts.iter().enumerate().rev() {
+            if !inst.results.iter().any(|value| used.contains(value)) {
+                changes.push(Change::DropInst(f, k));
+            }
             for value in inst.results.iter().filter(|value| used.contains(value)) {
                 let earlier = inst.args.iter().chain(&function.params).chain(function.insts[..k].iter().flat_map(|inst| &inst.results));
                 let alike: BTreeSet<Value> = earlier.filter(|v| function.ty(**v) == function.ty(*value)).copied().collect();
@@ -84,6 +95,7 @@ fn changed(program: &Program, change: &Change) -> Program {
     let mut program = program.clone();
     match change {
         Change::DropResult(k) => drop(program.functions[usize::from(program.entry)].results.remove(*k)),
+        Change::DropInst(f, k) => drop(program.functions[*f].insts.remove(*k)),
         Change::Alias(f, value, other) => replace(&mut program.functions[*f], *value, *other, 0),
         Change::Literal(f, value, number) => {
             let function = &mut program.functions[*f];

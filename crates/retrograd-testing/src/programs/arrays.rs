@@ -3,7 +3,7 @@
 use retrograd_compiler::ir::{Attr, Attrs, DType, Row, Type, Value};
 use retrograd_compiler::ops;
 
-use super::{Draft, ELEMENTS, Entry, Kind, MOST, Scope, Slot, apply};
+use super::{Draft, ELEMENTS, Entry, Kind, MOST, Scope, Slot, apply, embedding};
 
 /// Ops that compare.
 const COMPARISONS: [&Row; 6] = [&ops::LT, &ops::LE, &ops::GT, &ops::GE, &ops::EQ, &ops::NE];
@@ -196,7 +196,7 @@ impl Draft {
                 }
                 let attrs = Attrs::none().ints("sizes", sizes).ints("step", steps.iter().copied());
                 let value = s.b.row(&ops::DYNAMIC_SLICE, attrs, &[vec![base.value], from].concat());
-                self.changed(s, Entry { value, slot: Slot { most: base.slot.most, ..slot } })
+                self.changed(s, Entry { value, slot: Slot { most: base.slot.most, ..slot }, uses: 0 })
             }
         };
         let add = kind != Kind::Mask && self.chance(3);
@@ -218,7 +218,7 @@ impl Draft {
             Kind::Mask => (apply(s, &ops::NOT, &[x.value]), 0.0),
             Kind::Index | Kind::Cotangent => (x.value, x.slot.most),
         };
-        Entry { value, slot: Slot { most, ..x.slot } }
+        Entry { value, slot: Slot { most, ..x.slot }, uses: 0 }
     }
 
     pub(super) fn sum(&mut self, s: &mut Scope) {
@@ -349,14 +349,4 @@ impl Draft {
         };
         self.push(s, Kind::Cotangent, value, MOST);
     }
-}
-
-/// Ascending axes of `wide` whose extents are `shape`, the first that fit.
-fn embedding(shape: &[usize], wide: &[usize]) -> Option<Vec<usize>> {
-    let mut axes = vec![];
-    for extent in shape {
-        let from = axes.last().map_or(0, |axis| axis + 1);
-        axes.push((from..wide.len()).find(|axis| wide[*axis] == *extent)?);
-    }
-    Some(axes)
 }

@@ -59,7 +59,7 @@ impl Draft {
     }
 
     fn taken(&mut self, bound: usize) -> Taken {
-        Taken { carries: self.slots(0, 3), invariants: self.slots(0, 2), rows: self.rows(bound, 1) }
+        Taken { carries: self.slots(0, 3), invariants: self.slots(0, 2), rows: self.rows(bound, 2) }
     }
 
     fn loop_args(&mut self, s: &mut Scope, count: Value, taken: &Taken, bound: usize) -> Vec<Value> {

@@ -91,6 +91,8 @@ impl Slot {
 struct Entry {
     value: Value,
     slot: Slot,
+    /// How often it was chosen; those that were not are chosen first, so that little is dead.
+    uses: usize,
 }
 
 /// Where a function stands: loops that may still nest in it, and how often it runs at most.
@@ -175,12 +177,12 @@ impl Draft {
     /// A function of these parameters and results, and the functions that it runs.
     fn function(&mut self, name: &str, params: &[Slot], results: &[Slot], place: &Place) -> FuncId {
         let b = Builder::new(name);
-        let pool = params.iter().map(|slot| Entry { value: b.param(slot.ty.clone()), slot: slot.clone() }).collect();
+        let pool = params.iter().map(|slot| Entry { value: b.param(slot.ty.clone()), slot: slot.clone(), uses: 0 }).collect();
         let mut scope = Scope { b, pool, place: *place };
-        for _ in 0..1 + self.random.below(7) {
+        for _ in 0..2 + self.random.below(6) {
             self.inst(&mut scope);
         }
-        let results = results.iter().map(|slot| self.arg(&mut scope, slot)).collect();
+        let results = results.iter().map(|slot| self.result(&mut scope, slot)).collect();
         self.functions.push(scope.b.finish(results));
         FuncId(self.functions.len() as u32 - 1)
     }
@@ -217,23 +219,76 @@ impl Draft {
             let within = slot.kind != Kind::Index || entry.slot.most <= slot.most;
             entry.slot.kind == slot.kind && entry.slot.ty == slot.ty && within
         };
-        let fitting: Vec<&Entry> = s.pool.iter().filter(fits).collect();
+        let fitting: Vec<usize> = (0..s.pool.len()).filter(|k| fits(&&s.pool[*k])).collect();
         // Zeros made here and there would have to be known as zeros to the verifier wherever they flow.
-        if fitting.is_empty() || (slot.kind != Kind::Cotangent && self.chance(10)) {
+        if fitting.is_empty() || (slot.kind != Kind::Cotangent && self.chance(16)) {
             return self.make(s, slot);
         }
-        let k = self.random.below(fitting.len()).max(self.random.below(fitting.len()));
-        fitting[k].clone()
+        let fresh: Vec<usize> = fitting.iter().copied().filter(|k| s.pool[*k].uses == 0).collect();
+        let k = if fresh.is_empty() || self.chance(3) { self.late(&fitting) } else { self.late(&fresh) };
+        s.pool[k].uses += 1;
+        s.pool[k].clone()
+    }
+
+    /// One of a list, late ones more often than early ones.
+    fn late(&mut self, list: &[usize]) -> usize {
+        list[self.random.below(list.len()).max(self.random.below(list.len()))]
+    }
+
+    /// A result: mostly made of what nothing has read yet; sometimes a parameter, a literal or whatever fits.
+    fn result(&mut self, s: &mut Scope, slot: &Slot) -> Value {
+        let sums = matches!(slot.kind, Kind::Number | Kind::Cotangent);
+        if !sums || self.chance(5) {
+            return self.arg(s, slot);
+        }
+        let mut total = self.want(s, slot);
+        for _ in 0..3 {
+            let unread = (0..s.pool.len()).rev().find(|k| s.pool[*k].slot.kind == slot.kind && s.pool[*k].uses == 0);
+            let Some(k) = unread else { break };
+            s.pool[k].uses += 1;
+            let x = self.fitted(s, &s.pool[k].clone(), &slot.ty);
+            let product = slot.kind == Kind::Number && self.chance(3);
+            let (value, most) = match product {
+                true => (s.b.mul(total.value, x.value), total.slot.most * x.slot.most),
+                false => (s.b.add(total.value, x.value), total.slot.most + x.slot.most),
+            };
+            let (value, most) = if slot.kind == Kind::Number && most > MOST { self.tamed(s, value, most) } else { (value, most) };
+            total = Entry { value, slot: Slot { most, ..slot.clone() }, uses: 1 };
+        }
+        total.value
+    }
+
+    /// Floats brought to another shape, by sums and repetition.
+    fn fitted(&mut self, s: &Scope, x: &Entry, ty: &Type) -> Entry {
+        let from = x.slot.ty.clone();
+        let entry = |value: Value, most: f64| Entry { value, slot: Slot { ty: s.b.ty(value), most, ..x.slot.clone() }, uses: 0 };
+        if from == *ty {
+            return x.clone();
+        }
+        if let Some(axes) = embedding(&from.shape, &ty.shape) {
+            return entry(s.b.broadcast(x.value, &ty.shape, &axes), x.slot.most);
+        }
+        if from.elements() == ty.elements() {
+            return entry(s.b.row(&ops::RESHAPE, Attrs::none().ints("shape", ty.shape.clone()), &[x.value]), x.slot.most);
+        }
+        let kept = embedding(&ty.shape, &from.shape).unwrap_or_default();
+        let summed: Vec<usize> = (0..from.rank()).filter(|axis| !kept.contains(axis)).collect();
+        let count = summed.iter().map(|axis| from.shape[*axis]).product::<usize>().max(1) as f64;
+        let sum = s.b.row(&ops::SUM, Attrs::none().ints("axes", summed), &[x.value]);
+        let mean = s.b.mul(s.b.full(&s.b.ty(sum), 1.0 / count), sum);
+        self.fitted(s, &entry(mean, x.slot.most), ty)
     }
 
     /// Any value of a kind; a number where there is no cotangent.
     fn some(&mut self, s: &mut Scope, kind: Kind) -> Entry {
         let known = kind != Kind::Cotangent || s.pool.iter().any(|entry| entry.slot.kind == kind);
         let kind = if known { kind } else { Kind::Number };
-        let fitting: Vec<Type> = s.pool.iter().filter(|entry| entry.slot.kind == kind).map(|entry| entry.slot.ty.clone()).collect();
-        let ty = match fitting.is_empty() {
+        let fitting: Vec<usize> = (0..s.pool.len()).filter(|k| s.pool[*k].slot.kind == kind).collect();
+        let fresh: Vec<usize> = fitting.iter().copied().filter(|k| s.pool[*k].uses == 0).collect();
+        let list = if fresh.is_empty() || self.chance(3) { fitting } else { fresh };
+        let ty = match list.is_empty() {
             true => Type::new(dtype(kind), if kind == Kind::Index { vec![] } else { self.ty().shape }),
-            false => fitting[self.random.below(fitting.len())].clone(),
+            false => s.pool[self.late(&list)].slot.ty.clone(),
         };
         self.want(s, &Slot { kind, ty, most: if kind == Kind::Index { 100.0 } else { MOST } })
     }
@@ -257,21 +312,22 @@ impl Draft {
             Kind::Cotangent => (s.b.zeros(ty), 0.0),
             Kind::Number => self.make_number(s, ty),
         };
-        Entry { value, slot: Slot { kind: slot.kind, ty: ty.clone(), most } }
+        Entry { value, slot: Slot { kind: slot.kind, ty: ty.clone(), most }, uses: 0 }
     }
 
     fn make_number(&mut self, s: &Scope, ty: &Type) -> (Value, f64) {
-        let scalar = s.pool.iter().rev().find(|entry| entry.slot.kind == Kind::Number && entry.slot.ty.rank() == 0);
-        match self.random.below(6) {
+        let numbers: Vec<usize> = (0..s.pool.len()).filter(|k| s.pool[*k].slot.kind == Kind::Number).collect();
+        if !numbers.is_empty() && !self.chance(4) {
+            let x = s.pool[self.late(&numbers)].clone();
+            let fitted = self.fitted(s, &x, ty);
+            return (fitted.value, fitted.slot.most);
+        }
+        match self.random.below(4) {
             0 => (s.b.constant(self.random.array(ty, (-1.0, 1.0))), 1.0),
             1 if ty.rank() > 0 => {
                 let axis = self.random.below(ty.rank());
                 let iota = s.b.row(&ops::IOTA, Attrs::none().with("type", retrograd_compiler::ir::Attr::Type(ty.clone())).ints("axis", [axis]), &[]);
                 (s.b.mul(iota, s.b.full(ty, 1.0 / ty.shape[axis].max(1) as f64)), 1.0)
-            }
-            2 | 3 if ty.rank() > 0 && scalar.is_some() => {
-                let entry = scalar.expect("found above");
-                (s.b.broadcast(entry.value, &ty.shape, &[]), entry.slot.most)
             }
             _ => (s.b.full(ty, self.one_of(&[0.0, 1.0, 0.5, -1.0, 1.5, -0.0])), 1.5),
         }
@@ -284,7 +340,7 @@ impl Draft {
             return;
         }
         let (value, most) = if kind == Kind::Number && most > MOST { self.tamed(s, value, most) } else { (value, most) };
-        s.pool.push(Entry { value, slot: Slot { kind, ty, most } });
+        s.pool.push(Entry { value, slot: Slot { kind, ty, most }, uses: 0 });
     }
 
     fn tamed(&mut self, s: &Scope, value: Value, most: f64) -> (Value, f64) {
@@ -302,6 +358,16 @@ fn dtype(kind: Kind) -> DType {
         Kind::Index | Kind::Integer => DType::I64,
         Kind::Mask => DType::Bool,
     }
+}
+
+/// Ascending axes of `wide` whose extents are `shape`, the first that fit.
+fn embedding(shape: &[usize], wide: &[usize]) -> Option<Vec<usize>> {
+    let mut axes = vec![];
+    for extent in shape {
+        let from = axes.last().map_or(0, |axis| axis + 1);
+        axes.push((from..wide.len()).find(|axis| wide[*axis] == *extent)?);
+    }
+    Some(axes)
 }
 
 /// An op without attributes.

@@ -2,10 +2,10 @@
 
 mod support;
 
+use retrograd_compiler::fuse::Fault;
 use retrograd_compiler::fuse::kernel::{ActionCode, Address, Order, Place, Reg, Stmt};
 use retrograd_compiler::ir::{Array, DType, Data, ErrorKind, Pos, Scalar, Type};
 use retrograd_compiler::plan::schedule::{Schedule, Sweep};
-use retrograd_compiler::fuse::Fault;
 use retrograd_jit::Executable;
 use support::check;
 use support::make::{Make, along, at};
@@ -395,7 +395,7 @@ fn machine_code_follows_a_schedule() {
             let row = make.int(0);
             make.endless(|make| {
                 let dst = [(); 4].map(|()| make.reg(DType::I64));
-                make.push(Stmt::Next { words: at(again, 8), dst });
+                make.push(Stmt::Next { words: at(again, 8), schedule, dst });
                 for (k, word) in (0..).zip(dst) {
                     make.store(Address { base: to, terms: vec![(row, 32)], offset: 8 * k }, word);
                 }

@@ -20,7 +20,10 @@ impl Fuse<'_> {
         self.driver(&trajectory, |fuse, action| {
             let mut arms = vec![];
             if let Some(step) = &drive.advance {
-                arms.push((ActionCode::Advance, fuse.nested(|fuse| fuse.run_steps(step, &carries, &[], Order::Up, action[1], action[2], None))));
+                arms.push((
+                    ActionCode::Advance,
+                    fuse.nested(|fuse| fuse.run_steps(step, &carries, &[], Order::Up, action[1], action[2], None)),
+                ));
                 arms.push((ActionCode::Snapshot, fuse.nested(|fuse| fuse.snapshot(&trajectory, &states, action[3]))));
             }
             if let Some(step) = &drive.tape {
@@ -108,7 +111,7 @@ impl Fuse<'_> {
         let action = [self.int(), self.int(), self.int(), self.int()];
         let words = self.words(trajectory);
         let body = self.nested(|fuse| {
-            fuse.body.push(Stmt::Next { words, dst: action });
+            fuse.body.push(Stmt::Next { words, schedule: trajectory.schedule, dst: action });
             let arms = arms(fuse, action);
             for (code, body) in arms {
                 let kind = fuse.literal(code as i64);

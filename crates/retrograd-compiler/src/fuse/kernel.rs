@@ -6,6 +6,7 @@
 //! here or below: no contraction, no reassociation; [`Scalar`] says what each op means.
 
 use crate::ir::{DType, Scalar};
+pub use crate::plan::place::Order;
 
 /// A register: a mutable variable of fixed type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -20,7 +21,7 @@ pub enum RegType {
     Pointer,
 }
 
-/// One native routine `fn(arena, inputs, outputs, state)`.
+/// One native routine `fn(arena, inputs, outputs, fault)`.
 #[derive(Clone, Debug, Default)]
 pub struct Kernel {
     /// Types of all registers, by number.
@@ -150,7 +151,7 @@ pub enum Stmt {
     Start {
         /// Where its words are.
         words: Address,
-        /// The schedule, as an index into nothing: the value itself.
+        /// The schedule.
         schedule: crate::plan::schedule::Schedule,
         /// With or without a shared first sweep.
         sweep: crate::plan::schedule::Sweep,
@@ -161,6 +162,8 @@ pub enum Stmt {
     Next {
         /// Where its words are.
         words: Address,
+        /// The schedule that it was started with.
+        schedule: crate::plan::schedule::Schedule,
         /// Kind, from (or step), to, row (or slot).
         dst: [Reg; 4],
     },
@@ -171,15 +174,6 @@ pub enum Stmt {
         /// Number of the fault site (the Executable maps it to kind and position).
         site: u32,
     },
-}
-
-/// Direction of a scalar loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
-    /// Ascending.
-    Up,
-    /// Descending.
-    Down,
 }
 
 /// What a pointer can point to.

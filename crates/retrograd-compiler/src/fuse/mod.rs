@@ -56,7 +56,17 @@ struct Fuse<'p> {
 
 impl<'p> Fuse<'p> {
     fn new(placed: &'p Placed) -> Fuse<'p> {
-        let mut fuse = Fuse { placed, regs: vec![], values: vec![None; placed.types.len()], pointers: vec![], inputs: vec![], literals: vec![], stores: vec![], lanes: BTreeMap::new(), body: vec![] };
+        let mut fuse = Fuse {
+            placed,
+            regs: vec![],
+            values: vec![None; placed.types.len()],
+            pointers: vec![],
+            inputs: vec![],
+            literals: vec![],
+            stores: vec![],
+            lanes: BTreeMap::new(),
+            body: vec![],
+        };
         fuse.pointers = (0..placed.pointers).map(|_| fuse.reg(RegType::Pointer)).collect();
         fuse.inputs = (0..placed.inputs.len()).map(|k| fuse.fixed(Place::Input(k as u32))).collect();
         fuse.literals = (0..placed.literals.len()).map(|k| fuse.fixed(Place::Literal(k as u32))).collect();
@@ -174,12 +184,17 @@ impl<'p> Fuse<'p> {
             return;
         }
         let args: Vec<Reg> = item.args.iter().map(|v| self.value(*v)).collect();
+        self.check_division(item, &args);
+        self.body.push(Stmt::Let { dst, op: item.scalar(), args });
+    }
+
+    /// An integer division by zero is a fault of the run.
+    fn check_division(&mut self, item: &RowItem, args: &[Reg]) {
         if let Some(site) = self.placed.divisions.get(&item.result).copied() {
             let zero = self.literal(0);
             let cond = self.compute(Scalar::Eq, DType::Bool, &[args[1], zero]);
             self.body.push(Stmt::Fault { cond, site });
         }
-        self.body.push(Stmt::Let { dst, op: item.scalar(), args });
     }
 
     fn clamp(&mut self, result: Val, index: Val, last: i64, site: u32) {
@@ -227,8 +242,7 @@ impl<'p> Fuse<'p> {
         let carries = self.start_carries(&node.carried, &node.inits);
         self.clear(node.emitted.iter().filter(|e| e.clear).map(|e| e.value));
         let (from, to) = (self.literal(0), self.value(node.count));
-        let order = if node.down { Order::Down } else { Order::Up };
-        self.run_steps(&node.step, &carries, &carries, order, from, to, None);
+        self.run_steps(&node.step, &carries, &[], node.order, from, to, None);
         self.end_carries(&carries, &node.results);
     }
 
@@ -357,7 +371,9 @@ impl<'p> Fuse<'p> {
         for ((end, (_, next)), carry) in ends() {
             match (end, carry) {
                 (StepEnd::InPlace, _) => {}
-                (StepEnd::Exchange | StepEnd::Copy, Carry::Memory { main, twin: Some(twin), .. }) => self.body.push(Stmt::Swap(*main, *twin)),
+                (StepEnd::Exchange | StepEnd::Copy, Carry::Memory { main, twin: Some(twin), .. }) => {
+                    self.body.push(Stmt::Swap(*main, *twin))
+                }
                 (StepEnd::Move, Carry::Register(dst)) => {
                     let src = self.value(*next);
                     self.body.push(Stmt::Move { dst: *dst, src });

@@ -12,6 +12,13 @@ pub(super) struct Axis {
     pub(super) axis: usize,
 }
 
+/// How the innermost loop of a nest runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Steps {
+    InLanes,
+    OneByOne,
+}
+
 /// The loops over a domain: axes of extent 1 vanish, neighbours that every access walks in one run are merged.
 pub(super) fn loops(shape: &[usize], accesses: &[&Access], apart: &[usize]) -> Vec<Axis> {
     let mut loops: Vec<Axis> = vec![];
@@ -36,14 +43,18 @@ impl Fuse<'_> {
             }
         }
         let accesses = self.accesses(nest);
-        let iotas: Vec<usize> = nest.rows.iter().filter(|item| item.row.lowering == Lowering::Iota).map(|item| item.attrs.sizes("axis")[0]).collect();
+        let iotas: Vec<usize> =
+            nest.rows.iter().filter(|item| item.row.lowering == Lowering::Iota).map(|item| item.attrs.sizes("axis")[0]).collect();
         let mut loops = loops(&nest.shape, &accesses.iter().collect::<Vec<_>>(), &iotas);
         let sums = nest.roots.iter().any(|root| matches!(root, Root::Sum { .. }));
         if sums && loops.is_empty() {
             loops.push(Axis { extent: 1, axis: nest.shape.len() - 1 });
         }
         assert!(!sums || loops.len() == 1, "a nest that sums is one run");
-        self.loop_nest(&loops, &mut vec![], nest);
+        // Steps that can fault are run one by one.
+        let faults = nest.rows.iter().any(|item| self.placed.divisions.contains_key(&item.result));
+        let steps = if faults { Steps::OneByOne } else { Steps::InLanes };
+        self.loop_nest(&loops, steps, &mut vec![], nest);
     }
 
     /// All views of memory that a nest touches.
@@ -66,11 +77,11 @@ impl Fuse<'_> {
         accesses
     }
 
-    /// Loops over the remaining axes; the last one is a vector loop.
-    fn loop_nest(&mut self, loops: &[Axis], indices: &mut Vec<(Reg, usize)>, nest: &Nest) {
+    /// Loops over the remaining axes; the last one is a vector loop where it may be.
+    fn loop_nest(&mut self, loops: &[Axis], steps: Steps, indices: &mut Vec<(Reg, usize)>, nest: &Nest) {
         match loops {
             [] => self.elements(nest, indices),
-            [last] => {
+            [last] if steps == Steps::InLanes => {
                 let index = self.int();
                 indices.push((index, last.axis));
                 let body = self.nested(|fuse| fuse.elements(nest, indices));
@@ -79,14 +90,18 @@ impl Fuse<'_> {
                     Root::Sum { value, source } => Some((*value, *source)),
                     Root::Store { .. } | Root::Write { .. } => None,
                 });
-                let sums = sums.collect::<Vec<_>>().into_iter().map(|(value, source)| Sum { dst: self.value(value), src: self.lane(source, nest) }).collect();
+                let sums = sums
+                    .collect::<Vec<_>>()
+                    .into_iter()
+                    .map(|(value, source)| Sum { dst: self.value(value), src: self.lane(source, nest) })
+                    .collect();
                 self.body.push(Stmt::ForVec { index, count: last.extent as u64, body, sums });
                 self.lanes.clear();
             }
             [outer, rest @ ..] => {
                 let (index, from, to) = (self.int(), self.literal(0), self.literal(outer.extent as i64));
                 indices.push((index, outer.axis));
-                let body = self.nested(|fuse| fuse.loop_nest(rest, indices, nest));
+                let body = self.nested(|fuse| fuse.loop_nest(rest, steps, indices, nest));
                 indices.pop();
                 self.body.push(Stmt::For { index, from, to, order: Order::Up, body });
             }
@@ -146,7 +161,8 @@ impl Fuse<'_> {
             }
             return;
         }
-        let args = item.args.iter().map(|v| self.read(*v, nest, indices)).collect();
+        let args: Vec<Reg> = item.args.iter().map(|v| self.read(*v, nest, indices)).collect();
+        self.check_division(item, &args);
         self.body.push(Stmt::Let { dst, op: item.scalar(), args });
     }
 

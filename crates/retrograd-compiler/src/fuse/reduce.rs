@@ -1,19 +1,16 @@
 //! Sums over some axes, and contractions.
 
 use super::Fuse;
-use super::kernel::{Address, Order, Reg, RegType, Stmt, Sum};
+use super::kernel::{Order, Reg, RegType, Stmt, Sum};
 use super::nest::{Axis, loops};
 use crate::ir::{Attrs, DType, Scalar};
 use crate::ops::{DotAxes, sum_axes};
 use crate::plan::place::{Access, Val};
 
-const F64: RegType = RegType::Scalar(DType::F64);
+/// Index registers, each with the axis whose stride it steps by.
+type Indices = Vec<(Reg, usize)>;
 
-/// What is multiplied in a contraction: a scalar is the same in every step.
-enum Factor {
-    Register(Reg),
-    Memory(Address),
-}
+const F64: RegType = RegType::Scalar(DType::F64);
 
 impl Fuse<'_> {
     /// A sum that keeps some axes: see `ops::SUM` for the order.
@@ -21,7 +18,9 @@ impl Fuse<'_> {
         let shape = self.placed.ty(operand).shape.clone();
         let access = self.placed.access(operand).clone();
         let (kept, ascending, blocked) = sum_axes(shape.len(), axes);
-        let over = |axes: &[usize]| axes.iter().filter(|axis| shape[**axis] != 1).map(|axis| Axis { extent: shape[*axis], axis: *axis }).collect::<Vec<_>>();
+        let over = |axes: &[usize]| {
+            axes.iter().filter(|axis| shape[**axis] != 1).map(|axis| Axis { extent: shape[*axis], axis: *axis }).collect::<Vec<_>>()
+        };
         // The result as a view over the axes of the operand.
         let mut target = Access { strides: vec![0; shape.len()], ..self.placed.access(result).clone() };
         for (k, axis) in kept.iter().enumerate() {
@@ -55,10 +54,10 @@ impl Fuse<'_> {
 
     /// `target += operand`, one element.
     fn add_into(&mut self, target: &Access, operand: &Access, indices: &[(Reg, usize)]) {
-        let (to, from) = (self.element(target, indices), self.element(operand, indices));
-        let (old, x) = (self.reg(F64), self.reg(F64));
+        let to = self.element(target, indices);
+        let old = self.reg(F64);
         self.body.push(Stmt::Load { dst: old, from: to.clone() });
-        self.body.push(Stmt::Load { dst: x, from });
+        let x = self.operand(operand, indices);
         let src = self.compute(Scalar::Add, DType::F64, &[old, x]);
         self.body.push(Stmt::Store { to, src });
     }
@@ -68,26 +67,10 @@ impl Fuse<'_> {
         let index = self.int();
         let mut inner = indices.to_vec();
         inner.extend(step.map(|axis| (index, axis)));
-        let factor = |view: &&Access| match self.placed.is_scalar(view.root) {
-            true => Factor::Register(self.value(view.root)),
-            false => Factor::Memory(self.element(view, &inner)),
-        };
-        let factors = views.iter().map(factor).collect();
-        self.blocked_product(dst, index, count, factors);
-    }
-
-    fn blocked_product(&mut self, dst: Reg, index: Reg, count: usize, factors: Vec<Factor>) {
         let mut src = None;
         let body = self.nested(|fuse| {
-            for factor in factors {
-                let x = match factor {
-                    Factor::Register(reg) => reg,
-                    Factor::Memory(from) => {
-                        let x = fuse.reg(F64);
-                        fuse.body.push(Stmt::Load { dst: x, from });
-                        x
-                    }
-                };
+            for view in views {
+                let x = fuse.operand(view, &inner);
                 src = Some(match src {
                     None => x,
                     Some(product) => fuse.compute(Scalar::Mul, DType::F64, &[product, x]),
@@ -96,6 +79,17 @@ impl Fuse<'_> {
         });
         let sums = vec![Sum { dst, src: src.expect("something is summed") }];
         self.body.push(Stmt::ForVec { index, count: count as u64, body, sums });
+    }
+
+    /// One element of a view: loaded, or a register that is the same for all.
+    fn operand(&mut self, view: &Access, indices: &[(Reg, usize)]) -> Reg {
+        if self.placed.is_scalar(view.root) {
+            return self.value(view.root);
+        }
+        let from = self.element(view, indices);
+        let dst = self.reg(F64);
+        self.body.push(Stmt::Load { dst, from });
+        dst
     }
 
     /// A contraction: see `ops::DOT` for the order.
@@ -138,7 +132,7 @@ impl Fuse<'_> {
     }
 
     /// Scalar loops over axes.
-    fn each_scalar(&mut self, axes: &[Axis], indices: &mut Vec<(Reg, usize)>, code: &mut dyn FnMut(&mut Self, &mut Vec<(Reg, usize)>)) {
+    fn each_scalar(&mut self, axes: &[Axis], indices: &mut Indices, code: &mut dyn FnMut(&mut Self, &mut Indices)) {
         let [outer, rest @ ..] = axes else { return code(self, indices) };
         let (index, from, to) = (self.int(), self.literal(0), self.literal(outer.extent as i64));
         indices.push((index, outer.axis));
@@ -148,7 +142,7 @@ impl Fuse<'_> {
     }
 
     /// Scalar loops over all axes but the last, which is a vector loop.
-    fn each(&mut self, axes: &[Axis], indices: &mut Vec<(Reg, usize)>, code: &mut dyn FnMut(&mut Self, &[(Reg, usize)])) {
+    fn each(&mut self, axes: &[Axis], indices: &mut Indices, code: &mut dyn FnMut(&mut Self, &Indices)) {
         let Some((last, outer)) = axes.split_last() else { return code(self, indices) };
         self.each_scalar(outer, indices, &mut |fuse, indices| {
             let index = fuse.int();

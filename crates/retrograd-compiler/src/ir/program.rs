@@ -1,4 +1,4 @@
-//! Functions, instructions and the five-odd constructs of control flow.
+//! Functions, instructions and the constructs of control flow.
 
 use super::attr::Attrs;
 use super::error::Pos;
@@ -179,7 +179,7 @@ impl Op {
 }
 
 /// A list cut into consecutive groups of the given lengths.
-fn groups<'a, T, const N: usize>(list: &'a [T], lengths: [usize; N]) -> [&'a [T]; N] {
+fn groups<T, const N: usize>(list: &[T], lengths: [usize; N]) -> [&[T]; N] {
     let mut rest = list;
     lengths.map(|length| {
         let (group, tail) = rest.split_at(length);

@@ -1,5 +1,7 @@
 //! Elementwise ops, and what each [`Scalar`] means.
 
+use std::cmp::Ordering;
+
 use super::{lanes, ops};
 use crate::ir::{Array, Attr, Attrs, DType, Data, Error, ErrorKind, Expr, Lowering, Partial, Pos, Row, Rule, Sample, Scalar, Type};
 use crate::ir::{Builder, Contribution, Value};
@@ -109,10 +111,7 @@ fn scalar_of(row: &Row) -> Scalar {
 }
 
 fn infer_map(row: &Row, types: &[Type], _: &Attrs) -> Result<Type, Error> {
-    let data = match scalar_of(row) {
-        Scalar::Select => &types[1..],
-        _ => types,
-    };
+    let data = if scalar_of(row) == Scalar::Select { &types[1..] } else { types };
     if let Some(other) = types.iter().find(|ty| ty.shape != types[0].shape) {
         let message = format!("`{}` needs equal shapes, found {} and {other}", row.name, types[0]);
         return Err(Error::new(ErrorKind::Shape, Pos::unknown(), message));
@@ -161,22 +160,29 @@ fn eval_convert(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Ar
 /// What each scalar op means, element by element.
 pub fn evaluate(scalar: Scalar, args: &[&Array], ty: &Type) -> Result<Array, ErrorKind> {
     let data = match scalar {
-        Scalar::Select => select(args),
-        Scalar::Convert(to) => convert(args[0], to),
+        Scalar::Add => arithmetic(args, |a, b| a + b, i64::wrapping_add),
+        Scalar::Sub => arithmetic(args, |a, b| a - b, i64::wrapping_sub),
+        Scalar::Mul => arithmetic(args, |a, b| a * b, i64::wrapping_mul),
+        Scalar::Div if args[1].dtype() == DType::I64 && args[1].as_i64().contains(&0) => return Err(ErrorKind::DivisionByZero),
+        Scalar::Div => arithmetic(args, |a, b| a / b, i64::wrapping_div),
+        Scalar::Neg => negation(args[0]),
+        Scalar::Sqrt => function(args, f64::sqrt),
+        Scalar::Exp => function(args, lanes::exp),
+        Scalar::Log => function(args, lanes::log),
+        Scalar::Sin => function(args, lanes::sin),
+        Scalar::Cos => function(args, lanes::cos),
+        Scalar::Tanh => function(args, lanes::tanh),
+        Scalar::Lt => comparison(args, |order| order.is_some_and(Ordering::is_lt)),
+        Scalar::Le => comparison(args, |order| order.is_some_and(Ordering::is_le)),
+        Scalar::Gt => comparison(args, |order| order.is_some_and(Ordering::is_gt)),
+        Scalar::Ge => comparison(args, |order| order.is_some_and(Ordering::is_ge)),
+        Scalar::Eq => comparison(args, |order| order.is_some_and(Ordering::is_eq)),
+        Scalar::Ne => comparison(args, |order| !order.is_some_and(Ordering::is_eq)),
         Scalar::And => Data::Bool(zip(args[0].as_bool(), args[1].as_bool(), |a, b| a & b)),
         Scalar::Or => Data::Bool(zip(args[0].as_bool(), args[1].as_bool(), |a, b| a | b)),
         Scalar::Not => Data::Bool(args[0].as_bool().iter().map(|a| !a).collect()),
-        Scalar::Add | Scalar::Sub | Scalar::Mul | Scalar::Div | Scalar::Neg => match args[0].dtype() {
-            DType::I64 => Data::I64(integer(scalar, args)?),
-            _ => Data::F64(float(scalar, args)),
-        },
-        Scalar::Sqrt | Scalar::Exp | Scalar::Log | Scalar::Sin | Scalar::Cos | Scalar::Tanh => Data::F64(float(scalar, args)),
-        Scalar::Lt | Scalar::Le | Scalar::Gt | Scalar::Ge | Scalar::Eq | Scalar::Ne => Data::Bool(match args[0].data() {
-            Data::F64(a) => zip(a, args[1].as_f64(), |a, b| holds(scalar, a.partial_cmp(&b))),
-            Data::I64(a) => zip(a, args[1].as_i64(), |a, b| holds(scalar, Some(a.cmp(&b)))),
-            Data::Bool(a) => zip(a, args[1].as_bool(), |a, b| holds(scalar, Some(a.cmp(&b)))),
-            Data::F32(_) | Data::I32(_) => unsupported(),
-        }),
+        Scalar::Select => select(args),
+        Scalar::Convert(to) => convert(args[0], to),
     };
     Ok(Array::new(ty.shape.clone(), data))
 }
@@ -189,49 +195,33 @@ fn zip<T: Copy, U>(a: &[T], b: &[T], f: impl Fn(T, T) -> U) -> Vec<U> {
     a.iter().zip(b).map(|(a, b)| f(*a, *b)).collect()
 }
 
-/// Comparison from an ordering; `None` is a NaN on either side.
-fn holds(scalar: Scalar, order: Option<std::cmp::Ordering>) -> bool {
-    match scalar {
-        Scalar::Lt => order.is_some_and(|o| o.is_lt()),
-        Scalar::Le => order.is_some_and(|o| o.is_le()),
-        Scalar::Gt => order.is_some_and(|o| o.is_gt()),
-        Scalar::Ge => order.is_some_and(|o| o.is_ge()),
-        Scalar::Eq => order.is_some_and(|o| o.is_eq()),
-        Scalar::Ne => !order.is_some_and(|o| o.is_eq()),
-        other => panic!("comparisons only: {other:?}"),
+fn arithmetic(args: &[&Array], float: fn(f64, f64) -> f64, integer: fn(i64, i64) -> i64) -> Data {
+    match args[0].data() {
+        Data::F64(a) => Data::F64(zip(a, args[1].as_f64(), float)),
+        Data::I64(a) => Data::I64(zip(a, args[1].as_i64(), integer)),
+        Data::F32(_) | Data::I32(_) | Data::Bool(_) => unsupported(),
     }
 }
 
-fn float(scalar: Scalar, args: &[&Array]) -> Vec<f64> {
-    let a = args[0].as_f64();
-    let unary = |f: fn(f64) -> f64| a.iter().map(|x| f(*x)).collect();
-    let binary = |f: fn(f64, f64) -> f64| zip(a, args[1].as_f64(), f);
-    match scalar {
-        Scalar::Add => binary(|a, b| a + b),
-        Scalar::Sub => binary(|a, b| a - b),
-        Scalar::Mul => binary(|a, b| a * b),
-        Scalar::Div => binary(|a, b| a / b),
-        Scalar::Neg => unary(|a| -a),
-        Scalar::Sqrt => unary(f64::sqrt),
-        Scalar::Exp => unary(lanes::exp),
-        Scalar::Log => unary(lanes::log),
-        Scalar::Sin => unary(lanes::sin),
-        Scalar::Cos => unary(lanes::cos),
-        Scalar::Tanh => unary(lanes::tanh),
-        other => panic!("float arithmetic only: {other:?}"),
+fn negation(arg: &Array) -> Data {
+    match arg.data() {
+        Data::F64(a) => Data::F64(a.iter().map(|a| -a).collect()),
+        Data::I64(a) => Data::I64(a.iter().map(|a| a.wrapping_neg()).collect()),
+        Data::F32(_) | Data::I32(_) | Data::Bool(_) => unsupported(),
     }
 }
 
-fn integer(scalar: Scalar, args: &[&Array]) -> Result<Vec<i64>, ErrorKind> {
-    let a = args[0].as_i64();
-    Ok(match scalar {
-        Scalar::Add => zip(a, args[1].as_i64(), i64::wrapping_add),
-        Scalar::Sub => zip(a, args[1].as_i64(), i64::wrapping_sub),
-        Scalar::Mul => zip(a, args[1].as_i64(), i64::wrapping_mul),
-        Scalar::Div if args[1].as_i64().contains(&0) => return Err(ErrorKind::DivisionByZero),
-        Scalar::Div => zip(a, args[1].as_i64(), i64::wrapping_div),
-        Scalar::Neg => a.iter().map(|a| a.wrapping_neg()).collect(),
-        other => panic!("integer arithmetic only: {other:?}"),
+fn function(args: &[&Array], f: fn(f64) -> f64) -> Data {
+    Data::F64(args[0].as_f64().iter().map(|x| f(*x)).collect())
+}
+
+/// Comparison by ordering; `None` is a NaN on either side.
+fn comparison(args: &[&Array], holds: fn(Option<Ordering>) -> bool) -> Data {
+    Data::Bool(match args[0].data() {
+        Data::F64(a) => zip(a, args[1].as_f64(), |a, b| holds(a.partial_cmp(&b))),
+        Data::I64(a) => zip(a, args[1].as_i64(), |a, b| holds(Some(a.cmp(&b)))),
+        Data::Bool(a) => zip(a, args[1].as_bool(), |a, b| holds(Some(a.cmp(&b)))),
+        Data::F32(_) | Data::I32(_) => unsupported(),
     })
 }
 

@@ -36,7 +36,12 @@ fn explain_loop(f: &mut fmt::Formatter<'_>, facts: &LoopFacts, decision: LoopDec
     let place = if facts.pos.is_known() { format!("loop at {}", facts.pos) } else { "loop".into() };
     let steps = facts.count.map_or("steps known at run time".into(), |count| format!("{count} steps"));
     writeln!(f, "{indent}{place}: {steps}, {}", decision.schedule)?;
-    writeln!(f, "{indent}  state {} a snapshot, residuals {} a step", bytes_in_words(facts.state_bytes), bytes_in_words(facts.residual_bytes()))?;
+    writeln!(
+        f,
+        "{indent}  state {} a snapshot, residuals {} a step",
+        bytes_in_words(facts.state_bytes),
+        bytes_in_words(facts.residual_bytes())
+    )?;
     if let Some(count) = facts.count {
         let slots = schedule::slots(decision.schedule, facts.sweep, count);
         let forward = schedule::forward_steps(decision.schedule, facts.sweep, count);
@@ -46,7 +51,11 @@ fn explain_loop(f: &mut fmt::Formatter<'_>, facts: &LoopFacts, decision: LoopDec
             Sweep::Paired => "the program's own loop included",
             Sweep::Alone => "besides the program's own",
         };
-        writeln!(f, "{indent}  {} snapshots, {rows} tape rows, {forward} forward steps ({factor:.2} per step, {shared})", slots.saturating_sub(1))?;
+        writeln!(
+            f,
+            "{indent}  {} snapshots, {rows} tape rows, {forward} forward steps ({factor:.2} per step, {shared})",
+            slots.saturating_sub(1)
+        )?;
     }
     for residual in &facts.residuals {
         let fate = match (decision.schedule, decision.tape) {

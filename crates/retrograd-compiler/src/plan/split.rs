@@ -35,7 +35,16 @@ pub(super) fn split(bwd: &Function, op: &UnwindOp) -> Split {
     let params = op.args(&bwd.params);
     let forward: Vec<Value> = [params.count].iter().chain(params.carries).chain(params.invariants).chain(params.streams).copied().collect();
     let cone = extract(bwd, format!("{}_cone", bwd.name), &forward, &kept);
-    let reverse_params: Vec<Value> = [params.count].iter().chain(&kept).chain(params.invariants).chain(params.streams).chain(params.adjoints).chain(params.emitted).chain(params.running).copied().collect();
+    let reverse_params: Vec<Value> = [params.count]
+        .iter()
+        .chain(&kept)
+        .chain(params.invariants)
+        .chain(params.streams)
+        .chain(params.adjoints)
+        .chain(params.emitted)
+        .chain(params.running)
+        .copied()
+        .collect();
     let reverse = extract(bwd, format!("{}_reverse", bwd.name), &reverse_params, &bwd.results);
     let kept = kept.iter().map(|value| Kept { ty: bwd.ty(*value).clone(), origin: cut.origin(*value) }).collect();
     Split { cone, reverse, kept }
@@ -157,7 +166,13 @@ impl<'f> Cut<'f> {
         match &inst.op {
             Op::Row(row, _) => match row.lowering {
                 Lowering::View(view) => Some((view, inst)),
-                Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Constant | Lowering::Write(_) | Lowering::Sum | Lowering::Dot => None,
+                Lowering::Map(_)
+                | Lowering::Convert
+                | Lowering::Iota
+                | Lowering::Constant
+                | Lowering::Write(_)
+                | Lowering::Sum
+                | Lowering::Dot => None,
             },
             Op::If(_) | Op::For(_) | Op::Unwind(_) => None,
         }

@@ -1,9 +1,8 @@
 //! Addresses, loads, stores and copies in scalar code.
 
 use cranelift_codegen::ir::{InstBuilder, Type, Value, types};
-use retrograd_compiler::fuse::kernel::{Address, Kernel, Place, Reg, Stmt};
+use retrograd_compiler::fuse::kernel::{Address, Reg};
 use retrograd_compiler::ir::DType;
-use retrograd_compiler::plan::schedule::Schedule;
 
 use super::{FLAGS, Lower, NARROW, offset32};
 
@@ -111,64 +110,4 @@ fn pieces(bytes: u64) -> Vec<(Type, i32)> {
         }
     }
     pieces
-}
-
-/// A place of controller words, the same for its `Start` and its `Next`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Spot {
-    /// The arena or a pointer register.
-    base: Option<Reg>,
-    terms: Vec<(Reg, i64)>,
-    offset: i64,
-}
-
-/// Where each schedule of a kernel has its words.
-pub(super) fn controllers(kernel: &Kernel) -> Vec<(Spot, Schedule)> {
-    let mut found = Vec::new();
-    visit(&kernel.body, &mut |stmt| {
-        if let Stmt::Start { words, schedule, .. } = stmt {
-            found.push((spot(kernel, words), *schedule));
-        }
-    });
-    found
-}
-
-/// How many words the controller at an address has; a `Next` does not say.
-pub(super) fn words_of(kernel: &Kernel, controllers: &[(Spot, Schedule)], words: &Address) -> usize {
-    let spot = spot(kernel, words);
-    let lengths = controllers.iter().filter(|(other, _)| *other == spot).map(|(_, schedule)| schedule.words());
-    lengths.max().expect("a Next names the same words as a Start of its kernel")
-}
-
-/// Base registers that are set once, to a place in the arena, are resolved.
-fn spot(kernel: &Kernel, words: &Address) -> Spot {
-    let mut places = Vec::new();
-    visit(&kernel.body, &mut |stmt| {
-        if let Stmt::Pointer { dst, to: Place::Arena(offset) } = stmt
-            && *dst == words.base
-        {
-            places.push(*offset);
-        }
-    });
-    match places.as_slice() {
-        [offset] => Spot { base: None, terms: words.terms.clone(), offset: words.offset + offset.cast_signed() },
-        _ => Spot { base: Some(words.base), terms: words.terms.clone(), offset: words.offset },
-    }
-}
-
-/// Every statement of a body, at any depth.
-fn visit<'k>(body: &'k [Stmt], see: &mut dyn FnMut(&'k Stmt)) {
-    for stmt in body {
-        see(stmt);
-        match stmt {
-            Stmt::For { body, .. } | Stmt::ForVec { body, .. } | Stmt::Loop { body } => visit(body, see),
-            Stmt::If { then_body, else_body, .. } => {
-                visit(then_body, see);
-                visit(else_body, see);
-            }
-            Stmt::Literal { .. } | Stmt::Let { .. } | Stmt::Move { .. } | Stmt::Swap(..) | Stmt::Pointer { .. } => {}
-            Stmt::Offset { .. } | Stmt::Load { .. } | Stmt::Store { .. } | Stmt::Copy { .. } | Stmt::Zero { .. } => {}
-            Stmt::Leave | Stmt::Start { .. } | Stmt::Next { .. } | Stmt::Fault { .. } => {}
-        }
-    }
 }

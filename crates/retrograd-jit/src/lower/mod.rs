@@ -50,7 +50,6 @@ struct Lower<'k, 'b> {
     few: Option<StackSlot>,
     /// Four words for the answer of a controller.
     action: Option<StackSlot>,
-    controllers: Vec<(memory::Spot, Schedule)>,
 }
 
 impl<'k, 'b> Lower<'k, 'b> {
@@ -78,7 +77,6 @@ impl<'k, 'b> Lower<'k, 'b> {
             strips: None,
             few: None,
             action: None,
-            controllers: memory::controllers(kernel),
         }
     }
 
@@ -130,7 +128,7 @@ impl<'k, 'b> Lower<'k, 'b> {
             Stmt::Loop { body } => self.endless(body),
             Stmt::Leave => self.leave(),
             Stmt::Start { words, schedule, sweep, count } => self.start(words, *schedule, *sweep, *count),
-            Stmt::Next { words, dst } => self.next(words, *dst),
+            Stmt::Next { words, schedule, dst } => self.next(words, *schedule, *dst),
             Stmt::Fault { cond, site } => self.fault(*cond, *site),
         }
     }
@@ -206,13 +204,12 @@ impl<'k, 'b> Lower<'k, 'b> {
         self.call(Import::Start, &[words, length, kind, number, sweep, count]);
     }
 
-    fn next(&mut self, words: &Address, dst: [Reg; 4]) {
-        let length = memory::words_of(self.kernel, &self.controllers, words);
+    fn next(&mut self, words: &Address, schedule: Schedule, dst: [Reg; 4]) {
         let slot = *self
             .action
             .get_or_insert_with(|| self.builder.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, 32, 4)));
         let words = self.address(words);
-        let length = self.integer(length as i64);
+        let length = self.integer(schedule.words() as i64);
         let action = self.builder.ins().stack_addr(types::I64, slot, 0);
         self.call(Import::Next, &[words, length, action]);
         for (k, dst) in (0..).zip(dst) {

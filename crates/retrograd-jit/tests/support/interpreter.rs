@@ -122,7 +122,7 @@ impl<'k> Machine<'k> {
                 let count = self.get(*count);
                 self.control(place, |words| schedule::start(words, *schedule, *sweep, count));
             }
-            Stmt::Next { words, dst } => {
+            Stmt::Next { words, dst, .. } => {
                 let place = self.address(words);
                 let action = self.control(place, schedule::next);
                 for (dst, word) in dst.iter().zip(encode(action)) {

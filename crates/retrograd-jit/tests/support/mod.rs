@@ -7,9 +7,9 @@ pub mod interpreter;
 pub mod make;
 
 use interpreter::interpret;
+use retrograd_compiler::fuse::Fault;
 use retrograd_compiler::fuse::kernel::Kernel;
 use retrograd_compiler::ir::{Array, Data, ErrorKind, Pos, Type};
-use retrograd_compiler::fuse::Fault;
 use retrograd_jit::Executable;
 
 /// Runs a kernel natively and by the interpreter, and compares all bits of all outputs, and the fault.

@@ -3,12 +3,15 @@
 use std::collections::BTreeMap;
 
 use super::group::{self, Raw};
-use super::view::{Start, compose, window};
 use super::tree::{
-    Access, Block, Branch, Drive, Emitted, Fault, Home, Loop, Node, Placed, PointerId, RowItem, RowPlace, RowRead, RowTime, RowWrite, Step, StoreId,
-    Trajectory, TrajectoryId, Val,
+    Access, Block, Branch, Drive, Emitted, Fault, Home, Loop, Node, Order, Placed, PointerId, RowItem, RowPlace, RowRead, RowTime,
+    RowWrite, Step, StoreId, Trajectory, TrajectoryId, Val,
 };
-use crate::ir::{Array, Attrs, DType, ErrorKind, ForOp, FuncId, Function, IfOp, Inst, Lowering, Op, Pos, Program, Row, Scalar, Type, UnwindOp, Value, View, Write};
+use super::view::{Start, compose, window};
+use crate::ir::{
+    Array, Attrs, DType, ErrorKind, ForOp, FuncId, Function, IfOp, Inst, Lowering, Op, Pos, Program, Row, Scalar, Type, UnwindOp, Value,
+    View, Write,
+};
 use crate::ops;
 use crate::plan::pair::{Pair, pairs};
 use crate::plan::schedule::{self, Schedule, Sweep};
@@ -116,7 +119,7 @@ impl Flatten<'_> {
             let args: Vec<Val> = inst.args.iter().map(|v| at(&map, v)).collect();
             let results = match &inst.op {
                 Op::Row(..) => vec![self.row(function, inst, args, scope)],
-                Op::If(op) => self.branch(inst, op, &args, scope),
+                Op::If(op) => self.branch(op, &args, scope),
                 Op::For(op) => match pairs.iter().find(|pair| pair.loop_inst == k) {
                     None => self.plain_loop(inst, op, &args, scope),
                     Some(pair) => {
@@ -151,7 +154,9 @@ impl Flatten<'_> {
             Lowering::View(_) | Lowering::Sum if ty.rank() == 0 && self.placed.is_scalar(args[0]) => args[0],
             Lowering::Sum if attrs.sizes("axes").is_empty() => args[0],
             Lowering::Write(Write::Set) if ty.rank() == 0 => args[1],
-            Lowering::Write(Write::Add) if ty.rank() == 0 => self.push(&ops::ADD, Attrs::none(), args[..2].to_vec(), ty.clone(), &inst.pos, scope),
+            Lowering::Write(Write::Add) if ty.rank() == 0 => {
+                self.push(&ops::ADD, Attrs::none(), args[..2].to_vec(), ty.clone(), &inst.pos, scope)
+            }
             Lowering::Write(how) => self.write(how, attrs, &args, &inst.pos, scope),
             Lowering::View(view) => self.view(view, attrs, &args, ty, &inst.pos, scope),
             Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Constant | Lowering::Sum | Lowering::Dot => {
@@ -263,8 +268,8 @@ impl Flatten<'_> {
         types.iter().map(|ty| self.placed.define(ty.clone())).collect()
     }
 
-    fn branch(&mut self, inst: &Inst, op: &IfOp, args: &[Val], scope: &mut Scope) -> Vec<Val> {
-        let mut sides = [op.then_body, op.else_body].map(|body| {
+    fn branch(&mut self, op: &IfOp, args: &[Val], scope: &mut Scope) -> Vec<Val> {
+        let [(then_block, then_ends), (else_block, else_ends)] = [op.then_body, op.else_body].map(|body| {
             let mut inner = Scope::default();
             let function = self.program.function(body);
             let ends = self.function(function, &args[1..], &mut inner);
@@ -273,10 +278,9 @@ impl Flatten<'_> {
         });
         let types = self.program.function(op.then_body).result_types();
         let results = self.defines(&types);
-        let [(then_block, then_ends), (else_block, else_ends)] = std::mem::replace(&mut sides, [(Block::default(), vec![]), (Block::default(), vec![])]);
-        let branch = Branch { predicate: args[0], blocks: [then_block, else_block], ends: [then_ends, else_ends], results: results.clone() };
+        let branch =
+            Branch { predicate: args[0], blocks: [then_block, else_block], ends: [then_ends, else_ends], results: results.clone() };
         scope.raws.push(Raw::Node(Node::If(Box::new(branch))));
-        debug_assert_eq!(inst.results.len(), results.len());
         results
     }
 
@@ -288,7 +292,14 @@ impl Flatten<'_> {
             return count;
         }
         let result = self.placed.define(Type::scalar(DType::I64));
-        let zero = self.push(&ops::CONSTANT, Attrs::none().with("value", crate::ir::Attr::Array(Array::int(0))), vec![], Type::scalar(DType::I64), pos, scope);
+        let zero = self.push(
+            &ops::CONSTANT,
+            Attrs::none().with("value", crate::ir::Attr::Array(Array::int(0))),
+            vec![],
+            Type::scalar(DType::I64),
+            pos,
+            scope,
+        );
         let below = self.push(&ops::LT, Attrs::none(), vec![count, zero], Type::scalar(DType::Bool), pos, scope);
         let positive = self.push(&ops::SELECT, Attrs::none(), vec![below, zero, count], Type::scalar(DType::I64), pos, scope);
         if !has_streams {
@@ -305,11 +316,17 @@ impl Flatten<'_> {
     }
 
     /// A step over fresh parameters. `code` gets the scope, the index, the carries and the rows, and returns new carries and emitted rows.
-    fn step(&mut self, carry_types: &[Type], rows: Vec<(RowPlace, Type)>, code: impl FnOnce(&mut Self, &mut Scope, Val, &[Val], &[Val]) -> (Vec<Val>, Vec<(RowPlace, Val)>)) -> Step {
+    fn step(
+        &mut self,
+        carry_types: &[Type],
+        rows: Vec<(RowPlace, Type)>,
+        code: impl FnOnce(&mut Self, &mut Scope, Val, &[Val], &[Val]) -> (Vec<Val>, Vec<(RowPlace, Val)>),
+    ) -> Step {
         let mut scope = Scope::default();
         let index = self.placed.define(Type::scalar(DType::I64));
         let params = self.defines(carry_types);
-        let rows: Vec<RowRead> = rows.into_iter().map(|(from, ty)| RowRead { value: self.placed.define(ty), from, pointer: None }).collect();
+        let rows: Vec<RowRead> =
+            rows.into_iter().map(|(from, ty)| RowRead { value: self.placed.define(ty), from, pointer: None }).collect();
         let row_values: Vec<Val> = rows.iter().map(|row| row.value).collect();
         let (next, emits) = code(self, &mut scope, index, &params, &row_values);
         let next = self.all_in_memory(&next, &mut scope);
@@ -324,7 +341,10 @@ impl Flatten<'_> {
     }
 
     fn row_types(&self, streams: &[Val]) -> Vec<(RowPlace, Type)> {
-        streams.iter().map(|x| (RowPlace::Stream(*x), self.placed.ty(*x).row().expect("verified types: streams have a leading axis"))).collect()
+        streams
+            .iter()
+            .map(|x| (RowPlace::Stream(*x), self.placed.ty(*x).row().expect("verified types: streams have a leading axis")))
+            .collect()
     }
 
     fn types(&self, values: &[Val]) -> Vec<Type> {
@@ -348,13 +368,22 @@ impl Flatten<'_> {
         let step = self.step(&carry_types, rows, |this, scope, i, c, x| this.body(op.body, i, c, inv, x, &emitted, scope));
         let results = self.defines(&carry_types);
         let all: Vec<Val> = results.iter().copied().chain(emitted.iter().map(|e| e.value)).collect();
-        scope.raws.push(Raw::Node(Node::For(Box::new(Loop { count, down: false, inits, results, emitted, carried: vec![], step }))));
+        scope.raws.push(Raw::Node(Node::For(Box::new(Loop { count, order: Order::Up, inits, results, emitted, carried: vec![], step }))));
         all
     }
 
     /// The body of a loop: new carries, and emitted rows with their streams.
     #[allow(clippy::too_many_arguments, reason = "these are the parts of a step, by group")]
-    fn body(&mut self, body: FuncId, i: Val, c: &[Val], inv: &[Val], x: &[Val], emitted: &[Emitted], scope: &mut Scope) -> (Vec<Val>, Vec<(RowPlace, Val)>) {
+    fn body(
+        &mut self,
+        body: FuncId,
+        i: Val,
+        c: &[Val],
+        inv: &[Val],
+        x: &[Val],
+        emitted: &[Emitted],
+        scope: &mut Scope,
+    ) -> (Vec<Val>, Vec<(RowPlace, Val)>) {
         let args = [&[i], c, inv, x].concat();
         let mut results = self.function(self.program.function(body), &args, scope);
         let rows = results.split_off(c.len());
@@ -373,7 +402,15 @@ impl Flatten<'_> {
         }
     }
 
-    fn trajectory(&mut self, count: Val, starts: &[Val], decided: LoopDecision, sweep: Sweep, kept: Vec<Type>, bound: Option<u64>) -> TrajectoryId {
+    fn trajectory(
+        &mut self,
+        count: Val,
+        starts: &[Val],
+        decided: LoopDecision,
+        sweep: Sweep,
+        kept: Vec<Type>,
+        bound: Option<u64>,
+    ) -> TrajectoryId {
         // A count known at compile time bounds what a schedule can use; one that is not leaves the schedule as it is.
         let known = self.constants.get(&count).map(|n| n.as_i64()[0].max(0) as u64).or(bound);
         let slots = known.map_or(decided.schedule.slots_at_most(), |n| schedule::slots(decided.schedule, sweep, n));
@@ -382,19 +419,42 @@ impl Flatten<'_> {
             Schedule::Periodic { .. } | Schedule::KeepAll => known.map_or(0, |n| schedule::tape_rows(decided.schedule, n)),
         };
         let none = StoreId(u32::MAX);
-        let trajectory = Trajectory { count, schedule: decided.schedule, sweep, starts: starts.to_vec(), slots, tape_rows, kept, words: none, snapshots: vec![], tapes: vec![] };
+        let trajectory = Trajectory {
+            count,
+            schedule: decided.schedule,
+            sweep,
+            starts: starts.to_vec(),
+            slots,
+            tape_rows,
+            kept,
+            words: none,
+            snapshots: vec![],
+            tapes: vec![],
+        };
         self.placed.trajectories.push(trajectory);
         TrajectoryId(self.placed.trajectories.len() as u32 - 1)
     }
 
     /// A loop that is the first sweep of its unwind's schedule.
     #[allow(clippy::too_many_arguments, reason = "a loop and its unwind, each with instruction, op and arguments")]
-    fn sweep(&mut self, inst: &Inst, op: &ForOp, args: &[Val], unwind: &Inst, known: &[Option<Val>], pair: &Pair, scope: &mut Scope) -> (Option<TrajectoryId>, Vec<Val>) {
+    fn sweep(
+        &mut self,
+        inst: &Inst,
+        op: &ForOp,
+        args: &[Val],
+        unwind: &Inst,
+        known: &[Option<Val>],
+        pair: &Pair,
+        scope: &mut Scope,
+    ) -> (Option<TrajectoryId>, Vec<Val>) {
         let Op::Unwind(unwind_op) = &unwind.op else { panic!("pairs name an unwind") };
         let decided = self.decided(unwind_op);
         let split = self.split(unwind_op, decided.tape);
         // Only what recording needs must exist before the loop.
-        let read = |k: usize| split.cone.insts.iter().any(|inst| inst.args.contains(&split.cone.params[k])) || split.cone.results.contains(&split.cone.params[k]);
+        let read = |k: usize| {
+            split.cone.insts.iter().any(|inst| inst.args.contains(&split.cone.params[k]))
+                || split.cone.results.contains(&split.cone.params[k])
+        };
         let forward = (1..split.cone.params.len()).map(|k| if k <= unwind_op.carries || read(k) { known[k] } else { Some(args[0]) });
         let forward: Option<Vec<Val>> = forward.collect();
         let taped = decided.schedule.tapes();
@@ -423,7 +483,8 @@ impl Flatten<'_> {
                 let (next, mut rows) = this.body(op.body, i, c, inv, x, &emitted, scope);
                 let states: Vec<Val> = pair.states.iter().map(|k| c[*k]).collect();
                 // A stream that both read is one row.
-                let x2: Vec<Val> = x2.iter().zip(&xs2).map(|(row, stream)| xs.iter().position(|other| other == stream).map_or(*row, |k| x[k])).collect();
+                let x2: Vec<Val> =
+                    x2.iter().zip(&xs2).map(|(row, stream)| xs.iter().position(|other| other == stream).map_or(*row, |k| x[k])).collect();
                 let kept = this.function(&split.cone, &[&[i], &states[..], inv2, &x2].concat(), scope);
                 rows.extend(kept.into_iter().enumerate().map(|(k, value)| (RowPlace::Tape(k), value)));
                 (next, rows)
@@ -431,7 +492,20 @@ impl Flatten<'_> {
         });
         let results = self.defines(&carry_types);
         let all: Vec<Val> = results.iter().copied().chain(emitted.iter().map(|e| e.value)).collect();
-        let drive = Drive { trajectory: id, starts: vec![], inits, results, carried: vec![], emitted, states: pair.states.clone(), working: vec![], advance, tape, reverse: None, turnback: None };
+        let drive = Drive {
+            trajectory: id,
+            starts: vec![],
+            inits,
+            results,
+            carried: vec![],
+            emitted,
+            states: pair.states.clone(),
+            working: vec![],
+            advance,
+            tape,
+            reverse: None,
+            turnback: None,
+        };
         scope.raws.push(Raw::Node(Node::Sweep(Box::new(drive))));
         (Some(id), all)
     }
@@ -456,24 +530,39 @@ impl Flatten<'_> {
         let all: Vec<Val> = results.iter().copied().chain(emitted.iter().map(|e| e.value)).collect();
         let node = if op.carries == 0 {
             let step = self.back_step(bwd, vec![], &parts);
-            Node::For(Box::new(Loop { count, down: true, inits, results, emitted: emitted.clone(), carried: vec![], step }))
+            Node::For(Box::new(Loop { count, order: Order::Down, inits, results, emitted: emitted.clone(), carried: vec![], step }))
         } else {
             let decided = self.decided(op);
             let split = self.split(op, decided.tape);
             if decided.schedule.tapes() && split.kept.is_empty() {
                 let step = self.back_step(&split.reverse, vec![], &parts);
-                Node::For(Box::new(Loop { count, down: true, inits, results, emitted: emitted.clone(), carried: vec![], step }))
+                Node::For(Box::new(Loop { count, order: Order::Down, inits, results, emitted: emitted.clone(), carried: vec![], step }))
             } else {
                 let kept: Vec<Type> = split.kept.iter().map(|k| k.ty.clone()).collect();
                 let id = paired.unwrap_or_else(|| self.trajectory(count, &starts, decided, Sweep::Alone, kept.clone(), None));
                 let sweep = self.placed.trajectories[id.0 as usize].sweep;
                 let state_types = self.types(&starts);
                 let (advance, tape) = self.replays(decided, &split, &parts, sweep, &state_types);
-                let rows = |place: fn(usize) -> RowPlace, types: &[Type]| types.iter().enumerate().map(|(k, ty)| (place(k), ty.clone())).collect::<Vec<_>>();
+                let rows = |place: fn(usize) -> RowPlace, types: &[Type]| {
+                    types.iter().enumerate().map(|(k, ty)| (place(k), ty.clone())).collect::<Vec<_>>()
+                };
                 let reverse = decided.schedule.tapes().then(|| self.back_step(&split.reverse, rows(RowPlace::Tape, &kept), &parts));
                 let state_rows = rows(RowPlace::State, &state_types);
                 let turnback = (!decided.schedule.tapes()).then(|| self.back_step(bwd, state_rows, &parts));
-                Node::Reversal(Box::new(Drive { trajectory: id, starts, inits, results, carried: vec![], emitted: emitted.clone(), states: vec![], working: vec![], advance, tape, reverse, turnback }))
+                Node::Reversal(Box::new(Drive {
+                    trajectory: id,
+                    starts,
+                    inits,
+                    results,
+                    carried: vec![],
+                    emitted: emitted.clone(),
+                    states: vec![],
+                    working: vec![],
+                    advance,
+                    tape,
+                    reverse,
+                    turnback,
+                }))
             }
         };
         scope.raws.push(Raw::Node(node));
@@ -481,7 +570,14 @@ impl Flatten<'_> {
     }
 
     /// Steps that run a loop again for its unwind: over states alone.
-    fn replays(&mut self, decided: LoopDecision, split: &Split, parts: &Parts<'_>, sweep: Sweep, state_types: &[Type]) -> (Option<Step>, Option<Step>) {
+    fn replays(
+        &mut self,
+        decided: LoopDecision,
+        split: &Split,
+        parts: &Parts<'_>,
+        sweep: Sweep,
+        state_types: &[Type],
+    ) -> (Option<Step>, Option<Step>) {
         let op = parts.op;
         let advance = decided.schedule.advances_in_reversal(sweep).then(|| {
             let rows = self.row_types(parts.xs);

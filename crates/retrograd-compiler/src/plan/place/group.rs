@@ -115,7 +115,8 @@ impl Group<'_> {
             Raw::Write { base, source, window, .. } => {
                 let dynamic = window.dynamic.iter().all(|(start, _)| !self.pending.contains(start));
                 // Whoever reads the old value, and can, goes first: then it dies here and is overwritten in place.
-                let earlier = (0..raws.len().min(LOOK_AHEAD)).any(|j| j != k && self.reads(&raws[j], *base) && (j < k || self.is_ready(&raws[j])));
+                let earlier =
+                    (0..raws.len().min(LOOK_AHEAD)).any(|j| j != k && self.reads(&raws[j], *base) && (j < k || self.is_ready(&raws[j])));
                 let open = self.open.as_ref();
                 let conflict = open.is_some_and(|open| open.sums() || self.conflicts(open, *base, window));
                 dynamic && !earlier && !conflict && self.available(*base) && self.joins(&self.placed.ty(*source).shape, &[*source])
@@ -151,8 +152,12 @@ impl Group<'_> {
     fn row_fits(&self, item: &RowItem) -> bool {
         let all_available = || item.args.iter().all(|v| self.available(*v));
         match item.row.lowering {
-            Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Constant if self.placed.is_scalar(item.result) => all_available(),
-            Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Constant => self.joins(&self.placed.ty(item.result).shape, &item.args),
+            Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Constant if self.placed.is_scalar(item.result) => {
+                all_available()
+            }
+            Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Constant => {
+                self.joins(&self.placed.ty(item.result).shape, &item.args)
+            }
             Lowering::Sum if self.placed.is_scalar(item.result) => {
                 let source = item.args[0];
                 let shape = &self.placed.ty(source).shape;
@@ -221,10 +226,11 @@ impl Group<'_> {
 
     fn nest_is_flat(&self, nest: &Nest) -> bool {
         let iota = nest.shape.len() > 1 && nest.rows.iter().any(|item| item.row.lowering == Lowering::Iota);
+        let divides = nest.rows.iter().any(|item| self.placed.divisions.contains_key(&item.result));
         let members: BTreeSet<Val> = nest.rows.iter().map(|item| item.result).collect();
         let reads = nest.rows.iter().flat_map(|item| item.args.iter()).chain(nest.roots.iter().map(Root::source));
         let windows = nest.roots.iter().all(|root| !matches!(root, Root::Write { .. }));
-        !iota && windows && reads.into_iter().all(|v| members.contains(v) || self.is_flat(*v, &nest.shape))
+        !iota && !divides && windows && reads.into_iter().all(|v| members.contains(v) || self.is_flat(*v, &nest.shape))
     }
 
     fn open(&mut self, shape: &[usize]) -> &mut Open {
@@ -308,10 +314,9 @@ impl Group<'_> {
         if self.is_flat(source, &shape) { source } else { self.copy(source) }
     }
 
-    /// Whether a value is in memory, and one loop can walk these axes.
+    /// Whether one loop can walk these axes: they lie in one run, or it is one number all over.
     fn walks(&self, operand: Val, shape: &[usize], axes: &[usize]) -> bool {
-        let access = self.placed.access(operand);
-        !self.placed.is_scalar(access.root) && collapses(access, shape, axes)
+        collapses(self.placed.access(operand), shape, axes)
     }
 
     /// An operand whose axes can be walked by one loop.
@@ -327,7 +332,7 @@ impl Group<'_> {
         let mut sides = [(axes.lhs_contract, axes.lhs_batch), (axes.rhs_contract, axes.rhs_batch)];
         let mut operands = [item.args[0], item.args[1]];
         for (k, (contract, batch)) in sides.iter_mut().enumerate() {
-            if types[k].rank() == 0 || self.walks(operands[k], &types[k].shape, contract) {
+            if self.walks(operands[k], &types[k].shape, contract) {
                 continue;
             }
             let order: Vec<usize> = (0..types[k].rank()).filter(|axis| !contract.contains(axis)).chain(contract.iter().copied()).collect();

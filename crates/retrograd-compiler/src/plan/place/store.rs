@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::tree::{
-    Access, Block, Branch, Carried, Drive, Emitted, Home, Loop, Nest, Node, Placed, PointerId, Root, RowPlace, RowTime, Step, StepEnd, Store, StoreId, Val,
+    Access, Block, Branch, Carried, Drive, Emitted, Home, Loop, Nest, Node, Placed, PointerId, Root, RowPlace, RowTime, Step, StepEnd,
+    Store, StoreId, Val,
 };
 use crate::ir::Type;
 use crate::plan::schedule::Sweep;
@@ -255,7 +256,9 @@ impl Assign<'_> {
         let args = nest.rows.iter().flat_map(|item| item.args.iter()).chain(nest.roots.iter().map(Root::source));
         let reads = args.filter(|v| !nest.computes(**v)).map(|v| self.placed.access(*v)).filter(|access| access.root == value);
         let written = nest.roots.iter().any(|root| matches!(root, Root::Write { base, .. } if *base == value));
-        !written && self.placed.ty(value).elements() == nest.shape.iter().product::<usize>() && reads.into_iter().all(|access| access.strides == whole.strides && access.offset == 0 && access.dynamic.is_empty())
+        !written
+            && self.placed.ty(value).elements() == nest.shape.iter().product::<usize>()
+            && reads.into_iter().all(|access| access.strides == whole.strides && access.offset == 0 && access.dynamic.is_empty())
     }
 
     fn branch(&mut self, branch: &mut Branch, k: usize, uses: &LastUse, owned: &mut Owned) {
@@ -360,6 +363,8 @@ impl Assign<'_> {
         let replays = drive.advance.is_some() || drive.tape.is_some() || drive.turnback.is_some();
         drive.working = drive.starts.iter().filter(|_| replays).map(|start| self.working(*start)).collect();
         self.enter();
+        // The start state is slot 0: it can be restored until the last step is reversed.
+        drive.starts.iter().for_each(|start| self.touch(*start));
         for step in [&mut drive.advance, &mut drive.tape].into_iter().flatten() {
             self.step(step, &mut drive.working, &[], &memory);
         }
@@ -404,7 +409,12 @@ impl Assign<'_> {
         let copies = trajectory.slots.saturating_sub(1);
         let states: Vec<u64> = trajectory.starts.iter().map(|v| self.bytes(*v).next_multiple_of(8)).collect();
         let snapshots = states.iter().filter(|_| copies > 0).map(|bytes| self.store(copies * bytes)).collect();
-        let tapes = trajectory.kept.iter().filter(|_| trajectory.tape_rows > 0).map(|ty| self.store(trajectory.tape_rows * ty.bytes() as u64)).collect();
+        let tapes = trajectory
+            .kept
+            .iter()
+            .filter(|_| trajectory.tape_rows > 0)
+            .map(|ty| self.store(trajectory.tape_rows * ty.bytes() as u64))
+            .collect();
         let trajectory = &mut self.placed.trajectories[id];
         (trajectory.words, trajectory.snapshots, trajectory.tapes) = (words, snapshots, tapes);
         trajectory.memory()
@@ -427,7 +437,8 @@ impl Assign<'_> {
             if let RowPlace::Stream(stream) = write.to {
                 self.touch(stream);
             }
-            let made_here = !step.carries.iter().any(|(param, _)| *param == write.value) && !step.rows.iter().any(|row| row.value == write.value);
+            let made_here =
+                !step.carries.iter().any(|(param, _)| *param == write.value) && !step.rows.iter().any(|row| row.value == write.value);
             write.when = if made_here { RowTime::After } else { RowTime::Before };
             if made_here && !targets.carries.contains_key(&write.value) && !self.placed.is_scalar(write.value) {
                 targets.rows.entry(write.value).or_insert(write.pointer);

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::ir::{Array, Attrs, DType, ErrorKind, Pos, Row, Scalar, Type, Write};
+use crate::ir::{Array, Attrs, DType, ErrorKind, Lowering, Pos, Row, Scalar, Type, Write};
 use crate::plan::schedule::{Schedule, Sweep};
 
 /// A value of the tree.
@@ -247,8 +247,8 @@ pub struct Branch {
 pub struct Loop {
     /// How many steps.
     pub count: Val,
-    /// Whether the index runs downwards.
-    pub down: bool,
+    /// Upwards or downwards.
+    pub order: Order,
     /// Start values of the carries.
     pub inits: Vec<Val>,
     /// Final values of the carries.
@@ -259,6 +259,15 @@ pub struct Loop {
     pub carried: Vec<Carried>,
     /// One step.
     pub step: Step,
+}
+
+/// Direction of a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Ascending.
+    Up,
+    /// Descending.
+    Down,
 }
 
 /// A stream that a loop emits.
@@ -444,9 +453,11 @@ impl RowItem {
     /// The scalar op that an elementwise row computes.
     pub fn scalar(&self) -> Scalar {
         match self.row.lowering {
-            crate::ir::Lowering::Map(scalar) => scalar,
-            crate::ir::Lowering::Convert => Scalar::Convert(self.attrs.dtype("dtype")),
-            other => panic!("elementwise rows only: {} lowers to {other:?}", self.row.name),
+            Lowering::Map(scalar) => scalar,
+            Lowering::Convert => Scalar::Convert(self.attrs.dtype("dtype")),
+            Lowering::Iota | Lowering::Constant | Lowering::View(_) | Lowering::Write(_) | Lowering::Sum | Lowering::Dot => {
+                panic!("elementwise rows only: {}", self.row.name)
+            }
         }
     }
 }
@@ -489,7 +500,9 @@ impl Node {
             Node::Nest(nest) => nest.roots.iter().map(|root| *root.value()).collect(),
             Node::If(branch) => branch.results.clone(),
             Node::For(node) => node.results.iter().copied().chain(node.emitted.iter().map(|e| e.value)).collect(),
-            Node::Sweep(drive) | Node::Reversal(drive) => drive.results.iter().copied().chain(drive.emitted.iter().map(|e| e.value)).collect(),
+            Node::Sweep(drive) | Node::Reversal(drive) => {
+                drive.results.iter().copied().chain(drive.emitted.iter().map(|e| e.value)).collect()
+            }
         }
     }
 

@@ -35,7 +35,11 @@ pub fn find(name: &str) -> Option<Arc<dyn Strategy>> {
 }
 
 /// One decision per loop, each with an equal share of the spare bytes.
-fn each(facts: &Facts, spare: Option<u64>, decide: impl Fn(&LoopFacts, Option<u64>) -> Result<LoopDecision, Error>) -> Result<Decision, Error> {
+fn each(
+    facts: &Facts,
+    spare: Option<u64>,
+    decide: impl Fn(&LoopFacts, Option<u64>) -> Result<LoopDecision, Error>,
+) -> Result<Decision, Error> {
     let share = spare.map(|bytes| bytes / (facts.loops.len() as u64).max(1));
     let loops = facts.loops.iter().map(|facts| Ok((facts.bwd, decide(facts, share)?))).collect::<Result<_, Error>>()?;
     Ok(Decision { loops })
@@ -44,7 +48,9 @@ fn each(facts: &Facts, spare: Option<u64>, decide: impl Fn(&LoopFacts, Option<u6
 /// The count of a loop, for strategies that must know it before the run.
 fn known_count(facts: &LoopFacts, strategy: &str) -> Result<u64, Error> {
     facts.count.ok_or_else(|| {
-        let message = format!("`{strategy}` needs the number of steps before the run, and this loop's is known only at run time; use `revolve` or `auto`");
+        let message = format!(
+            "`{strategy}` needs the number of steps before the run, and this loop's is known only at run time; use `revolve` or `auto`"
+        );
         Error::new(ErrorKind::Unsupported, facts.pos.clone(), message)
     })
 }

@@ -18,7 +18,9 @@ impl Strategy for Revolve {
     }
 
     fn decide(&self, facts: &Facts, spare: Option<u64>) -> Result<Decision, Error> {
-        each(facts, spare, |facts, share| Ok(LoopDecision { schedule: Schedule::Revolve { slots: slots(facts, share) }, tape: Tape::States }))
+        each(facts, spare, |facts, share| {
+            Ok(LoopDecision { schedule: Schedule::Revolve { slots: slots(facts, share) }, tape: Tape::States })
+        })
     }
 }
 

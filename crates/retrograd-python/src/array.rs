@@ -1,0 +1,105 @@
+//! NumPy arrays as arrays of the compiler and as memory of a run.
+
+use numpy::{Element, PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use retrograd::{Array, DType, Data, Type};
+
+/// The elements of a row-major NumPy array; the Python side has made it so.
+pub(crate) fn from_numpy(array: &Bound<'_, PyAny>) -> PyResult<Array> {
+    let shape = array.cast::<PyUntypedArray>()?.shape().to_vec();
+    let data = if let Ok(elements) = elements::<f64>(array) {
+        Data::F64(elements)
+    } else if let Ok(elements) = elements::<i64>(array) {
+        Data::I64(elements)
+    } else if let Ok(elements) = elements::<bool>(array) {
+        Data::Bool(elements)
+    } else {
+        return Err(PyTypeError::new_err("arrays of float64, int64 or bool reach the compiler"));
+    };
+    Ok(Array::new(shape, data))
+}
+
+fn elements<T: Element + Copy>(array: &Bound<'_, PyAny>) -> PyResult<Vec<T>> {
+    let array: PyReadonlyArrayDyn<'_, T> = array.extract()?;
+    Ok(array.as_slice()?.to_vec())
+}
+
+/// A NumPy array with these elements.
+pub(crate) fn to_numpy<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyAny>> {
+    match array.data() {
+        Data::F64(x) => shaped(py, x, array.shape()),
+        Data::I64(x) => shaped(py, x, array.shape()),
+        Data::Bool(x) => shaped(py, x, array.shape()),
+        Data::F32(x) => shaped(py, x, array.shape()),
+        Data::I32(x) => shaped(py, x, array.shape()),
+    }
+}
+
+fn shaped<'py, T: Element + Copy>(py: Python<'py>, elements: &[T], shape: &[usize]) -> PyResult<Bound<'py, PyAny>> {
+    Ok(PyArray1::from_slice(py, elements).reshape(shape.to_vec())?.into_any())
+}
+
+/// Where a run reads: an address that crosses to where Python is not held.
+pub(crate) struct Source(usize);
+
+impl Source {
+    pub(crate) fn pointer(&self) -> *const u8 {
+        std::ptr::with_exposed_provenance(self.0)
+    }
+}
+
+/// Where a run writes.
+pub(crate) struct Target(usize);
+
+impl Target {
+    pub(crate) fn pointer(&self) -> *mut u8 {
+        std::ptr::with_exposed_provenance_mut(self.0)
+    }
+}
+
+/// The memory of an aligned row-major array of that type.
+pub(crate) fn source(array: &Bound<'_, PyAny>, ty: &Type) -> PyResult<Source> {
+    if array.cast::<PyUntypedArray>()?.shape() != ty.shape {
+        return Err(PyTypeError::new_err(format!("an input of type {ty} is needed")));
+    }
+    match ty.dtype {
+        DType::F64 => address::<f64>(array),
+        DType::I64 => address::<i64>(array),
+        DType::Bool => address::<bool>(array),
+        DType::F32 => address::<f32>(array),
+        DType::I32 => address::<i32>(array),
+    }
+}
+
+fn address<T: Element>(array: &Bound<'_, PyAny>) -> PyResult<Source> {
+    let array: PyReadonlyArrayDyn<'_, T> = array.extract()?;
+    Ok(Source(array.as_slice()?.as_ptr().expose_provenance()))
+}
+
+/// A new array of that type, and its memory.
+pub(crate) fn target<'py>(py: Python<'py>, ty: &Type) -> PyResult<(Bound<'py, PyAny>, Target)> {
+    match ty.dtype {
+        DType::F64 => zeros::<f64>(py, ty),
+        DType::I64 => zeros::<i64>(py, ty),
+        DType::Bool => zeros::<bool>(py, ty),
+        DType::F32 => zeros::<f32>(py, ty),
+        DType::I32 => zeros::<i32>(py, ty),
+    }
+}
+
+fn zeros<'py, T: Element>(py: Python<'py>, ty: &Type) -> PyResult<(Bound<'py, PyAny>, Target)> {
+    let array = PyArrayDyn::<T>::zeros(py, ty.shape.clone(), false);
+    let address = array.data().expose_provenance();
+    Ok((array.into_any(), Target(address)))
+}
+
+/// A type from its name and extents.
+pub(crate) fn type_of(dtype: &str, shape: Vec<usize>) -> PyResult<Type> {
+    Ok(Type::new(dtype_of(dtype)?, shape))
+}
+
+/// An element type from its name.
+pub(crate) fn dtype_of(name: &str) -> PyResult<DType> {
+    DType::ALL.into_iter().find(|dtype| dtype.name() == name).ok_or_else(|| PyTypeError::new_err(format!("no element type `{name}`")))
+}

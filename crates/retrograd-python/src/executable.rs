@@ -1,0 +1,115 @@
+//! Compilation and runs.
+
+use std::sync::Arc;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use retrograd::pipeline::{self, Compiled, Options, Wanted};
+use retrograd::{Array, Budget, Error, ErrorKind, IntoBudget, Pos, Strategy, strategy};
+
+use crate::array::{Source, Target, from_numpy, source, target, to_numpy};
+use crate::error::exception;
+use crate::tracer::Program;
+
+/// A compiled Program.
+#[pyclass(frozen)]
+pub(crate) struct Executable(Compiled);
+
+/// Compiles: `wanted` is "results", "gradient" or "value_and_gradient", with respect to the inputs `argnums`; a strategy is a name with
+/// options, as (name, {option: number}).
+#[pyfunction]
+pub(crate) fn compile(
+    py: Python<'_>,
+    program: &Program,
+    wanted: &str,
+    argnums: Vec<usize>,
+    strategy: (String, Vec<(String, u64)>),
+    budget: Option<Bound<'_, PyAny>>,
+) -> PyResult<Executable> {
+    let wanted = match wanted {
+        "results" => Wanted::Results,
+        "gradient" => Wanted::Gradient,
+        "value_and_gradient" => Wanted::ValueAndGradient,
+        other => return Err(PyValueError::new_err(format!("nothing is called `{other}`"))),
+    };
+    let budget = budget.map(|budget| bytes(py, &budget)).transpose()?.map(Budget::bytes);
+    let strategy = strategy_of(&strategy.0, &strategy.1).map_err(|error| exception(py, error))?;
+    let options = Options { wanted, argnums, strategy, budget };
+    let compiled = py.detach(|| pipeline::compile(&program.0, &options)).map_err(|error| exception(py, error))?;
+    Ok(Executable(compiled))
+}
+
+/// A budget from an integer of bytes or from words such as "1.2 MB".
+fn bytes(py: Python<'_>, budget: &Bound<'_, PyAny>) -> PyResult<Budget> {
+    let parsed = if let Ok(text) = budget.extract::<String>() {
+        text.as_str().into_budget()
+    } else if let Ok(bytes) = budget.extract::<u64>() {
+        bytes.into_budget()
+    } else {
+        let message = format!("a budget is an integer of bytes or a string such as \"16 MB\", found {}", budget.repr()?);
+        Err(argument(message))
+    };
+    parsed.map_err(|error| exception(py, error))
+}
+
+fn strategy_of(name: &str, options: &[(String, u64)]) -> Result<Arc<dyn Strategy>, Error> {
+    match (name, options) {
+        ("periodic", [(option, period)]) if option == "period" => Ok(Arc::new(strategy::Periodic { period: Some(*period) })),
+        (_, [(option, _), ..]) => Err(argument(format!("the strategy `{name}` has no option `{option}`"))),
+        (_, []) => strategy::find(name).ok_or_else(|| {
+            let names: Vec<&str> = strategy::all().iter().map(|strategy| strategy.name()).collect();
+            argument(format!("no strategy `{name}`; there are {}", names.join(", ")))
+        }),
+    }
+}
+
+fn argument(message: String) -> Error {
+    Error::new(ErrorKind::Argument, Pos::unknown(), message)
+}
+
+#[pymethods]
+impl Executable {
+    /// Bytes of the arena, as planned.
+    #[getter]
+    fn bytes_peak(&self) -> u64 {
+        self.0.plan.bytes_peak
+    }
+
+    /// The plan in words.
+    fn plan(&self) -> String {
+        self.0.plan.to_string()
+    }
+
+    /// The Program that runs, in its text form.
+    fn program(&self) -> String {
+        self.0.program.to_string()
+    }
+
+    /// What the reference interpreter says: the judge of `run` in tests.
+    fn interpret<'py>(&self, py: Python<'py>, inputs: Vec<Bound<'py, PyAny>>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let inputs = inputs.iter().map(from_numpy).collect::<PyResult<Vec<Array>>>()?;
+        let results = py.detach(|| retrograd::eval::run(&self.0.program, &inputs)).map_err(|error| exception(py, error))?;
+        results.iter().map(|array| to_numpy(py, array)).collect()
+    }
+
+    /// Runs on row-major arrays, without a copy; returns the results, the bytes and the seconds that it took. Other Python threads run
+    /// meanwhile.
+    fn run<'py>(&self, py: Python<'py>, inputs: Vec<Bound<'py, PyAny>>) -> PyResult<(Vec<Bound<'py, PyAny>>, u64, f64)> {
+        let executable = self.0.executable();
+        if inputs.len() != executable.inputs().len() {
+            return Err(PyValueError::new_err(format!("{} inputs are needed, found {}", executable.inputs().len(), inputs.len())));
+        }
+        let sources = inputs.iter().zip(executable.inputs()).map(|(array, ty)| source(array, ty)).collect::<PyResult<Vec<Source>>>()?;
+        let (outputs, targets): (Vec<_>, Vec<Target>) =
+            executable.outputs().iter().map(|ty| target(py, ty)).collect::<PyResult<Vec<_>>>()?.into_iter().unzip();
+        let result = py.detach(|| {
+            let sources: Vec<*const u8> = sources.iter().map(Source::pointer).collect();
+            let targets: Vec<*mut u8> = targets.iter().map(Target::pointer).collect();
+            // SAFETY: `source` and `target` checked type, shape, order and alignment of one array per input and output; `inputs` and
+            // `outputs` keep them alive; outputs are new, so they overlap nothing; the Python side makes bools 0 or 1.
+            unsafe { executable.run_raw(&sources, &targets) }
+        });
+        let stats = result.map_err(|error| exception(py, error))?;
+        Ok((outputs, stats.bytes_peak, stats.seconds))
+    }
+}

@@ -1,0 +1,16 @@
+//! The native half of the Python package: the tracer, compilation and runs. What users see is written in Python, in `python/retrograd`.
+
+mod array;
+mod error;
+mod executable;
+mod tracer;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use crate::executable::{Executable, compile};
+    #[pymodule_export]
+    use crate::tracer::{Program, Tracer};
+}

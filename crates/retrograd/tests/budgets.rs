@@ -1,0 +1,99 @@
+//! One number of bytes: every strategy and budget gives the same bits, and the peak is what was predicted.
+
+use retrograd::strategy::{Auto, KeepAll, Periodic, Revolve};
+use retrograd::{Array, ErrorKind, Strategy, Var, for_loop, value_and_grad};
+
+/// Deterministic numbers in −1 … 1.
+fn numbers(count: usize, seed: f64) -> Array {
+    Array::f64([count], (0..count).map(|k| ((k as f64 + seed) * 12.9898).sin()).collect())
+}
+
+fn tanh_loop<'t>([s, theta]: [Var<'t>; 2]) -> Var<'t> {
+    let s = for_loop(100, s, |_, s| s + 0.01 * (theta * s).tanh());
+    (s * s).sum()
+}
+
+fn lorenz<'t>([state, parameters]: [Var<'t>; 2]) -> Var<'t> {
+    let [sigma, rho, beta] = [0, 1, 2].map(|k| parameters.at(k));
+    let [x, y, z] = for_loop(500, [0, 1, 2].map(|k| state.at(k)), |_, [x, y, z]| {
+        [x + 0.01 * (sigma * (y - x)), y + 0.01 * (x * (rho - z) - y), z + 0.01 * (x * y - beta * z)]
+    });
+    x * x + y * y + z * z
+}
+
+fn jacobi<'t>([a, b]: [Var<'t>; 2]) -> Var<'t> {
+    let n = a.shape()[0];
+    let stencil = |from: Var<'t>, to: Var<'t>| {
+        to.set(1..n - 1, (from.slice(0..n - 2) + from.slice(1..n - 1) + from.slice(2..n)) * 0.33333 * from.slice(1..n - 1))
+    };
+    let (a, _) = for_loop(40, (a, b), |_, (a, b)| {
+        let b = stencil(a, b);
+        (stencil(b, a), b)
+    });
+    a.sum()
+}
+
+/// Runs one function under a strategy and a budget: outputs, the plan's peak, the measured peak.
+fn run(
+    f: for<'t> fn([Var<'t>; 2]) -> Var<'t>,
+    args: &[Array; 2],
+    strategy: impl Strategy + 'static,
+    budget: Option<u64>,
+) -> (Vec<Array>, u64) {
+    let gradient = value_and_grad(f).argnums(&[0, 1]).strategy(strategy);
+    let gradient = match budget {
+        Some(bytes) => gradient.budget(bytes),
+        None => gradient,
+    };
+    let compiled = gradient.compile(args).unwrap();
+    let (outputs, stats) = compiled.run_with_stats(&[&args[0], &args[1]]).unwrap();
+    assert_eq!(compiled.plan.bytes_peak, stats.bytes_peak, "predicted peak is the measured one\n{}", compiled.plan);
+    assert!(budget.is_none_or(|bytes| stats.bytes_peak <= bytes));
+    let checked = compiled.executable().run_checked(&[&args[0], &args[1]]).unwrap();
+    assert!(checked.guards_intact && checked.bytes_touched <= stats.bytes_peak);
+    (outputs, stats.bytes_peak)
+}
+
+fn smallest(f: for<'t> fn([Var<'t>; 2]) -> Var<'t>, args: &[Array; 2], strategy: impl Strategy + 'static) -> u64 {
+    let error = value_and_grad(f).argnums(&[0, 1]).strategy(strategy).budget(1u64).compile(args).unwrap_err();
+    let ErrorKind::OverBudget { needed, budget: 1 } = error.kind else { panic!("{error}") };
+    needed
+}
+
+fn same_bits_everywhere(f: for<'t> fn([Var<'t>; 2]) -> Var<'t>, args: [Array; 2]) {
+    let (expected, all) = run(f, &args, KeepAll, None);
+    let same = |found: (Vec<Array>, u64), what: &str| {
+        assert!(expected.iter().zip(&found.0).all(|(a, b)| a.same_bits(b)), "{what} changes bits");
+    };
+    same(run(f, &args, Periodic { period: None }, None), "periodic");
+    for period in [1, 2, 7, 1000] {
+        same(run(f, &args, Periodic { period: Some(period) }, None), "a period");
+    }
+    same(run(f, &args, Revolve, None), "revolve");
+    same(run(f, &args, Auto, None), "auto");
+    let least = smallest(f, &args, Revolve);
+    assert!(least < all);
+    for budget in [least, least + 40, (least + all) / 2, all, 2 * all] {
+        same(run(f, &args, Revolve, Some(budget)), "a budget for revolve");
+        same(run(f, &args, Auto, Some(budget)), "a budget for auto");
+    }
+    let refused = value_and_grad(f).argnums(&[0, 1]).strategy(Revolve).budget(least - 1).compile(&args).unwrap_err();
+    assert_eq!(refused.kind, ErrorKind::OverBudget { needed: least, budget: least - 1 });
+    let keep = smallest(f, &args, KeepAll);
+    same(run(f, &args, KeepAll, Some(keep)), "keep all at exactly its bytes");
+}
+
+#[test]
+fn tanh_loop_has_the_same_bits_under_every_plan() {
+    same_bits_everywhere(tanh_loop, [numbers(50, 0.1), numbers(50, 7.3)]);
+}
+
+#[test]
+fn lorenz_has_the_same_bits_under_every_plan() {
+    same_bits_everywhere(lorenz, [Array::f64([3], vec![1.0, 1.1, 0.9]), Array::f64([3], vec![10.0, 28.0, 8.0 / 3.0])]);
+}
+
+#[test]
+fn in_place_stencil_has_the_same_bits_under_every_plan() {
+    same_bits_everywhere(jacobi, [numbers(37, 0.5), numbers(37, 2.5)]);
+}

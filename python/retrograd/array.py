@@ -1,0 +1,380 @@
+"""The traced array: a mutable box around a value of the Program, with NumPy's meaning of views, scalars and promotion.
+
+An Array is a *root* (it owns its value) or a *view* (a link to its parent; reads and writes go through to the root, so aliases agree).
+A root is *concrete* while its elements are known in Python: then NumPy itself computes with them, and `int`, `float`, `bool` work.
+"""
+
+import numpy as np
+
+from . import errors
+from .trace import DTYPES, NUMPY, current, refuse_dtype
+from .views import Reshape
+
+
+class Symbol:
+    """An integer of the Program as `symbol + offset`, with known bounds: decides slice lengths and signs of indices."""
+
+    def __init__(self, low=None, high=None):
+        self.low = low
+        self.high = high
+
+
+class Array:
+    """A traced NumPy array or scalar. Functions of the user see it in place of `np.ndarray`."""
+
+    __slots__ = (
+        "shape", "dtype", "_shadow", "_scalar", "_parent", "_link", "_frame", "_value", "_const", "_poison", "_version", "_cache",
+        "_outer", "_symbol", "_offset", "_entangled", "__weakref__",
+    )
+    __array_priority__ = 1000
+
+    def __init__(self, shape, dtype, scalar=False, shadow=None):
+        self.shape = tuple(shape)
+        self.dtype = np.dtype(dtype)
+        self._scalar = scalar
+        self._shadow = shadow
+        self._parent = self._link = self._value = self._const = self._poison = self._cache = self._outer = self._symbol = None
+        self._entangled = None
+        self._offset = 0
+        self._version = 0
+        self._frame = current().frame
+
+    # What it is made of
+
+    def root(self):
+        array = self
+        while array._parent is not None:
+            array = array._parent
+        return array
+
+    def handle(self):
+        """The value of the Program that this array is now."""
+        trace = current()
+        if trace is None:
+            raise errors.Unsupported("a traced array was kept after its function had been traced", errors.here())
+        root = self.root()
+        self._check_readable(root)
+        cache = self._cache
+        if cache is not None and cache[0] == root._version and cache[1].open:
+            return cache[2]
+        if self._parent is not None:
+            handle = self._link.read(trace, self._parent.handle(), self.shape)
+        elif self._const is not None:
+            handle = trace.constant(self._const)
+        else:
+            return self._value
+        self._cache = (root._version, trace.frame, handle)
+        return handle
+
+    def payload(self):
+        """The elements, where they are known in Python; else None."""
+        root = self.root()
+        if root._const is None:
+            return None
+        self._check_readable(root)
+        if self._parent is None:
+            return self._const
+        parent = self._parent.payload()
+        static = getattr(self._link, "is_static", lambda: True)()
+        return self._link.view(parent) if static else None
+
+    def set(self, handle):
+        """Becomes another value of the same type, in place: through views, and seen by all aliases."""
+        self.check_writable()
+        if self._parent is not None:
+            self._parent.set(self._link.write(current(), self._parent.handle(), handle))
+            return
+        self.changes()
+        self._value, self._const = handle, None
+
+    def changes(self):
+        """Notes that this root changes now; arrays that may or may not share its memory are not known from here on."""
+        self._log()
+        for other in self._entangled or ():
+            if other._poison is None and other._frame.open:
+                file, line = errors.here()
+                other.poison(f"this array may share memory with one that is changed at line {line}; copy it before with .copy()")
+
+    def _log(self):
+        """Every open body inside the one that made this root restores it when it is traced again."""
+        for frame in reversed(current().frames):
+            if frame is self._frame:
+                break
+            frame.mutated.setdefault(self, self.state())
+        self._version += 1
+
+    def state(self):
+        return (self._value, self._const, self._poison)
+
+    def restore(self, state):
+        self._value, self._const, self._poison = state
+        self._version += 1
+
+    def poison(self, message):
+        """From now on its elements are not known under this name; reading it is an error."""
+        self._log()
+        self._poison = message
+
+    def _check_readable(self, root):
+        if root._poison is not None:
+            raise errors.Unsupported(root._poison, errors.here())
+        if not root._frame.open:
+            raise errors.Unsupported("a value that was made inside a loop is used outside of it", errors.here())
+
+    def check_writable(self):
+        root = self.root()
+        if root._outer is not None:
+            raise errors.Unsupported(
+                f"in-place change of {root._outer}, which is not local to the function; copy it first: np.array({root._outer})", errors.here()
+            )
+
+    # NumPy's attributes
+
+    @property
+    def ndim(self):
+        return len(self.shape)
+
+    @property
+    def size(self):
+        return int(np.prod(self.shape, dtype=np.int64))
+
+    @property
+    def T(self):
+        return np.transpose(self)
+
+    def __len__(self):
+        if not self.shape:
+            raise TypeError("len() of unsized object")
+        return self.shape[0]
+
+    def __iter__(self):
+        if not self.shape:
+            raise TypeError("iteration over a 0-d array")
+        return (self[k] for k in range(self.shape[0]))
+
+    def __repr__(self):
+        kind = "traced" if self.root()._const is None else "local"
+        return f"<{kind} {'scalar' if self._scalar else 'array'} {describe(self)}>"
+
+    def __getitem__(self, index):
+        from . import indexing
+
+        return indexing.load(self, index)
+
+    def __setitem__(self, index, value):
+        from . import indexing
+
+        indexing.store(self, index, value)
+
+    # What needs the elements in Python
+
+    def _concrete(self, what, instead):
+        payload = self.payload()
+        if payload is None:
+            raise errors.Unsupported(f"{what} of a traced value: its elements are not known before the program runs; {instead}", errors.here())
+        return payload
+
+    def __bool__(self):
+        return bool(self._concrete("the truth (if, while, and, or, not, assert)", "use np.where or np.logical_and/or/not"))
+
+    def __float__(self):
+        return float(self._concrete("float()", "leave out float(), or use np.* instead of math.*"))
+
+    def __int__(self):
+        return int(self._concrete("int()", "round it outside of the function and pass it as an argument"))
+
+    def __complex__(self):
+        raise errors.Unsupported("complex numbers are not supported", errors.here())
+
+    def __index__(self):
+        what = "use as a Python integer (a shape, a list index, a count)"
+        return self._concrete(what, "take it from a shape, or from a variable of the enclosing scope").__index__()
+
+    def __array__(self, dtype=None, copy=None):
+        payload = self._concrete("conversion to a NumPy array", "pass it to NumPy functions as it is")
+        return np.array(payload, dtype=dtype)
+
+    def item(self, *args):
+        return self._concrete("item()", "leave it out").item(*args)
+
+    def tolist(self):
+        return self._concrete("tolist()", "leave it out").tolist()
+
+    def __round__(self, *_):
+        raise errors.Unsupported("round() of a traced value", errors.here())
+
+    def __getattr__(self, name):
+        if not name.startswith("__") and hasattr(np.ndarray, name):
+            raise errors.Unsupported(f"the array method .{name} is not supported", errors.here())
+        raise AttributeError(f"'retrograd.Array' object has no attribute '{name}'")
+
+    # NumPy's protocols
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        from . import functions
+
+        return functions.ufunc(ufunc, method, inputs, kwargs)
+
+    def __array_function__(self, function, _types, args, kwargs):
+        from . import functions
+
+        return functions.function(function, args, kwargs)
+
+    def copy(self, order="C"):
+        return np.copy(self)
+
+    def dot(self, other):
+        return np.dot(self, other)
+
+    def reshape(self, *shape):
+        return np.reshape(self, shape[0] if len(shape) == 1 else shape)
+
+    def transpose(self, *axes):
+        if not axes or axes == (None,):
+            return np.transpose(self)
+        return np.transpose(self, axes[0] if len(axes) == 1 and isinstance(axes[0], (tuple, list)) else axes)
+
+    def astype(self, dtype, **_):
+        from . import functions
+
+        return functions.astype(self, dtype)
+
+    def fill(self, value):
+        self[...] = value
+
+
+def _methods():
+    """Operators and methods that are the NumPy function of that name."""
+    binary = {
+        "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.true_divide, "floordiv": np.floor_divide,
+        "mod": np.remainder, "pow": np.power, "matmul": np.matmul, "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
+    }
+    for name, ufunc in binary.items():
+        setattr(Array, f"__{name}__", lambda a, b, ufunc=ufunc: ufunc(a, b))
+        setattr(Array, f"__r{name}__", lambda a, b, ufunc=ufunc: ufunc(b, a))
+        setattr(Array, f"__i{name}__", lambda a, b, ufunc=ufunc: inplace(a, ufunc(a, b)))
+    compare = {"lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal}
+    for name, ufunc in compare.items():
+        setattr(Array, f"__{name}__", lambda a, b, ufunc=ufunc: ufunc(a, b))
+    Array.__hash__ = object.__hash__
+    for name, ufunc in {"neg": np.negative, "pos": np.positive, "abs": np.absolute, "invert": np.invert}.items():
+        setattr(Array, f"__{name}__", lambda a, ufunc=ufunc: ufunc(a))
+    for name in ("sum", "mean", "ravel", "squeeze", "swapaxes"):
+        function = getattr(np, name)
+        setattr(Array, name, lambda a, *args, function=function, **kwargs: function(a, *args, **kwargs))
+    Array.flatten = lambda a: np.ravel(a).copy()
+
+
+def inplace(array, result):
+    """`array += …`: NumPy scalars are rebound, arrays change in place and keep their element type."""
+    if array._scalar:
+        return result
+    array[...] = result
+    return array
+
+
+def describe(array):
+    """`f64[3,4]`, as in messages of the compiler."""
+    axes = ",".join(map(str, array.shape))
+    return DTYPES.get(array.dtype, str(array.dtype)) + (f"[{axes}]" if array.shape else "")
+
+
+def shadow_of(shape):
+    """A NumPy array of that shape and row-major strides without memory: only its shape and strides are ever looked at."""
+    strides = np.cumprod([1, *reversed(shape[1:])])[::-1] if len(shape) else ()
+    return np.lib.stride_tricks.as_strided(np.zeros(1, np.int8), tuple(shape), [int(s) for s in strides])
+
+
+def traced(handle, scalar=None, ordered=True):
+    """A new root with this value. Results of rank 0 are scalars, as in NumPy; `ordered` where NumPy's result is row-major."""
+    dtype, shape = current().type(handle)
+    array = Array(shape, NUMPY[dtype], scalar=not shape if scalar is None else scalar)
+    array._shadow = shadow_of(array.shape) if ordered or len(shape) < 2 else None
+    array._value = handle
+    return array
+
+
+def local(elements):
+    """A concrete root with a copy of these elements; scalars stay as they are, other element types stay NumPy's."""
+    if not isinstance(elements, np.ndarray) or elements.dtype not in DTYPES:
+        return elements
+    ordered = elements.flags.c_contiguous or elements.ndim < 2
+    array = Array(elements.shape, elements.dtype, shadow=shadow_of(elements.shape) if ordered else None)
+    array._const = np.array(elements, order="C")
+    return array
+
+
+def outer(elements, name):
+    """The concrete Array for a NumPy array that the function did not make; one per array, so that aliases agree."""
+    trace = current()
+    known = trace.outer.get(id(elements))
+    if known is None:
+        array = Array(elements.shape, elements.dtype)
+        array._const, array._outer, array._frame = elements, name, trace.frames[0]
+        array._shadow = shadow_of(elements.shape) if elements.flags.c_contiguous else None
+        known = trace.outer[id(elements)] = (elements, array)
+    return known[1]
+
+
+def view(parent, link):
+    """A view of an array; of a scalar, a new scalar."""
+    shadow = link.view(parent._shadow if parent._shadow is not None else shadow_of(parent.shape))
+    array = Array(shadow.shape, parent.dtype, shadow=None if parent._shadow is None else shadow)
+    array._parent, array._link = parent, link
+    return array
+
+
+def reshaped(array, shape):
+    """NumPy's reshape: a view where strides allow it, else a copy; where the strides are not known, something in between."""
+    plain = shadow_of(array.shape)
+    try:
+        shape = plain.reshape(shape).shape
+    except ValueError as error:
+        raise errors.ShapeError(str(error), errors.here()) from None
+    if array._shadow is not None or array.ndim < 2:
+        try:
+            np.reshape(array._shadow, shape, copy=False)
+        except ValueError:
+            return frozen_copy(array, shape, ambiguous=False)
+        return view(array, Reshape(shape))
+    return frozen_copy(array, shape, ambiguous=True)
+
+
+def frozen_copy(array, shape, ambiguous):
+    payload = array.payload()
+    if payload is not None:
+        result = local(payload.reshape(shape))
+    else:
+        trace = current()
+        result = traced(trace.op("reshape", [array.handle()], shape=list(shape)), scalar=False)
+    if ambiguous:
+        entangle(result, array.root())
+    return result
+
+
+def entangle(a, b):
+    """Two roots that may or may not share memory: a change of one makes the other unknown."""
+    for one, other in ((a, b), (b, a)):
+        one._entangled = {**(one._entangled or {}), other: None}
+
+
+def lift(value, what="value"):
+    """(handle, element type, shape) of anything that can be an operand."""
+    if isinstance(value, Array):
+        return value.handle()
+    elements = np.asarray(value)
+    if elements.dtype not in DTYPES:
+        raise errors.DTypeError(f"{what}: {refuse_dtype(elements.dtype)}" if elements.dtype != object else f"{what} of type {type(value).__name__} is not supported", errors.here())
+    return current().constant(elements)
+
+
+def affine(value):
+    """(symbol, offset) of an integer; the symbol of a Python integer is None."""
+    if isinstance(value, Array):
+        if value._symbol is None:
+            value._symbol = Symbol()
+        return value._symbol, value._offset
+    return None, int(value)
+
+
+_methods()

@@ -1,0 +1,125 @@
+"""Which names a piece of source reads before it writes them, writes, and surely writes."""
+
+import ast
+
+SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def stored(node):
+    """Names that statements bind, with the line of the last binding; nested functions keep theirs to themselves."""
+    found = {}
+    for statement in node if isinstance(node, list) else [node]:
+        for item in _walk(statement):
+            for name in _bindings(item):
+                found[name] = getattr(item, "lineno", 0)
+    return found
+
+
+def _bindings(node):
+    if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
+        return [node.id]
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return [node.name]
+    if isinstance(node, ast.alias):
+        return [(node.asname or node.name).split(".")[0]]
+    if isinstance(node, ast.ExceptHandler) and node.name:
+        return [node.name]
+    return []
+
+
+def _walk(node):
+    """The nodes of a scope, without the insides of nested scopes and the targets of comprehensions."""
+    yield node
+    if isinstance(node, SCOPES):
+        return
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.comprehension):
+            yield from _walk(child.iter)
+            for test in child.ifs:
+                yield from _walk(test)
+        else:
+            yield from _walk(child)
+
+
+def loaded(node):
+    """Names that a node reads, nested functions included."""
+    names = {item.id for item in ast.walk(node) if isinstance(item, ast.Name) and isinstance(item.ctx, (ast.Load, ast.Del))}
+    names |= {item.target.id for item in ast.walk(node) if isinstance(item, ast.AugAssign) and isinstance(item.target, ast.Name)}
+    if isinstance(node, COMPREHENSIONS):
+        names -= {item.id for part in node.generators for item in ast.walk(part.target) if isinstance(item, ast.Name)}
+    return names
+
+
+def captured(node):
+    """Names that functions inside a function read: they may read them at any time."""
+    inner = [item for item in ast.walk(node) if isinstance(item, SCOPES) and item is not node]
+    return {name for item in inner for name in loaded(item)}
+
+
+def flow(statements):
+    """(uses, kills): names read before they are surely bound, and names that are surely bound at the end."""
+    uses, kills = set(), set()
+    for statement in statements:
+        more_uses, more_kills = _statement(statement)
+        uses |= more_uses - kills
+        kills |= more_kills
+    return uses, kills
+
+
+def live_before(statements, live):
+    """Names whose values matter before the statements, given those that matter after them."""
+    uses, kills = flow(statements)
+    return uses | (live - kills)
+
+
+def _statement(node):
+    if isinstance(node, ast.If):
+        then, other = flow(node.body), flow(node.orelse)
+        return loaded(node.test) | then[0] | other[0], then[1] & other[1]
+    if isinstance(node, (ast.For, ast.AsyncFor)):
+        targets = set(stored(node.target))
+        uses, _ = flow(node.body)
+        return loaded(node.iter) | (uses - targets) | flow(node.orelse)[0] | loaded(node.target), set()
+    if isinstance(node, ast.While):
+        return loaded(node.test) | flow(node.body)[0] | flow(node.orelse)[0], set()
+    if isinstance(node, (ast.With, ast.AsyncWith)):
+        uses, kills = flow(node.body)
+        targets = {name for item in node.items if item.optional_vars for name in stored(item.optional_vars)}
+        return {name for item in node.items for name in loaded(item.context_expr)} | (uses - targets), kills | targets
+    if isinstance(node, ast.Try):
+        parts = [node.body, node.orelse, node.finalbody, *(handler.body for handler in node.handlers)]
+        return {name for part in parts for name in flow(part)[0]} | {n for p in parts for s in p for n in loaded(s)}, set()
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return loaded(node), {node.name}
+    if isinstance(node, ast.Delete):
+        return loaded(node), set()
+    return loaded(node), set(stored(node))
+
+
+def escapes(statements):
+    """The first statement that leaves a loop body or a branch on another way than its end: (what, line), or None."""
+    for statement in statements:
+        found = _escape(statement, in_loop=False)
+        if found:
+            return found
+    return None
+
+
+def _escape(node, in_loop):
+    if isinstance(node, ast.Return):
+        return ("return", node.lineno)
+    if isinstance(node, (ast.Break, ast.Continue)) and not in_loop:
+        return ("break" if isinstance(node, ast.Break) else "continue", node.lineno)
+    if isinstance(node, (ast.Yield, ast.YieldFrom, ast.Await)):
+        return ("yield", node.lineno)
+    if isinstance(node, (ast.Global, ast.Nonlocal)):
+        return ("global" if isinstance(node, ast.Global) else "nonlocal", node.lineno)
+    if isinstance(node, SCOPES):
+        return None
+    inside = in_loop or isinstance(node, (ast.For, ast.While, ast.AsyncFor))
+    for child in ast.iter_child_nodes(node):
+        found = _escape(child, inside)
+        if found:
+            return found
+    return None

@@ -1,0 +1,560 @@
+"""NumPy's functions on traced arrays: a table from each to what it becomes. What is not in the table is refused by name."""
+
+import numpy as np
+
+from . import errors, views
+from .array import Array, affine, entangle, lift, local, reshaped, traced, view
+from .trace import DTYPES, NUMPY, current
+
+_ORDER = {"bool": 0, "i64": 1, "f64": 2}
+
+
+# Dispatch
+
+
+def ufunc(function, method, inputs, kwargs):
+    """`np.add(x, y)` and the like."""
+    name = f"np.{function.__name__}"
+    if method != "__call__":
+        raise errors.Unsupported(f"{name}.{method} is not supported", errors.here())
+    if any(item is not None for item in kwargs.get("out") or ()):
+        raise errors.Unsupported(f"{name} with out= is not supported; assign the result", errors.here())
+    if kwargs.get("where", True) is not True:
+        raise errors.Unsupported(f"{name} with where= is not supported; use np.where", errors.here())
+    kwargs = {key: value for key, value in kwargs.items() if key not in ("out", "where")}
+    known = [payload_of(value) for value in inputs]
+    if all(value is not None for value in known):
+        return _local_result(function(*known, **kwargs), inputs)
+    if kwargs:
+        raise errors.Unsupported(f"{name} with {next(iter(kwargs))}= is not supported", errors.here())
+    rule = UFUNCS.get(function)
+    if rule is None:
+        raise errors.Unsupported(f"{name} is not supported", errors.here())
+    return rule(*inputs)
+
+
+def function(called, args, kwargs):
+    """`np.sum(x)` and the like."""
+    rule = FUNCTIONS.get(called)
+    if rule is None:
+        known_args, known = _known(args)
+        known_kwargs, also = _known(kwargs)
+        if not (known and also):
+            module = "np.linalg" if called.__module__ == "numpy.linalg" else "np"
+            raise errors.Unsupported(f"{module}.{called.__name__} is not supported", errors.here())
+        return _local_result(called(*known_args, **known_kwargs), _arrays((args, kwargs)))
+    return rule(*args, **kwargs)
+
+
+def _known(value):
+    """The value with the elements of its arrays, and whether all of them are known."""
+    if isinstance(value, Array):
+        payload = value.payload()
+        return payload, payload is not None
+    if isinstance(value, (tuple, list)):
+        parts = [_known(item) for item in value]
+        items = [item for item, _ in parts]
+        return (items if isinstance(value, list) else tuple(items)), all(known for _, known in parts)
+    if isinstance(value, dict):
+        parts = {key: _known(item) for key, item in value.items()}
+        return {key: item for key, (item, _) in parts.items()}, all(known for _, known in parts.values())
+    return value, True
+
+
+def _arrays(value):
+    if isinstance(value, Array):
+        return [value]
+    if isinstance(value, (tuple, list)):
+        return [array for item in value for array in _arrays(item)]
+    if isinstance(value, dict):
+        return [array for item in value.values() for array in _arrays(item)]
+    return []
+
+
+def _local_result(result, inputs):
+    """What NumPy computed from known elements; a result that may be a view of an input is entangled with it."""
+    if isinstance(result, (tuple, list)):
+        return type(result)(_local_result(item, inputs) for item in result)
+    array = local(result)
+    if isinstance(array, Array):
+        for source in _arrays(list(inputs)):
+            if np.may_share_memory(result, source.payload()):
+                entangle(array, source.root())
+    return array
+
+
+def payload_of(value):
+    """The elements of an operand where they are known; None where it is traced."""
+    return value.payload() if isinstance(value, Array) else value
+
+
+# Elementwise
+
+
+def _operands(*values):
+    """Handles of the operands under one shape, their element types, and whether NumPy's result is row-major."""
+    trace = current()
+    handles = [lift(value, "an operand") for value in values]
+    types = [trace.type(handle) for handle in handles]
+    try:
+        shape = np.broadcast_shapes(*[tuple(shape) for _, shape in types])
+    except ValueError:
+        shapes = " and ".join(str(tuple(shape)) for _, shape in types)
+        raise errors.ShapeError(f"operands could not be broadcast together with shapes {shapes}", errors.here()) from None
+    ordered = all(not isinstance(value, Array) or value.ndim < 2 or _row_major(value) for value in values)
+    return handles, [dtype for dtype, _ in types], shape, ordered
+
+
+def _row_major(array):
+    return array._shadow is not None and array._shadow.flags.c_contiguous
+
+
+def _apply(row, values, dtype, **attrs):
+    """A row over operands of one element type; conversions come before broadcasts, so that they touch fewer elements."""
+    trace = current()
+    handles, _, shape, ordered = _operands(*values)
+    handles = [views.broadcast(trace, views.convert(trace, handle, dtype), shape) for handle in handles]
+    return traced(trace.op(row, handles, **attrs), ordered=ordered)
+
+
+def _dtype_of(value):
+    return DTYPES.get(value.dtype if isinstance(value, Array) else np.asarray(value).dtype, "f64")
+
+
+def _common(*values):
+    return max((_dtype_of(value) for value in values), key=_ORDER.get)
+
+
+def _float(row):
+    return lambda x: _apply(row, [x], "f64")
+
+
+def _compare(row):
+    def rule(a, b):
+        dtype = _common(a, b)
+        if dtype == "bool" and row not in ("eq", "ne"):
+            dtype = "i64"
+        return _apply(row, [a, b], dtype)
+
+    return rule
+
+
+def _logic(row):
+    return lambda *values: _apply(row, [_truth(value) for value in values], "bool")
+
+
+def _truth(value):
+    """Whether elements are not zero."""
+    return value if _dtype_of(value) == "bool" else _compare("ne")(value, 0) if isinstance(value, Array) else np.asarray(value) != 0
+
+
+def _bitwise(row, name):
+    def rule(*values):
+        if _common(*values) != "bool":
+            raise errors.Unsupported(f"np.{name} of integers is not supported", errors.here())
+        return _apply(row, values, "bool")
+
+    return rule
+
+
+def _arithmetic(row, on_bool):
+    def rule(a, b):
+        dtype = _common(a, b)
+        if dtype == "bool":
+            if on_bool is None:
+                raise errors.DTypeError(f"np.{row} of two bool arrays is not defined; use np.logical_xor", errors.here())
+            return _apply(on_bool, [a, b], "bool")
+        result = _apply(row, [a, b], dtype)
+        _follow(row, result, a, b)
+        return result
+
+    return rule
+
+
+def _follow(row, result, a, b):
+    """Keeps `symbol + offset` of integers through the addition of constants."""
+    if result.dtype.kind != "i" or result.shape or row == "mul":
+        return
+    (symbol_a, offset_a), (symbol_b, offset_b) = affine(a), affine(b)
+    if symbol_b is None and symbol_a is not None:
+        result._symbol, result._offset = symbol_a, offset_a + (offset_b if row == "add" else -offset_b)
+    elif symbol_a is None and symbol_b is not None and row == "add":
+        result._symbol, result._offset = symbol_b, offset_a + offset_b
+
+
+def _negative(x):
+    if _dtype_of(x) == "bool":
+        raise errors.DTypeError("the negative of a bool array is not defined; use np.logical_not", errors.here())
+    return _apply("neg", [x], _dtype_of(x))
+
+
+def _positive(x):
+    if _dtype_of(x) == "bool":
+        raise errors.DTypeError("the positive of a bool array is not defined", errors.here())
+    return traced(x.handle(), ordered=_row_major(x))
+
+
+def _divide(a, b):
+    return _apply("div", [a, b], "f64")
+
+
+def _floor_divide(a, b):
+    """Python's `//` of integers, composed from division towards zero."""
+    if _common(a, b) == "f64":
+        raise errors.Unsupported("np.floor_divide of floats is not supported", errors.here())
+    quotient = _apply("div", [a, b], "i64")
+    rest = a - quotient * b
+    adjust = np.logical_and(rest != 0, np.logical_xor(rest < 0, np.less(b, 0)))
+    return quotient - adjust
+
+
+def _remainder(a, b):
+    if _common(a, b) == "f64":
+        raise errors.Unsupported("np.remainder of floats is not supported", errors.here())
+    return a - _floor_divide(a, b) * b
+
+
+def _xor(a, b):
+    a, b = _truth(a), _truth(b)
+    return _apply("ne", [a, b], "bool")
+
+
+def _square(x):
+    return _arithmetic("mul", "and")(x, x)
+
+
+def _power(x, exponent):
+    """Constant exponents k, k + 1/2, and their negatives, by multiplication and square root."""
+    known = payload_of(exponent)
+    if known is None or np.ndim(known) != 0 or not float(2 * known).is_integer() or abs(known) > 64:
+        raise errors.Unsupported("np.power is supported for constant exponents that are small integers or halves; else use np.exp and np.log", errors.here())
+    if _common(x, exponent) == "i64" and known < 0:
+        raise errors.DTypeError("integers to negative integer powers are not allowed", errors.here())
+    base = x * 1.0 if _common(x, exponent) == "f64" and _dtype_of(x) != "f64" else x
+    whole, half = int(np.floor(abs(known))), float(known) % 1 != 0
+    result = np.sqrt(base) if half else None
+    while whole:
+        if whole % 2:
+            result = base if result is None else result * base
+        whole //= 2
+        base = base * base if whole else base
+    if result is None:
+        result = _ones(base)
+    result = traced(result.handle(), ordered=_row_major(result)) if result is x else result
+    return 1.0 / result if known < 0 else result
+
+
+def _ones(x):
+    trace = current()
+    one = trace.constant(NUMPY[_dtype_of(x)].type(1))
+    return traced(views.broadcast(trace, one, x.shape))
+
+
+UFUNCS = {
+    np.add: _arithmetic("add", "or"),
+    np.subtract: _arithmetic("sub", None),
+    np.multiply: _arithmetic("mul", "and"),
+    np.true_divide: _divide,
+    np.floor_divide: _floor_divide,
+    np.remainder: _remainder,
+    np.negative: _negative,
+    np.positive: _positive,
+    np.sin: _float("sin"),
+    np.cos: _float("cos"),
+    np.exp: _float("exp"),
+    np.log: _float("log"),
+    np.tanh: _float("tanh"),
+    np.sqrt: _float("sqrt"),
+    np.square: _square,
+    np.power: _power,
+    np.float_power: lambda x, exponent: _power(x * 1.0, exponent),
+    np.less: _compare("lt"),
+    np.less_equal: _compare("le"),
+    np.greater: _compare("gt"),
+    np.greater_equal: _compare("ge"),
+    np.equal: _compare("eq"),
+    np.not_equal: _compare("ne"),
+    np.logical_and: _logic("and"),
+    np.logical_or: _logic("or"),
+    np.logical_not: _logic("not"),
+    np.logical_xor: _xor,
+    np.bitwise_and: _bitwise("and", "bitwise_and"),
+    np.bitwise_or: _bitwise("or", "bitwise_or"),
+    np.bitwise_xor: lambda a, b: _xor(a, b) if _common(a, b) == "bool" else _bitwise("ne", "bitwise_xor")(a, b),
+    np.invert: _bitwise("not", "invert"),
+    np.matmul: lambda a, b: _matmul(a, b),
+}
+
+
+# Reductions and contractions
+
+
+def _axes(axis, ndim, name):
+    if axis is None:
+        return tuple(range(ndim))
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    try:
+        return tuple(sorted(np.lib.array_utils.normalize_axis_tuple(axes, ndim)))
+    except (ValueError, np.exceptions.AxisError) as error:
+        raise errors.ShapeError(f"np.{name}: {error}", errors.here()) from None
+
+
+def _only(name, **options):
+    """Refuses options that are not at their default."""
+    for option, value in options.items():
+        if value is not None and value is not np._NoValue:
+            raise errors.Unsupported(f"np.{name} with {option}= is not supported", errors.here())
+
+
+def _sum(x, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None):
+    _only("sum", dtype=dtype, out=out, initial=initial, where=None if where is True else where)
+    x = _as_array(x)
+    payload = x.payload()
+    keepdims = False if keepdims is np._NoValue else keepdims
+    if payload is not None:
+        return _local_result(np.sum(payload, axis=axis, keepdims=keepdims), [x])
+    axes = _axes(axis, x.ndim, "sum")
+    if x.dtype.kind == "i":
+        raise errors.Unsupported("np.sum of integers is not supported; sum floats: np.sum(1.0 * x)", errors.here())
+    trace = current()
+    total = trace.op("sum", [views.convert(trace, x.handle(), "f64")], axes=list(axes))
+    if x.dtype.kind == "b":
+        total = views.convert(trace, total, "i64")
+    if keepdims:
+        total = views.reshape(trace, total, [1 if k in axes else extent for k, extent in enumerate(x.shape)])
+    return traced(total)
+
+
+def _mean(x, axis=None, dtype=None, out=None, keepdims=False, where=None):
+    _only("mean", dtype=dtype, out=out, where=None if where is True else where)
+    x = _as_array(x)
+    count = np.prod([x.shape[k] for k in _axes(axis, x.ndim, "mean")], dtype=np.int64)
+    return _sum(1.0 * x if x.dtype.kind != "f" else x, axis=axis, keepdims=keepdims) / float(count)
+
+
+def _as_array(x):
+    """An Array for anything that can be one; nested sequences with traced elements are stacked."""
+    if isinstance(x, Array):
+        return x
+    if isinstance(x, (list, tuple)) and _arrays(x):
+        return array_of(x)
+    return local(np.array(x)) if np.ndim(x) else traced(lift(x))
+
+
+def _dot(a, b, out=None):
+    _only("dot", out=out)
+    a, b = _as_array(a), _as_array(b)
+    if not a.ndim or not b.ndim:
+        return np.multiply(a, b)
+    return _contract("dot", a, b, [a.ndim - 1], [max(b.ndim - 2, 0)], 0)
+
+
+def _matmul(a, b):
+    a, b = _as_array(a), _as_array(b)
+    if not a.ndim or not b.ndim:
+        raise errors.ShapeError("matmul: a scalar operand; use *", errors.here())
+    if a.ndim <= 2 and b.ndim <= 2:
+        return _contract("matmul", a, b, [a.ndim - 1], [max(b.ndim - 2, 0)], 0)
+    try:
+        batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    except ValueError:
+        raise errors.ShapeError(f"matmul: batch axes of {a.shape} and {b.shape} do not fit", errors.here()) from None
+    a = a if a.ndim == 1 else np.broadcast_to(a, batch + a.shape[-2:])
+    b = b if b.ndim == 1 else np.broadcast_to(b, batch + b.shape[-2:])
+    count = len(batch) if a.ndim > 1 and b.ndim > 1 else 0
+    if b.ndim == 1:
+        return _contract("matmul", a, b, [a.ndim - 1], [0], 0)
+    if a.ndim == 1:
+        # batch, then columns: the vector is contracted with the second last axis of each matrix
+        return _contract("matmul", b, a, [b.ndim - 2], [0], 0)
+    return _contract("matmul", a, b, [a.ndim - 1], [b.ndim - 2], count)
+
+
+def _contract(name, a, b, left, right, batch):
+    if [a.shape[k] for k in left] != [b.shape[k] for k in right]:
+        raise errors.ShapeError(f"np.{name}: shapes {a.shape} and {b.shape} do not fit", errors.here())
+    trace = current()
+    handles = [views.convert(trace, x.handle(), "f64") for x in (a, b)]
+    if _common(a, b) != "f64":
+        raise errors.Unsupported(f"np.{name} of integers is not supported; use floats", errors.here())
+    axes = list(range(batch))
+    return traced(trace.op("dot", handles, lhs_contract=left, rhs_contract=right, lhs_batch=axes, rhs_batch=axes))
+
+
+# Selection and shape
+
+
+def _where(condition, x=None, y=None):
+    if x is None or y is None:
+        raise errors.Unsupported("np.where with one argument is not supported", errors.here())
+    trace = current()
+    dtype = _common(x, y)
+    handles, _, shape, ordered = _operands(_truth(condition), x, y)
+    converted = [handles[0], *(views.convert(trace, handle, dtype) for handle in handles[1:])]
+    return traced(trace.op("select", [views.broadcast(trace, handle, shape) for handle in converted]), ordered=ordered)
+
+
+def _reshape(x, shape=None, order="C", newshape=None, copy=None):
+    if order != "C":
+        raise errors.Unsupported(f"np.reshape with order={order!r} is not supported", errors.here())
+    shape = newshape if shape is None else shape
+    shape = tuple(int(n) if not isinstance(n, Array) else n.__index__() for n in (shape if isinstance(shape, (tuple, list)) else (shape,)))
+    return reshaped(x, shape)
+
+
+def _transpose(x, axes=None):
+    if x._scalar:
+        return x
+    axes = tuple(reversed(range(x.ndim))) if axes is None else _permutation(axes, x.ndim)
+    return view(x, views.Permute(axes))
+
+
+def _permutation(axes, ndim):
+    axes = tuple(int(k) % ndim if -ndim <= k < ndim else ndim for k in axes)
+    if sorted(axes) != list(range(ndim)):
+        raise errors.ShapeError(f"axes {axes} are not a permutation of the {ndim} axes", errors.here())
+    return axes
+
+
+def _swapaxes(x, axis1, axis2):
+    axes = list(range(x.ndim))
+    axes[axis1], axes[axis2] = axes[axis2], axes[axis1]
+    return _transpose(x, axes)
+
+
+def _expand_dims(x, axis):
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    ndim = x.ndim + len(axes)
+    axes = _axes(axes, ndim, "expand_dims")
+    rest = iter(x.shape)
+    return reshaped(x, tuple(1 if k in axes else next(rest) for k in range(ndim)))
+
+
+def _squeeze(x, axis=None):
+    axes = [k for k, extent in enumerate(x.shape) if extent == 1] if axis is None else _axes(axis, x.ndim, "squeeze")
+    if any(x.shape[k] != 1 for k in axes):
+        raise errors.ShapeError("cannot squeeze an axis whose size is not one", errors.here())
+    return reshaped(x, tuple(extent for k, extent in enumerate(x.shape) if k not in axes))
+
+
+def _broadcast_to(x, shape, subok=False):
+    x = _as_array(x)
+    shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+    try:
+        fits = np.broadcast_shapes(x.shape, shape) == shape
+    except ValueError:
+        fits = False
+    if not fits:
+        raise errors.ShapeError(f"np.broadcast_to: shape {x.shape} cannot become {shape}", errors.here())
+    return view(x, views.Spread(shape))
+
+
+def copy(x, order="K", subok=False):
+    """A new root with the same elements."""
+    payload = x.payload()
+    if payload is not None:
+        return local(np.array(payload, order="C"))
+    return traced(x.handle(), scalar=False, ordered=order == "C" or _row_major(x))
+
+
+def astype(x, dtype):
+    """`x.astype(dtype)`."""
+    dtype = np.dtype(dtype)
+    if dtype not in DTYPES:
+        raise errors.DTypeError(f".astype: {dtype} is not supported, use float64, int64 or bool", errors.here())
+    payload = x.payload()
+    if payload is not None:
+        return local(payload.astype(dtype))
+    trace = current()
+    return traced(views.convert(trace, x.handle(), DTYPES[dtype]), scalar=x._scalar, ordered=_row_major(x))
+
+
+def _like(fill):
+    def rule(x, dtype=None, order="K", subok=True, shape=None, **_):
+        shape = x.shape if shape is None else shape
+        return local(np.full(shape, fill, dtype or x.dtype))
+
+    return rule
+
+
+def _full_like(x, fill_value, dtype=None, order="K", subok=True, shape=None, **_):
+    return full(x.shape if shape is None else shape, fill_value, dtype or x.dtype)
+
+
+def full(shape, fill_value, dtype=None, order="C", **_):
+    """`np.full`, also with a traced number."""
+    known = payload_of(fill_value)
+    if known is not None:
+        return local(np.full(shape, known, dtype))
+    target = fill_value if dtype is None else astype(fill_value, dtype)
+    return copy(_broadcast_to(target, shape), order="C")
+
+
+def _concatenate(arrays, axis=0, out=None, dtype=None, casting=None):
+    _only("concatenate", out=out, dtype=dtype)
+    arrays = [_as_array(x) for x in arrays]
+    if axis is None:
+        arrays, axis = [np.ravel(x) for x in arrays], 0
+    axis = _axes(axis, arrays[0].ndim, "concatenate")[0]
+    rest = {x.shape[:axis] + x.shape[axis + 1 :] for x in arrays}
+    if len(rest) != 1 or len({x.ndim for x in arrays}) != 1:
+        raise errors.ShapeError(f"np.concatenate: shapes {[x.shape for x in arrays]} do not fit along axis {axis}", errors.here())
+    shape = list(arrays[0].shape)
+    shape[axis] = sum(x.shape[axis] for x in arrays)
+    trace, dtype = current(), _common(*arrays)
+    result = trace.constant(np.zeros(shape, NUMPY[dtype]))
+    start = 0
+    for x in arrays:
+        at = [trace.constant(np.int64(start if k == axis else 0)) for k in range(len(shape))]
+        result = trace.op("update", [result, views.convert(trace, x.handle(), dtype), *at], step=[1] * len(shape))
+        start += x.shape[axis]
+    return traced(result)
+
+
+def _stack(arrays, axis=0, out=None, dtype=None, casting=None):
+    arrays = [_as_array(x) for x in arrays]
+    axis = _axes(axis, arrays[0].ndim + 1, "stack")[0]
+    return _concatenate([_expand_dims(x, axis) for x in arrays], axis=axis, out=out, dtype=dtype)
+
+
+def array_of(value, dtype=None, **_):
+    """`np.array` of arrays and of nested sequences with traced elements."""
+    if isinstance(value, Array):
+        return astype(value, dtype) if dtype is not None and np.dtype(dtype) != value.dtype else copy(value, order="C")
+    if isinstance(value, (list, tuple)) and _arrays(value):
+        result = _stack([array_of(item) if isinstance(item, (list, tuple, Array)) else item for item in value])
+        return astype(result, dtype) if dtype is not None else result
+    return local(np.array(value, dtype=dtype))
+
+
+def as_array(value, dtype=None, **options):
+    """`np.asarray`: an array stays itself."""
+    if isinstance(value, Array) and (dtype is None or np.dtype(dtype) == value.dtype):
+        return value
+    return array_of(value, dtype, **options)
+
+
+FUNCTIONS = {
+    np.sum: _sum,
+    np.mean: _mean,
+    np.dot: _dot,
+    np.where: _where,
+    np.reshape: _reshape,
+    np.ravel: lambda x, order="C": _reshape(x, -1, order),
+    np.transpose: _transpose,
+    np.swapaxes: _swapaxes,
+    np.expand_dims: _expand_dims,
+    np.squeeze: _squeeze,
+    np.broadcast_to: _broadcast_to,
+    np.copy: copy,
+    np.zeros_like: _like(0),
+    np.empty_like: _like(0),
+    np.ones_like: _like(1),
+    np.full_like: _full_like,
+    np.concatenate: _concatenate,
+    np.stack: _stack,
+    np.real: lambda x: x,
+    np.shape: lambda x: x.shape,
+    np.ndim: lambda x: x.ndim,
+    np.size: lambda x, axis=None: x.size if axis is None else x.shape[axis],
+}

@@ -1,0 +1,196 @@
+"""Basic indexing: integers and slices (fixed or traced), Ellipsis and None, read and assigned."""
+
+import numpy as np
+
+from . import errors, views
+from .array import Array, affine, describe, lift, shadow_of, traced, view
+from .trace import DTYPES, current
+
+
+def load(array, index):
+    """`array[index]`: a view; an element is a scalar."""
+    if array._scalar:
+        index = index if isinstance(index, tuple) else (index,)
+        if any(item is not Ellipsis for item in index):
+            raise errors.BoundsError("invalid index to a scalar", errors.here())
+        return array
+    window = parse(array, index)
+    payload = array.payload()
+    element = not window.shape and not _has_ellipsis(index)
+    if payload is not None and window.is_static():
+        if element:
+            return payload[window.index]
+        return view(array, window)
+    if element:
+        return traced(window.read(current(), array.handle(), ()), scalar=True)
+    return view(array, window)
+
+
+def store(array, index, value):
+    """`array[index] = value`, through to the root."""
+    if array._scalar:
+        raise errors.ArgumentError("a scalar does not support item assignment", errors.here())
+    array.check_writable()
+    window = parse(array, index)
+    _check_cast(array, value)
+    root, trace = array.root(), current()
+    known = value if not isinstance(value, Array) else value.payload()
+    if known is not None and array.payload() is not None and window.is_static() and root._frame is trace.frame:
+        _check_shape(np.shape(known), window.shape)
+        root.changes()
+        target = array.payload()
+        target[window.index] = known
+        return
+    handle = views.convert(trace, lift(value, "the assigned value"), DTYPES[array.dtype])
+    handle = fit(trace, handle, window.shape)
+    array.set(window.write(trace, array.handle(), handle))
+
+
+def fit(trace, handle, shape):
+    """Broadcasts to the shape of an assignment; leading extents of 1 may go, as in NumPy."""
+    found = trace.type(handle)[1]
+    _check_shape(found, shape)
+    while len(found) > len(shape):
+        found = found[1:]
+    return views.broadcast(trace, views.reshape(trace, handle, found), shape)
+
+
+def _check_shape(found, shape):
+    trimmed = tuple(found)
+    while len(trimmed) > len(shape) and trimmed[0] == 1:
+        trimmed = trimmed[1:]
+    try:
+        fits = np.broadcast_shapes(trimmed, tuple(shape)) == tuple(shape)
+    except ValueError:
+        fits = False
+    if not fits:
+        raise errors.ShapeError(f"cannot assign shape {tuple(found)} to a window of shape {tuple(shape)}", errors.here())
+
+
+def _check_cast(array, value):
+    dtype = value.dtype if isinstance(value, Array) else np.asarray(value).dtype
+    if array.dtype.kind == "i" and dtype.kind == "f":
+        raise errors.DTypeError(
+            f"assigning float64 into an int64 array ({describe(array)}) would drop fractions; make the array float64", errors.here()
+        )
+    if array.dtype.kind == "b" and dtype.kind != "b":
+        raise errors.DTypeError(f"assigning {dtype} into a bool array ({describe(array)})", errors.here())
+
+
+def _has_ellipsis(index):
+    return index is Ellipsis or (isinstance(index, tuple) and any(item is Ellipsis for item in index))
+
+
+def parse(array, index):
+    """The window that an index means, checked against the shape."""
+    items = _expand(array, index if isinstance(index, tuple) else (index,))
+    starts, sizes, steps, plain = [], [], [], []
+    axis = 0
+    for item in items:
+        if item is None:
+            plain.append(None)
+            continue
+        extent = array.shape[axis]
+        start, size, step, shown = _slice(item, extent, axis) if isinstance(item, slice) else _integer(item, extent, axis)
+        starts.append(start), sizes.append(size), steps.append(step), plain.append(shown)
+        axis += 1
+    plain = tuple(plain)
+    shape = shadow_of(array.shape)[plain].shape
+    return views.Window(plain, starts, sizes, steps, shape)
+
+
+def _expand(array, items):
+    """The items with Ellipsis written out, one per axis besides None; items that are not basic are refused."""
+    for item in items:
+        _refuse(item)
+    used = sum(item is not None and item is not Ellipsis for item in items)
+    if used > array.ndim:
+        raise errors.BoundsError(f"too many indices: {used} for an array of {array.ndim} axes", errors.here())
+    if not any(item is Ellipsis for item in items):
+        items = (*items, Ellipsis)
+    at = next(k for k, item in enumerate(items) if item is Ellipsis)
+    if any(item is Ellipsis for item in items[at + 1 :]):
+        raise errors.BoundsError("an index can only have a single ellipsis ('...')", errors.here())
+    return (*items[:at], *[slice(None)] * (array.ndim - used), *items[at + 1 :])
+
+
+def _refuse(item):
+    if item is None or item is Ellipsis or isinstance(item, slice):
+        return
+    if isinstance(item, Array):
+        if item.dtype.kind == "b":
+            raise errors.Unsupported("indexing by a boolean mask is not supported; use np.where", errors.here())
+        if item.dtype.kind != "i":
+            raise errors.BoundsError(f"an index must be an integer, found {describe(item)}", errors.here())
+        if item.shape:
+            raise errors.Unsupported("indexing by an array of integers is not supported; index by slices or in a loop", errors.here())
+        return
+    if isinstance(item, (bool, np.bool_)):
+        raise errors.Unsupported("indexing by a boolean is not supported", errors.here())
+    if isinstance(item, (list, np.ndarray)):
+        raise errors.Unsupported("indexing by an array or a list is not supported; index by slices or in a loop", errors.here())
+    if not hasattr(item, "__index__"):
+        raise errors.BoundsError(f"an index must be an integer, a slice, Ellipsis or None, found {type(item).__name__}", errors.here())
+
+
+def _integer(item, extent, axis):
+    if not isinstance(item, Array) or item.payload() is not None:
+        k = item.__index__()
+        if not -extent <= k < extent:
+            raise errors.BoundsError(f"index {k} is out of bounds for axis {axis} with size {extent}", errors.here())
+        return k % extent, 1, 1, k % extent
+    if extent == 0:
+        raise errors.BoundsError(f"index into axis {axis} with size 0", errors.here())
+    return wrap(item, extent), 1, 1, 0
+
+
+def wrap(index, extent):
+    """Python's negative indices: `i + n` where i < 0; nothing where the sign of i is known."""
+    symbol, offset = affine(index)
+    if symbol.low is not None and symbol.low + offset >= 0:
+        return index
+    if symbol.high is not None and symbol.high + offset < 0:
+        return index + extent
+    trace = current()
+    handle = index.handle()
+    negative = trace.op("lt", [handle, trace.constant(np.int64(0))])
+    shifted = trace.op("add", [handle, trace.constant(np.int64(extent))])
+    return traced(trace.op("select", [negative, shifted, handle]))
+
+
+def _is_traced(item):
+    return isinstance(item, Array) and item.payload() is None
+
+
+def _slice(item, extent, axis):
+    step = 1 if item.step is None else item.step
+    if _is_traced(step):
+        raise errors.Unsupported("a slice with a traced step is not supported", errors.here())
+    if step.__index__() < 0:
+        raise errors.Unsupported("a slice with a negative step is not supported; reverse the loop instead", errors.here())
+    if step.__index__() == 0:
+        raise errors.BoundsError("slice step cannot be zero", errors.here())
+    if not _is_traced(item.start) and not _is_traced(item.stop):
+        start, stop, step = slice(item.start, item.stop, step).indices(extent)
+        size = len(range(start, stop, step))
+        start = start if size else 0
+        return start, size, step, slice(start, start + (size - 1) * step + 1 if size else start, step)
+    return _traced_slice(item, extent, axis, step.__index__())
+
+
+def _traced_slice(item, extent, axis, step):
+    """A slice whose bounds are traced but differ by a constant: `A[i:i+3]`."""
+    if not _is_traced(item.start) or not _is_traced(item.stop):
+        raise errors.Unsupported("a slice whose length depends on a traced integer is not supported; use a loop", errors.here())
+    (low, start), (high, stop) = affine(item.start), affine(item.stop)
+    if low is not high:
+        raise errors.Unsupported(
+            "the length of this slice is not known: write its bounds as one traced integer plus constants, as in A[i:i+3]", errors.here()
+        )
+    size = len(range(start, stop, step))
+    if size == 0:
+        return 0, 0, 1, slice(0, 0)
+    span = (size - 1) * step + 1
+    if span > extent:
+        raise errors.BoundsError(f"a slice of {span} elements is out of bounds for axis {axis} with size {extent}", errors.here())
+    return item.start, size, step, slice(0, span, step)

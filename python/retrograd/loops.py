@@ -1,0 +1,442 @@
+"""Loops and branches while they are traced.
+
+What a body carries is found by tracing it: the names that it rebinds, and the arrays from outside that it changes in place under
+whatever name. A trace that finds more than it was given is abandoned and the body is traced again, until nothing new is found.
+
+A rebound name is carried *by value*. That is right as long as nobody can tell the difference, so aliases are checked: an array that
+two names share and one of them changes is either carried as one object, or refused; it is never silently two.
+"""
+
+import numpy as np
+
+from . import errors, tree, views
+from .array import Array, describe, entangle, lift, traced
+from .ranges import count_of, item_of
+from .trace import DTYPES, NUMPY, Frame, current
+
+_ORDER = {"bool": 0, "i64": 1, "f64": 2}
+_RETRACES = 30
+
+
+class Control:
+    """What rewritten source asks of a loop or a branch."""
+
+    def __init__(self, names, exposed, live, scope):
+        self.lines = dict(names)
+        self.exposed, self.live = exposed, live
+        self.scope = dict(scope)  # `locals()` is one dict that changes
+        self.bound = {}
+        self.rebinds = True
+
+    def has(self, name):
+        return name in self.bound
+
+    def drops(self, name):
+        return self.rebinds and name not in self.bound
+
+    def __getitem__(self, name):
+        return self.bound[name]
+
+    def at(self, name):
+        """The line that binds a name last."""
+        return (self.pos[0], self.lines[name])
+
+
+class Steps(Control):
+    """A loop over anything but a range: ordinary Python, unrolled."""
+
+    def __init__(self, items):
+        self.items = iter(items)
+        self.bound, self.rebinds = {}, False
+
+    def again(self):
+        try:
+            self.next = next(self.items)
+        except StopIteration:
+            return False
+        return True
+
+    def item(self):
+        return self.next
+
+    def done(self, _scope):
+        pass
+
+
+class Leaf:
+    """One array or number of a carried name: as it was before the loop, the box that stands for it in the body, its element type."""
+
+    def __init__(self, before):
+        self.before = before
+        self.fixed = False
+        self.never_fixed = False
+        self.dtype = dtype_of(before)
+        self.box = None
+        self.after = None
+
+    def is_array(self):
+        return isinstance(self.before, Array) and not self.before._scalar
+
+
+class Loop(Control):
+    """A loop of the Program."""
+
+    def __init__(self, steps, names, exposed, live, scope, pos):
+        super().__init__(names, exposed, live, scope)
+        self.steps, self.pos = steps, pos
+        self.count, self.known = count_of(steps)
+        self.roots = {}  # by identity: `==` of arrays is traced
+        self.poisoned = {}
+        self.last = {}
+        self.attempts = 0
+        self.finished = self.known == 0
+        self.rebinds = not self.finished
+        self.carried, self.kept = {}, {}
+        for name in exposed:
+            if name in scope:
+                self._candidate(name, scope[name])
+        if self.known is None:
+            for name in live:
+                if name in scope and name not in exposed:
+                    self._candidate(name, scope[name])
+
+    def _candidate(self, name, value):
+        leaves, structure = tree.flatten(value)
+        if all(is_data(leaf) for leaf in leaves):
+            self.carried[name] = (structure, [Leaf(leaf) for leaf in leaves])
+        else:
+            self.kept[name] = value
+
+    def _leaves(self):
+        return [leaf for _, leaves in self.carried.values() for leaf in leaves if not leaf.fixed]
+
+    def again(self):
+        if self.finished:
+            return False
+        self.attempts += 1
+        if self.attempts > _RETRACES:
+            raise errors.InternalError("the carries of this loop do not settle; please report it", self.pos)
+        trace = current()
+        leaves = self._leaves()
+        starts = [views.convert(trace, lift(leaf.before), leaf.dtype) for leaf in leaves]
+        starts += [trace.constant(np.zeros(shape, NUMPY[dtype])) for dtype, shape, _ in self._last_types()]
+        starts += [root.handle() for root in self.roots]
+        index, params = trace.tracer.begin_for(self.count, starts, self.pos)
+        self.frame = Frame("for", self.pos, self.scope.items())
+        trace.push(self.frame)
+        for root, param in zip(self.roots, params[len(params) - len(self.roots) :]):
+            self.frame.mutated[root] = root.state()
+            root._value, root._const = param, None
+            root._version += 1
+        for root, message in self.poisoned.items():
+            root.poison(message)
+        for leaf, param in zip(leaves, params):
+            leaf.box = traced(param, scalar=not leaf.is_array())
+        self.bound = dict(self.kept)
+        for name, (structure, leaves) in self.carried.items():
+            self.bound[name] = tree.unflatten(structure, [leaf.before if leaf.fixed else leaf.box for leaf in leaves])
+        self.index = traced(index)
+        return True
+
+    def _last_types(self):
+        return [kind for _, kinds, _ in self.last.values() for kind in kinds if kind is not None]
+
+    def item(self):
+        return item_of(self.steps, self.index)
+
+    def done(self, scope):
+        trace = current()
+        settled = self._find_roots()
+        for name in list(self.carried):
+            settled &= self._settle(name, scope)
+        for name in list(self.kept):
+            settled &= self._settle_kept(name, scope)
+        for name in self.live:
+            if name not in self.carried and name not in self.kept:
+                settled &= self._settle_last(name, scope)
+        if settled:
+            self._check_aliases()
+            self._finish(trace, scope)
+        else:
+            for root, state in self.frame.mutated.items():
+                root.restore(state)
+            trace.pop(self.frame)
+            trace.tracer.abandon()
+
+    def _find_roots(self):
+        """Arrays from outside that the body changes are carried; those that it makes unknown are unknown from its start."""
+        before = (len(self.roots), len(self.poisoned))
+        for root in self.frame.mutated:
+            if root._poison is None:
+                self.roots.setdefault(root)
+            else:
+                self.poisoned.setdefault(root, root._poison)
+                self.roots.pop(root, None)
+        return (len(self.roots), len(self.poisoned)) == before
+
+    def _settle(self, name, scope):
+        """Compares a carried name at the end of the body with its start; False where the body must be traced again."""
+        structure, leaves = self.carried[name]
+        if name not in scope:
+            raise errors.Unsupported(f"`{name}` is deleted in a loop", self.at(name))
+        ends, found = tree.flatten(scope[name])
+        if found != structure or not all(is_data(end) for end in ends):
+            raise errors.ShapeError(f"`{name}` changes its kind in the loop: from {kind_of(self.bound[name])} to {kind_of(scope[name])}", self.at(name))
+        settled = True
+        for path, leaf, end in zip(tree.paths(scope[name], name), leaves, ends):
+            settled &= self._settle_leaf(path, name, leaf, end)
+        return settled
+
+    def _settle_leaf(self, path, name, leaf, end):
+        leaf.after = end
+        if leaf.fixed:
+            if end is leaf.before:
+                return True
+            leaf.fixed, leaf.never_fixed = False, True
+            return False
+        if end is leaf.box and not leaf.never_fixed:
+            leaf.fixed = True
+            return False
+        if shape_of(end) != leaf.box.shape:
+            start = "a number" if not leaf.box.shape else f"shape {leaf.box.shape}"
+            raise errors.ShapeError(
+                f"`{path}` changes its shape in the loop: expected {start}, found shape {shape_of(end)}; start it as an array of its final shape",
+                self.at(name),
+            )
+        common = max(leaf.dtype, dtype_of(end), key=_ORDER.get)
+        if common != leaf.dtype:
+            if leaf.is_array():
+                raise errors.DTypeError(f"`{path}` changes its element type in the loop: expected {leaf.dtype}, found {dtype_of(end)}", self.at(name))
+            leaf.dtype = common
+            return False
+        return True
+
+    def _settle_kept(self, name, scope):
+        """A name of another kind (None, a function) must not change, unless every step binds it before reading it."""
+        if name in scope and scope[name] is self.kept[name]:
+            return True
+        kind = kind_of(self.kept.pop(name))
+        current().unbound[name] = f"`{name}` is a {kind} before the loop at line {self.pos[1]} and something else after a step; only arrays and numbers may change"
+        return False
+
+    def _settle_last(self, name, scope):
+        """A name that the body binds first, and that is read after the loop."""
+        if self.known is None:
+            current().unbound[name] = (
+                f"`{name}` is first bound in a loop that may take no step (at line {self.lines[name]}); bind it before the loop"
+            )
+            return True
+        if name not in scope:
+            return True
+        ends, structure = tree.flatten(scope[name])
+        kinds = [(dtype_of(end), shape_of(end), end._scalar) if isinstance(end, Array) and end.payload() is None else None for end in ends]
+        known = self.last.get(name)
+        self.last[name] = (structure, kinds, ends)
+        return known is not None and known[:2] == (structure, kinds) or not any(kinds)
+
+    def _check_aliases(self):
+        frame = self.frame
+        named = [(name, leaf) for name, (_, leaves) in self.carried.items() for leaf in leaves if not leaf.fixed and leaf.is_array()]
+        swapped = any(leaf.box._version > 0 for _, leaf in named)
+        starts = [leaf.before.root() for _, leaf in named]
+        ends = [leaf.after.root() if isinstance(leaf.after, Array) else None for _, leaf in named]
+        start_ids, end_ids = [id(root) for root in starts], [id(root) for root in ends if root is not None]
+        for k, (name, leaf) in enumerate(named):
+            outside = ends[k] is not None and ends[k]._frame is not frame
+            shared = starts[k] in frame.mutated or (outside and ends[k] in frame.mutated)
+            if swapped:
+                view = leaf.before._parent is not None or (ends[k] is not None and leaf.after._parent is not None)
+                shared |= view or outside or start_ids.count(id(starts[k])) > 1 or end_ids.count(id(ends[k])) > 1
+            if shared:
+                raise errors.Unsupported(
+                    f"`{name}` is rebound in the loop while its array is changed in place, also under another name; copy it with .copy()",
+                    self.at(name),
+                )
+        self.swapped = [(name, leaf.before.root()) for name, leaf in named] if swapped else []
+
+    def _finish(self, trace, scope):
+        leaves = self._leaves()
+        nexts = [views.convert(trace, lift(leaf.after), leaf.dtype) for leaf in leaves]
+        lasts = [end for _, kinds, ends in self.last.values() for kind, end in zip(kinds, ends) if kind is not None]
+        nexts += [end.handle() for end in lasts]
+        nexts += [root.handle() for root in self.roots]
+        results = trace.tracer.end_for(nexts)
+        trace.pop(self.frame)
+        for root, result in zip(self.roots, results[len(results) - len(self.roots) :]):
+            root.restore(self.frame.mutated[root])
+            root.set(result)
+        for root, message in self.poisoned.items():
+            root.restore(self.frame.mutated[root])
+            root.poison(message)
+        for name, root in self.swapped:
+            root.poison(f"the array that `{name}` was before the loop at line {self.pos[1]} is exchanged and changed in it; copy it before the loop")
+        # A loop that may take no step leaves the arrays that were there before.
+        sources = [[leaf.after] if self.known else [leaf.after, leaf.before] for leaf in leaves] + [[end] for end in lasts]
+        made = iter(result_boxes(results, sources))
+        self.bound = dict(self.kept)
+        for name, (structure, leaves) in self.carried.items():
+            self.bound[name] = tree.unflatten(structure, [leaf.before if leaf.fixed else next(made) for leaf in leaves])
+        for name, (structure, kinds, ends) in self.last.items():
+            self.bound[name] = tree.unflatten(structure, [end if kind is None else next(made) for kind, end in zip(kinds, ends)])
+        self.finished = True
+
+
+class Branch(Control):
+    """An `if`. A known condition takes its side; a traced one traces both and joins what they bind and change."""
+
+    def __init__(self, condition, names, exposed, live, scope, pos):
+        super().__init__(names, exposed, live, scope)
+        self.pos = pos
+        self.traced = isinstance(condition, Array) and condition.payload() is None
+        self.rebinds = self.traced
+        self.finished = False
+        self.joined = None
+        self.ends = {}
+        if self.traced:
+            if condition.shape:
+                raise errors.ShapeError(f"the truth of an array with more than one element is ambiguous: {describe(condition)}", pos)
+            self.condition = condition if condition.dtype.kind == "b" else condition != 0
+            self.side = None
+        else:
+            self.side = bool(condition)
+
+    def again(self):
+        if self.finished:
+            return False
+        if not self.traced:
+            self.finished = True
+            return True
+        trace = current()
+        if self.side is None:
+            self.attempt = {}
+            trace.tracer.begin_if(self.condition.handle(), self.pos)
+            self.side = True
+        self.frame = Frame("if", self.pos, self.scope.items())
+        trace.push(self.frame)
+        self.bound = {name: self.scope[name] for name in self.lines if name in self.scope}
+        return True
+
+    def done(self, scope):
+        if not self.traced:
+            return
+        trace, frame = current(), self.frame
+        ends = {name: scope[name] for name in self.live if name in scope}
+        results = self._results(ends, frame) if self.joined else []
+        changed = {root: root._poison for root in frame.mutated}
+        self.attempt[self.side] = (ends, self._kinds(ends), changed, self._sources(ends))
+        for root, state in frame.mutated.items():
+            root.restore(state)
+        if self.side:
+            trace.tracer.begin_else(results)
+            trace.pop(frame)
+            self.side = False
+        elif self.joined:
+            results = trace.tracer.end_if(results)
+            trace.pop(frame)
+            self._finish(results)
+        else:
+            trace.tracer.abandon()
+            trace.pop(frame)
+            self.joined = self._join()
+            self.side = None
+
+    def _kinds(self, ends):
+        return {name: tree.flatten(value)[1] for name, value in ends.items()}
+
+    def _sources(self, ends):
+        return {name: tree.flatten(value)[0] for name, value in ends.items()}
+
+    def _join(self):
+        """(names with their structure and types, roots): what the `if` results in."""
+        (then, kinds, changed, leaves), (other, other_kinds, also, other_leaves) = self.attempt[True], self.attempt[False]
+        names = {}
+        for name in self.live:
+            if name not in then or name not in other:
+                if name in then or name in other:
+                    current().unbound[name] = f"`{name}` is bound in one branch of the `if` at line {self.pos[1]} only; bind it before the `if`"
+                continue
+            if then[name] is other[name]:
+                names[name] = None
+                continue
+            if kinds[name] != other_kinds[name] or not all(map(is_data, leaves[name] + other_leaves[name])):
+                raise errors.ShapeError(f"`{name}` differs in kind between the branches: {kind_of(then[name])} and {kind_of(other[name])}", self.at(name))
+            types = []
+            for path, a, b in zip(tree.paths(then[name], name), leaves[name], other_leaves[name]):
+                if shape_of(a) != shape_of(b):
+                    raise errors.ShapeError(f"`{path}` differs in shape between the branches: {shape_of(a)} and {shape_of(b)}", self.at(name))
+                types.append(max(dtype_of(a), dtype_of(b), key=_ORDER.get))
+            names[name] = types
+        poisoned = {root: message for root, message in [*changed.items(), *also.items()] if message is not None}
+        return names, [root for root in {**changed, **also} if root not in poisoned], poisoned
+
+    def _results(self, ends, frame):
+        trace = current()
+        names, roots, _ = self.joined
+        handles = []
+        for name, types in names.items():
+            if types is not None:
+                handles += [views.convert(trace, lift(leaf), dtype) for leaf, dtype in zip(tree.flatten(ends[name])[0], types)]
+        return handles + [root.handle() for root in roots]
+
+    def _finish(self, results):
+        names, roots, poisoned = self.joined
+        (then, structures, _, leaves), (_, _, _, others) = self.attempt[True], self.attempt[False]
+        sources = [[a, b] for name, types in names.items() if types is not None for a, b in zip(leaves[name], others[name])]
+        for root, result in zip(roots, results[len(sources) :]):
+            root.set(result)
+        for root, message in poisoned.items():
+            root.poison(message)
+        made = iter(result_boxes(results, sources))
+        self.bound = {
+            name: then[name] if types is None else tree.unflatten(structures[name], [next(made) for _ in types]) for name, types in names.items()
+        }
+        self.finished = True
+
+
+def result_boxes(results, sources):
+    """Boxes for results of control flow. Each may be one of its sources, at the end of a body: what two sources share, their boxes
+    may share too, and with what lives on outside."""
+    boxes, known = [], {}
+    for result, source in zip(results, sources):
+        alone = len(source) == 1 and isinstance(source[0], Array)
+        box = known.get(id(source[0])) if alone else None
+        if box is None:
+            scalar = not any(isinstance(item, Array) and not item._scalar for item in source)
+            box = traced(result, scalar=scalar, ordered=all(not isinstance(item, Array) or item._shadow is not None for item in source))
+            if alone:
+                known[id(source[0])] = box
+        boxes.append(box)
+    reached = [_reached(source) for source in sources]
+    for k, box in enumerate(boxes):
+        for root in reached[k]:
+            if root._frame.open and root._poison is None and not box._scalar:
+                entangle(box, root)
+        for j in range(k):
+            if boxes[j] is not box and any(root in reached[j] for root in reached[k]):
+                entangle(boxes[j], box)
+    return boxes
+
+
+def _reached(sources):
+    """The roots that arrays are, view, or may share memory with; by identity."""
+    roots = [item.root() for item in sources if isinstance(item, Array) and not item._scalar]
+    return dict.fromkeys([*roots, *(other for root in roots for other in root._entangled or ())])
+
+
+def is_data(value):
+    """Arrays and numbers."""
+    if isinstance(value, Array):
+        return True
+    return isinstance(value, (bool, int, float, np.generic)) and np.asarray(value).dtype in DTYPES
+
+
+def dtype_of(value):
+    return DTYPES.get(value.dtype if isinstance(value, Array) else np.asarray(value).dtype, "f64")
+
+
+def shape_of(value):
+    return value.shape if isinstance(value, Array) else np.shape(value)
+
+
+def kind_of(value):
+    return describe(value) if isinstance(value, Array) else type(value).__name__

@@ -1,0 +1,40 @@
+"""Nested tuples, lists and dicts of leaves: what arguments, results and loop states may be."""
+
+
+def flatten(value):
+    """(leaves, structure): the leaves in order, and what is needed to put them back."""
+    if isinstance(value, (tuple, list)):
+        parts = [flatten(item) for item in value]
+        return [leaf for leaves, _ in parts for leaf in leaves], (_sequence(value), tuple(shape for _, shape in parts))
+    if type(value) is dict:
+        parts = [flatten(item) for item in value.values()]
+        return [leaf for leaves, _ in parts for leaf in leaves], (("dict", tuple(value)), tuple(shape for _, shape in parts))
+    return [value], None
+
+
+def unflatten(structure, leaves):
+    """The value of that structure with these leaves."""
+    return _build(structure, iter(leaves))
+
+
+def paths(value, name):
+    """A name for each leaf, as one would write it: `state[0]`."""
+    if isinstance(value, (tuple, list)):
+        return [path for k, item in enumerate(value) for path in paths(item, f"{name}[{k}]")]
+    if type(value) is dict:
+        return [path for key, item in value.items() for path in paths(item, f"{name}[{key!r}]")]
+    return [name]
+
+
+def _sequence(value):
+    return type(value)
+
+
+def _build(structure, leaves):
+    if structure is None:
+        return next(leaves)
+    kind, parts = structure
+    items = [_build(part, leaves) for part in parts]
+    if isinstance(kind, tuple):
+        return dict(zip(kind[1], items))
+    return kind(*items) if hasattr(kind, "_fields") else kind(items)

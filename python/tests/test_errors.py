@@ -1,0 +1,421 @@
+"""Errors: each names what it is about, and ends with the user's file, line and source text."""
+
+import re
+
+import numpy as np
+import pytest
+
+import retrograd as rg
+
+v = np.array([1.0, -2.0, 3.0])
+A = np.ones((2, 3))
+
+
+def broken(f):
+    """Collects a function whose line with the comment `# here: Kind, words` is at fault."""
+    FUNCTIONS.append(f)
+    return f
+
+
+FUNCTIONS = []
+
+
+@broken
+def missing_function(x):
+    for i in range(3):
+        x = x + 1.0
+        x = np.cumsum(x)  # here: Unsupported, np.cumsum
+    return np.sum(x)
+
+
+@broken
+def missing_ufunc(x):
+    return np.sum(np.arctan(x))  # here: Unsupported, np.arctan
+
+
+@broken
+def missing_linalg(x):
+    return np.linalg.norm(x)  # here: Unsupported, np.linalg.norm
+
+
+@broken
+def missing_method(x):
+    return x.cumsum()  # here: Unsupported, .cumsum
+
+
+@broken
+def shape_mismatch(x):
+    y = x * 2.0
+    return np.sum(y + np.ones(4))  # here: ShapeError, (3,) and (4,)
+
+
+@broken
+def product_mismatch(x):
+    return np.ones((2, 4)) @ x  # here: ShapeError, (2, 4) and (3,)
+
+
+@broken
+def carry_changes_shape(x):
+    s = 0.0
+    for i in range(3):
+        s = s + x  # here: ShapeError, `s` changes its shape
+    return np.sum(s)
+
+
+@broken
+def carry_changes_kind(x):
+    s = 0.0
+    for i in range(3):
+        s = (s, x[i])  # here: ShapeError, `s` changes its kind
+    return np.sum(x)
+
+
+@broken
+def break_in_loop(x):
+    for i in range(3):
+        x = x * 2.0
+        if i == 1:
+            break  # here: Unsupported, `break`
+    return np.sum(x)
+
+
+@broken
+def continue_in_loop(x):
+    for i in range(3):
+        if i == 1:
+            continue  # here: Unsupported, `continue`
+        x = x * 2.0
+    return np.sum(x)
+
+
+@broken
+def return_in_loop(x):
+    for i in range(3):
+        return np.sum(x)  # here: Unsupported, `return`
+
+
+@broken
+def else_of_loop(x):
+    for i in range(3):
+        x = x * 2.0
+    else:
+        x = x + 1.0  # here: Unsupported, `else`
+    return np.sum(x)
+
+
+@broken
+def traced_while(x):
+    while np.sum(x) > 0.1:  # here: Unsupported, `while`
+        x = x * 0.5
+    return np.sum(x)
+
+
+@broken
+def traced_if_with_return(x):
+    if x[0] > 0:  # here: Unsupported, `if`
+        return x[0]
+    return x[1]
+
+
+@broken
+def truth(x):
+    y = x[0] > 0 and x[1] > 0  # here: Unsupported, truth
+    return np.sum(x)
+
+
+@broken
+def to_float(x):
+    return float(x[0])  # here: Unsupported, float()
+
+
+@broken
+def to_int(x):
+    return x[int(x[0])]  # here: Unsupported, int()
+
+
+@broken
+def math_function(x):
+    import math
+
+    return math.sin(x[0])  # here: Unsupported, np.*
+
+
+@broken
+def to_numpy(x):
+    return np.linalg.eigvals([[x[0], 1.0], [1.0, x[1]]])  # here: Unsupported, NumPy array
+
+
+@broken
+def static_bounds(x):
+    return x[1] + x[3]  # here: BoundsError, index 3 is out of bounds for axis 0 with size 3
+
+
+@broken
+def too_many_indices(x):
+    return x[1, 2]  # here: BoundsError, too many indices
+
+
+@broken
+def mask(x):
+    return np.sum(x[x > 0])  # here: Unsupported, boolean mask
+
+
+@broken
+def mask_store(x):
+    x[x > 0] = 0.0  # here: Unsupported, boolean mask
+    return np.sum(x)
+
+
+@broken
+def array_index(x):
+    return np.sum(x[[0, 2]])  # here: Unsupported, array or a list
+
+
+@broken
+def negative_step(x):
+    return np.sum(x[::-1] * x)  # here: Unsupported, negative step
+
+
+@broken
+def traced_length(x):
+    s = 0.0
+    for i in range(3):
+        s = s + np.sum(x[:i])  # here: Unsupported, length
+    return s
+
+
+@broken
+def traced_shape(x):
+    for i in range(3):
+        x = x + np.sum(np.zeros(i))  # here: Unsupported, shape
+    return np.sum(x)
+
+
+@broken
+def store_shape(x):
+    x[:2] = x  # here: ShapeError, (3,)
+    return np.sum(x)
+
+
+@broken
+def store_float_into_int(x):
+    n = np.zeros(3, dtype=int)
+    n[0] = x[0]  # here: DTypeError, int64
+    return np.sum(x)
+
+
+@broken
+def out_option(x):
+    np.add(x, x, out=x)  # here: Unsupported, out=
+    return np.sum(x)
+
+
+@broken
+def where_option(x):
+    return np.sum(np.add(x, x, where=x > 0))  # here: Unsupported, where=
+
+
+@broken
+def list_in_loop(x):
+    rows = []
+    for i in range(3):
+        rows.append(x[i])  # here: Unsupported, `rows`
+    return rows[0]
+
+
+@broken
+def dict_in_loop(x):
+    table = {}
+    for i in range(3):
+        table["x"] = x[i]  # here: Unsupported, `table`
+    return table["x"]
+
+
+@broken
+def attribute_in_loop(x):
+    class Box:
+        pass
+
+    box = Box()
+    for i in range(3):
+        box.value = x[i]  # here: Unsupported, .value
+    return box.value
+
+
+@broken
+def list_index(x):
+    weights = [1.0, 2.0, 3.0]
+    for i in range(3):
+        x = x * weights[i]  # here: Unsupported, list index
+    return np.sum(x)
+
+
+@broken
+def changes_from_none(x):
+    previous = None
+    for i in range(3):
+        x = x if previous is None else x + previous  # here: Unsupported, `previous` is a NoneType before the loop
+        previous = x
+    return np.sum(x)
+
+
+@broken
+def iterator_from_outside(x):
+    pairs = enumerate([1.0, 2.0])
+    for i in range(3):
+        for k, w in pairs:  # here: Unsupported, `pairs`
+            x = x * w
+    return np.sum(x)
+
+
+@broken
+def random_numbers(x):
+    return np.sum(x * np.random.randn(3))  # here: Unsupported, random
+
+
+@broken
+def traced_exponent(x):
+    return np.sum(x ** x)  # here: Unsupported, np.power
+
+
+@broken
+def float32_inside(x):
+    return np.sum(x * np.ones(3, dtype=np.float32))  # here: DTypeError, float32
+
+
+@broken
+def complex_inside(x):
+    return np.sum(x * 1j)  # here: DTypeError, complex
+
+
+@broken
+def axis_out_of_range(x):
+    return np.sum(x, axis=2)  # here: ShapeError, axis
+
+
+@broken
+def in_a_helper(x):
+    return helper(x)
+
+
+def helper(x):
+    for i in range(2):
+        x = np.cumprod(x)  # here: Unsupported, np.cumprod
+    return np.sum(x)
+
+
+@pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
+def test_errors_point_at_the_line(f):
+    import inspect
+
+    at = helper if f is in_a_helper else f
+    lines, first = inspect.getsourcelines(at)
+    number, text = next((first + k, line) for k, line in enumerate(lines) if "# here:" in line)
+    kind, words = re.search(r"# here: (\w+), (.*)", text).groups()
+    with pytest.raises(getattr(rg, kind)) as error:
+        rg.value_and_grad(f)(v.copy())
+    message = str(error.value)
+    assert words in message
+    assert message.endswith(f"{__file__}:{number}: {text.strip()}")
+
+
+def test_first_bound_in_a_loop_of_unknown_length():
+    def f(x, n):
+        for i in range(n):
+            last = x[i]
+        return last
+
+    with pytest.raises(rg.Unsupported, match="`last` is first bound in a loop that may take no step(.|\n)*return last"):
+        rg.jit(f)(v, 2)
+
+
+def test_shapes_from_arguments():
+    def f(x, n):
+        return np.sum(np.zeros(n)) + np.sum(x)
+
+    with pytest.raises(rg.Unsupported, match="a shape(.|\n)*return np.sum\\(np.zeros"):
+        rg.jit(f)(v, 2)
+
+
+def identity(x, y=None):
+    return np.sum(x)
+
+
+@pytest.mark.parametrize(
+    "argument, kind, words",
+    [
+        ("abc", rg.ArgumentError, "argument `x` of identity() must be a NumPy array or a number, found str"),
+        (None, rg.ArgumentError, "found NoneType"),
+        (np.ones(3, np.float32), rg.DTypeError, "argument `x` of identity(): float32 is not supported yet, use float64"),
+        (np.ones(3, complex), rg.Unsupported, "complex"),
+        (1j, rg.Unsupported, "complex"),
+        (np.ones(3, np.int32), rg.DTypeError, "int32 is not supported yet, use int64"),
+        (np.array(["a"]), rg.DTypeError, "not supported"),
+        ([v, "abc"], rg.ArgumentError, "argument `x[1]`"),
+        (3, rg.DTypeError, "only float64 has a gradient"),
+    ],
+)
+def test_wrong_arguments_are_named(argument, kind, words):
+    with pytest.raises(kind, match=re.escape(words)):
+        rg.value_and_grad(identity)(argument)
+
+
+def test_wrong_number_of_arguments():
+    with pytest.raises(rg.ArgumentError, match="missing a required argument: 'x'"):
+        rg.grad(identity)()
+    with pytest.raises(rg.ArgumentError, match="argnums=3"):
+        rg.grad(identity, argnums=3)(v)
+
+
+def test_results_must_be_one_float():
+    def many(x):
+        return x * 2.0
+
+    def pair(x):
+        return np.sum(x), np.sum(x)
+
+    def nothing(x):
+        pass
+
+    for f in (many, pair):
+        with pytest.raises(rg.ShapeError, match="returns one float"):
+            rg.grad(f)(v)
+    with pytest.raises(rg.ArgumentError, match="found NoneType"):
+        rg.grad(nothing)(v)
+
+
+def test_functions_without_source_are_refused():
+    with pytest.raises(rg.Unsupported, match="lambda"):
+        rg.grad(lambda x: np.sum(x))(v)
+    scope = {"np": np}
+    exec("def f(x):\n    return np.sum(x)", scope)
+    with pytest.raises(rg.Unsupported, match="source of `f` cannot be read"):
+        rg.grad(scope["f"])(v)
+    with pytest.raises(rg.ArgumentError, match="a Python function is needed"):
+        rg.grad(np.sum)
+
+
+def test_integer_division_by_zero_names_the_line():
+    def f(x, n):
+        return x[6 // n]
+
+    with pytest.raises(rg.DivisionByZero, match="6 // n"):
+        rg.jit(f)(v, 0)
+
+
+def test_exceptions_of_the_user_pass_through_with_their_line():
+    def f(x):
+        for i in range(3):
+            x = x + 1.0
+            raise KeyError("mine")
+        return np.sum(x)
+
+    with pytest.raises(KeyError, match="mine") as error:
+        rg.grad(f)(v)
+    assert error.traceback[-1].lineno + 1 == f.__code__.co_firstlineno + 3
+
+
+def test_kinds_are_pythons_too():
+    assert issubclass(rg.ShapeError, ValueError) and issubclass(rg.BoundsError, IndexError) and issubclass(rg.DTypeError, TypeError)
+    for name in ("ShapeError", "DTypeError", "Unsupported", "OverBudget", "MissingRule", "BoundsError", "ArgumentError"):
+        assert issubclass(getattr(rg, name), rg.Error)

@@ -182,7 +182,8 @@ impl Flatten<'_> {
         result
     }
 
-    /// A view: another access of the same memory. A rank-0 view is read at once, so that its memory may change afterwards.
+    /// A view: another access of the same memory. A rank-0 view is read at once, so that its memory may change afterwards; of a scalar
+    /// that is repeated it is that scalar.
     fn view(&mut self, view: View, attrs: &Attrs, args: &[Val], ty: &Type, pos: &Pos, scope: &mut Scope) -> Val {
         let result = self.placed.define(ty.clone());
         let mut operand = args[0];
@@ -195,10 +196,12 @@ impl Flatten<'_> {
             operand = self.in_memory(operand, scope);
             composed(&self.placed, operand).expect("every view of a contiguous array is affine")
         });
-        if ty.rank() == 0 {
-            scope.raws.push(Raw::Node(Node::Load { result, from: access }));
-        } else {
+        if ty.rank() > 0 {
             self.placed.access[result.0 as usize] = access;
+        } else if self.placed.is_scalar(access.root) {
+            return access.root;
+        } else {
+            scope.raws.push(Raw::Node(Node::Load { result, from: access }));
         }
         result
     }

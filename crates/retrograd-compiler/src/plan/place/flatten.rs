@@ -473,6 +473,7 @@ impl Flatten<'_> {
         let inits = self.all_in_memory(c0, scope);
         let starts = self.all_in_memory(starts, scope);
         let (xs, xs2) = (self.all_in_memory(xs, scope), self.all_in_memory(xs2, scope));
+        let recorded: Vec<bool> = (split.cone.params.len() - xs2.len()..split.cone.params.len()).map(read).collect();
         let id = self.trajectory(count, &starts, decided, Sweep::Paired, split.kept.iter().map(|k| k.ty.clone()).collect(), None);
         let carry_types = self.types(&inits);
         let advance = decided.schedule.advances().then(|| {
@@ -480,14 +481,22 @@ impl Flatten<'_> {
             self.step(&carry_types, rows, |this, scope, i, c, x| this.body(op.body, i, c, inv, x, &emitted, scope))
         });
         let tape = taped.then(|| {
-            let rows = self.row_types(&[xs.clone(), xs2.clone()].concat());
+            let read: Vec<Val> = xs2.iter().zip(&recorded).filter(|(_, read)| **read).map(|(stream, _)| *stream).collect();
+            let rows = self.row_types(&[xs.clone(), read].concat());
             self.step(&carry_types, rows, |this, scope, i, c, x| {
                 let (x, x2) = x.split_at(xs.len());
                 let (next, mut rows) = this.body(op.body, i, c, inv, x, &emitted, scope);
                 let states: Vec<Val> = pair.states.iter().map(|k| c[*k]).collect();
-                // A stream that both read is one row.
-                let x2: Vec<Val> =
-                    x2.iter().zip(&xs2).map(|(row, stream)| xs.iter().position(|other| other == stream).map_or(*row, |k| x[k])).collect();
+                let mut x2 = x2.iter();
+                // A stream that both read is one row; one that recording does not read is any value.
+                let row = |(stream, read): (&Val, &bool)| match read {
+                    false => i,
+                    true => {
+                        let row = *x2.next().expect("a row per stream that is read");
+                        xs.iter().position(|other| other == stream).map_or(row, |k| x[k])
+                    }
+                };
+                let x2: Vec<Val> = xs2.iter().zip(&recorded).map(row).collect();
                 let kept = this.function(&split.cone, &[&[i], &states[..], inv2, &x2].concat(), scope);
                 rows.extend(kept.into_iter().enumerate().map(|(k, value)| (RowPlace::Tape(k), value)));
                 (next, rows)

@@ -409,12 +409,8 @@ impl Assign<'_> {
         let copies = trajectory.slots.saturating_sub(1);
         let states: Vec<u64> = trajectory.starts.iter().map(|v| self.bytes(*v).next_multiple_of(8)).collect();
         let snapshots = states.iter().filter(|_| copies > 0).map(|bytes| self.store(copies * bytes)).collect();
-        let tapes = trajectory
-            .kept
-            .iter()
-            .filter(|_| trajectory.tape_rows > 0)
-            .map(|ty| self.store(trajectory.tape_rows * ty.bytes() as u64))
-            .collect();
+        let taped = trajectory.kept.iter().filter(|_| trajectory.schedule.tapes());
+        let tapes = taped.map(|ty| self.store(trajectory.tape_rows * ty.bytes() as u64)).collect();
         let trajectory = &mut self.placed.trajectories[id];
         (trajectory.words, trajectory.snapshots, trajectory.tapes) = (words, snapshots, tapes);
         trajectory.memory()

@@ -468,7 +468,14 @@ impl Flatten<'_> {
         let (inv2, xs2) = rest.split_at(unwind_op.invariants);
         let (n, c0, inv, xs) = op.args(args);
         let streams = self.stream_types(op.body, op.carries, op.bound);
-        let count = self.count(n, op.bound, !(xs.is_empty() && streams.is_empty()), &inst.pos, scope);
+        // The unwind takes its count from here, so that the rows of its streams bound it too.
+        let rows = unwind_op.streams + unwind_op.emitted + unwind.results.len() - unwind_op.adjoints - unwind_op.running;
+        let count = match (xs.is_empty() && streams.is_empty(), rows == 0) {
+            (true, true) => self.count(n, 0, false, &inst.pos, scope),
+            (false, true) => self.count(n, op.bound, true, &inst.pos, scope),
+            (true, false) => self.count(n, unwind_op.bound, true, &unwind.pos, scope),
+            (false, false) => self.count(n, op.bound.min(unwind_op.bound), true, &inst.pos, scope),
+        };
         let emitted = self.emitted(count, op.bound, &streams);
         let inits = self.all_in_memory(c0, scope);
         let starts = self.all_in_memory(starts, scope);

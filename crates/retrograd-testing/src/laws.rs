@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use retrograd_compiler::fuse::fuse;
-use retrograd_compiler::ir::{Array, Data, DType, Error, ErrorKind, Program, Type, verify};
+use retrograd_compiler::ir::{Array, DType, Error, ErrorKind, Program, Type, verify};
 use retrograd_compiler::opt::{PASSES, simplify};
 use retrograd_compiler::plan::strategy::{Auto, KeepAll, Periodic, Revolve};
 use retrograd_compiler::plan::{Decision, Plan, Request, Strategy, plan};
@@ -132,25 +132,10 @@ fn text(case: &Case) -> Result<(), String> {
     Ok(())
 }
 
-/// Numbers that tell rewrites apart.
-const AWKWARD: [f64; 8] = [0.0, -0.0, 1.0, -1.5, 0.3, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
-
-/// The inputs, with awkward numbers for floats.
-fn awkward(case: &Case) -> Vec<Array> {
-    let random = &mut Random::new(case.seed);
-    let mut inputs = case.inputs.clone();
-    for input in &mut inputs {
-        if let Data::F64(x) = input.data_mut() {
-            x.iter_mut().for_each(|x| *x = AWKWARD[random.below(AWKWARD.len())]);
-        }
-    }
-    inputs
-}
-
 fn passes(case: &Case) -> Result<(), String> {
     for case in [Some(case.clone()), gradient(case)?].into_iter().flatten() {
         let run = |program: &Program, inputs: &[Array]| eval::run(program, inputs).map_err(words);
-        let inputs = [case.inputs.clone(), awkward(&case)];
+        let inputs = [case.inputs.clone(), Random::new(case.seed).awkward(&case.inputs)];
         let expected = [run(&case.program, &inputs[0])?, run(&case.program, &inputs[1])?];
         for (name, pass) in PASSES.iter().copied().chain([("simplify", simplify as fn(&Program) -> Program)]) {
             let after = verified(pass(&case.program)).map_err(|e| format!("after {name}: {e}"))?;
@@ -174,7 +159,7 @@ fn native(case: &Case) -> Result<(), String> {
     let simple = simplify(&case.program);
     for program in [&case.program, &simple] {
         let native = Native::new(program, Arc::new(Auto), None).map_err(words)?;
-        for inputs in [case.inputs.clone(), awkward(case)] {
+        for inputs in [case.inputs.clone(), Random::new(case.seed).awkward(&case.inputs)] {
             native.check(&inputs, &eval::run(program, &inputs).map_err(words)?)?;
         }
         let far = far(case);

@@ -14,7 +14,8 @@ pub mod programs;
 mod random;
 mod rows;
 mod stages;
+pub mod traffic;
 
 pub use derivatives::{check_program, check_to_order};
 pub use random::Random;
-pub use rows::check_row;
+pub use rows::{check_row, check_row_native};

@@ -50,4 +50,19 @@ impl Random {
         };
         Array::new(ty.shape.clone(), data)
     }
+
+    /// The same arrays with floats that arithmetic trips over: both zeros, infinities, NaN, subnormals, the largest.
+    pub fn awkward(&mut self, inputs: &[Array]) -> Vec<Array> {
+        let mut inputs = inputs.to_vec();
+        for input in &mut inputs {
+            match input.data_mut() {
+                Data::F64(x) => x.iter_mut().for_each(|x| *x = AWKWARD[self.below(AWKWARD.len())]),
+                Data::F32(_) | Data::I32(_) | Data::I64(_) | Data::Bool(_) => {}
+            }
+        }
+        inputs
+    }
 }
+
+const AWKWARD: [f64; 14] =
+    [0.0, -0.0, 1.0, -1.5, 0.3, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 5e-324, -1e-310, f64::MAX, f64::MIN, 709.9, 1e17];

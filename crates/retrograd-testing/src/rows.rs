@@ -1,9 +1,14 @@
-//! The automatic test of one row of the op table.
+//! The automatic tests of one row of the op table: its derivatives, and its machine code.
 
-use retrograd_compiler::diff;
-use retrograd_compiler::ir::{Builder, ErrorKind, Program, Row, Rule, Sample};
+use std::sync::Arc;
 
-use crate::derivatives::check_to_order;
+use retrograd_compiler::ir::{Array, Builder, ErrorKind, Program, Row, Rule, Sample};
+use retrograd_compiler::opt::simplify;
+use retrograd_compiler::plan::strategy::Auto;
+use retrograd_compiler::{diff, eval};
+
+use crate::derivatives::{check_to_order, floats};
+use crate::native::Native;
 use crate::random::Random;
 
 /// Checks a row on every sample that it states: evaluation, first and second derivatives in all combinations of modes.
@@ -12,9 +17,76 @@ use crate::random::Random;
 /// retrograd_testing::check_row(&retrograd_compiler::ops::TANH).unwrap();
 /// ```
 pub fn check_row(row: &'static Row) -> Result<(), String> {
+    each_sample(row, |program, inputs, seed| match row.rule {
+        Rule::Missing => check_missing(program),
+        Rule::Zero | Rule::Partials(_) | Rule::Linear(_) | Rule::Bilinear(_) => check_to_order(program, inputs, 2, seed),
+    })
+}
+
+/// Checks a row on every sample that it states, and on awkward numbers: machine code of its evaluation and of its first and second
+/// derivatives gives the interpreter's bits.
+///
+/// ```
+/// retrograd_testing::check_row_native(&retrograd_compiler::ops::TANH).unwrap();
+/// ```
+pub fn check_row_native(row: &'static Row) -> Result<(), String> {
+    each_sample(row, |program, inputs, seed| {
+        let random = &mut Random::new(seed);
+        check_native("value", program, inputs)?;
+        check_native("value of awkward numbers", program, &random.awkward(inputs))?;
+        let (Rule::Zero | Rule::Partials(_) | Rule::Linear(_) | Rule::Bilinear(_)) = row.rule else { return Ok(()) };
+        let Some((jvp, tangents)) = derived(Mode::Forward, program, inputs, random)? else { return Ok(()) };
+        check_native("jvp", &jvp, &tangents)?;
+        let Some((vjp, cotangents)) = derived(Mode::Reverse, program, inputs, random)? else { return Ok(()) };
+        check_native("vjp", &vjp, &cotangents)?;
+        for (name, mode) in [("jvp of vjp", Mode::Forward), ("vjp of vjp", Mode::Reverse)] {
+            let Some((second, inputs)) = derived(mode, &vjp, &cotangents, random)? else { continue };
+            check_native(name, &second, &inputs)?;
+        }
+        Ok(())
+    })
+}
+
+#[derive(Clone, Copy)]
+enum Mode {
+    Forward,
+    Reverse,
+}
+
+/// A derivative Program and its inputs; `None` where nothing is a float.
+fn derived(mode: Mode, program: &Program, inputs: &[Array], random: &mut Random) -> Result<Option<(Program, Vec<Array>)>, String> {
+    let (wrt, outputs) = (floats(&program.main().param_types()), floats(&program.main().result_types()));
+    if wrt.is_empty() || outputs.is_empty() {
+        return Ok(None);
+    }
+    let derived = match mode {
+        Mode::Forward => diff::jvp(program, &wrt, &outputs),
+        Mode::Reverse => diff::vjp(program, &wrt, &outputs),
+    };
+    let derived = simplify(&derived.map_err(|error| error.to_string())?);
+    let more = derived.main().param_types().split_off(inputs.len());
+    let inputs = inputs.iter().cloned().chain(more.iter().map(|ty| random.array(ty, (-1.0, 1.0)))).collect();
+    Ok(Some((derived, inputs)))
+}
+
+fn check_native(what: &str, program: &Program, inputs: &[Array]) -> Result<(), String> {
+    let native = Native::new(program, Arc::new(Auto), None).map_err(|error| error.to_string())?;
+    let outcome = match eval::run(program, inputs) {
+        Ok(expected) => native.check(inputs, &expected),
+        Err(error) => native.check_fault(inputs, &error),
+    };
+    outcome.map_err(|message| format!("{what}: {message}\n{program}"))
+}
+
+/// Every sample as a Program with inputs and a seed.
+fn each_sample(row: &'static Row, check: impl Fn(&Program, &[Array], u64) -> Result<(), String>) -> Result<(), String> {
     for (k, sample) in (row.samples)(row).iter().enumerate() {
         let seed = seed(row.name, k as u64);
-        check_sample(row, sample, seed).map_err(|message| format!("`{}`, sample {k}, seed {seed:#x}: {message}", row.name))?;
+        let named = |message| format!("`{}`, sample {k}, seed {seed:#x}: {message}", row.name);
+        let program = program(row, sample).map_err(named)?;
+        let mut random = Random::new(seed);
+        let inputs: Vec<_> = sample.args.iter().map(|(ty, interval)| random.array(ty, *interval)).collect();
+        check(&program, &inputs, seed).map_err(named)?;
     }
     Ok(())
 }
@@ -25,17 +97,11 @@ fn seed(name: &str, sample: u64) -> u64 {
     name.bytes().fold(0xcbf2_9ce4_8422_2325, hash).wrapping_add(sample)
 }
 
-fn check_sample(row: &'static Row, sample: &Sample, seed: u64) -> Result<(), String> {
+fn program(row: &'static Row, sample: &Sample) -> Result<Program, String> {
     let b = Builder::new(row.name);
     let params = b.params(sample.args.iter().map(|(ty, _)| ty.clone()));
     let result = b.try_row(row, sample.attrs.clone(), &params).map_err(|error| error.to_string())?;
-    let program = Program::new(b.finish(vec![result]));
-    let mut random = Random::new(seed);
-    let inputs: Vec<_> = sample.args.iter().map(|(ty, interval)| random.array(ty, *interval)).collect();
-    match row.rule {
-        Rule::Missing => check_missing(&program),
-        Rule::Zero | Rule::Partials(_) | Rule::Linear(_) | Rule::Bilinear(_) => check_to_order(&program, &inputs, 2, seed),
-    }
+    Ok(Program::new(b.finish(vec![result])))
 }
 
 /// A row without a rule says so.

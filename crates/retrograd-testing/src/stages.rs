@@ -1,12 +1,19 @@
 //! What each folder of golden files runs.
 
-use retrograd_compiler::ir::{Array, Error, Program};
-use retrograd_compiler::{eval, ir, opt};
+use std::sync::Arc;
 
+use retrograd_compiler::ir::{Array, Error, ErrorKind, Pos, Program};
+use retrograd_compiler::plan::schedule::{self, Action};
+use retrograd_compiler::plan::strategy::{self, Periodic};
+use retrograd_compiler::plan::{LoopFacts, Plan, Request, Strategy, plan};
+use retrograd_compiler::{diff, eval, ir, opt};
+
+use crate::derivatives::floats;
 use crate::golden::{Directives, Stage};
 
 /// Every stage: the folder of `testdata` and what is run on its Programs. A new stage is one function and one line.
-pub(crate) const STAGES: &[(&str, Stage)] = &[("print", print), ("verify", verify), ("run", run), ("opt", simplified)];
+pub(crate) const STAGES: &[(&str, Stage)] =
+    &[("print", print), ("verify", verify), ("run", run), ("opt", simplified), ("diff", differentiated), ("plan", planned)];
 
 fn print(program: &Program, _: &Directives) -> Result<String, Error> {
     Ok(program.to_string())
@@ -29,4 +36,83 @@ fn simplified(program: &Program, _: &Directives) -> Result<String, Error> {
     let simple = opt::simplify(program);
     ir::verify(&simple)?;
     Ok(simple.to_string())
+}
+
+/// The simplified gradient: cotangents of all float results to those of all float inputs.
+fn differentiated(program: &Program, _: &Directives) -> Result<String, Error> {
+    Ok(gradient(program)?.to_string())
+}
+
+fn gradient(program: &Program) -> Result<Program, Error> {
+    ir::verify(program)?;
+    let program = opt::simplify(program);
+    let gradient = diff::vjp(&program, &floats(&program.main().param_types()), &floats(&program.main().result_types()))?;
+    let gradient = opt::simplify(&gradient);
+    ir::verify(&gradient)?;
+    Ok(gradient)
+}
+
+/// Plans of the gradient, under each `// strategy:` (a name, or `periodic 3`) at each `// budget:` (bytes; none is no limit), with the
+/// actions of every loop that is short enough to print.
+fn planned(program: &Program, directives: &Directives) -> Result<String, Error> {
+    let gradient = gradient(program)?;
+    let mut budgets = directives.all("budget").map(|text| text.parse().map(Some)).collect::<Result<Vec<_>, _>>().map_err(argument)?;
+    if budgets.is_empty() {
+        budgets.push(None);
+    }
+    let mut text = String::new();
+    for name in directives.all("strategy") {
+        let strategy = strategy_of(name)?;
+        for budget in &budgets {
+            match plan(&gradient, &Request { strategy: strategy.clone(), budget: *budget }) {
+                Ok(plan) => text += &format!("{plan}{}\n", actions(&plan)),
+                Err(error) => text += &format!("{name}: {error}\n\n"),
+            }
+        }
+    }
+    Ok(text)
+}
+
+fn argument(error: impl std::fmt::Display) -> Error {
+    Error::new(ErrorKind::Argument, Pos::unknown(), error.to_string())
+}
+
+fn strategy_of(name: &str) -> Result<Arc<dyn Strategy>, Error> {
+    match name.split_once(' ') {
+        Some(("periodic", period)) => Ok(Arc::new(Periodic { period: Some(period.parse().map_err(argument)?) })),
+        Some(_) | None => strategy::find(name).ok_or_else(|| argument(format!("there is no strategy `{name}`"))),
+    }
+}
+
+/// What the controllers of short loops ask for, in order.
+fn actions(plan: &Plan) -> String {
+    let short = |facts: &&LoopFacts| facts.count.is_some_and(|count| count <= 12);
+    plan.facts.loops.iter().filter(short).map(|facts| format!("  actions: {}\n", loop_actions(plan, facts).join(", "))).collect()
+}
+
+fn loop_actions(plan: &Plan, facts: &LoopFacts) -> Vec<String> {
+    let decision = plan.decision.loops[&facts.bwd];
+    let mut words = vec![0; decision.schedule.words()];
+    schedule::start(&mut words, decision.schedule, facts.sweep, facts.count.unwrap_or(0));
+    let mut actions = vec![];
+    loop {
+        let action = schedule::next(&mut words);
+        actions.push(in_words(action));
+        if action == Action::Done {
+            return actions;
+        }
+    }
+}
+
+fn in_words(action: Action) -> String {
+    match action {
+        Action::Advance { from, to } => format!("advance {from}..{to}"),
+        Action::Snapshot { slot, step } => format!("snapshot x{step} in {slot}"),
+        Action::Restore { slot, step } => format!("restore x{step} from {slot}"),
+        Action::Tape { from, to, row } => format!("tape {from}..{to} at {row}"),
+        Action::Reverse { from, to, row } => format!("reverse {from}..{to} at {row}"),
+        Action::Turnback { step } => format!("turnback {step}"),
+        Action::Turn => "turn".into(),
+        Action::Done => "done".into(),
+    }
 }

@@ -29,8 +29,10 @@ impl Fuse<'_> {
         if blocked.is_empty() {
             let (to, bytes) = (self.whole(result), self.bytes(result));
             self.body.push(Stmt::Zero { to, bytes });
-            let all: Vec<Axis> = [over(&ascending), over(&kept)].concat();
-            self.each(&all, &mut vec![], &mut |fuse, indices| fuse.add_into(&target, &access, indices));
+            // Only kept axes may be lanes: along summed ones every step adds to the same element.
+            self.each_scalar(&over(&ascending), &mut vec![], &mut |fuse, indices| {
+                fuse.each(&over(&kept), indices, &mut |fuse, indices| fuse.add_into(&target, &access, indices));
+            });
             return;
         }
         let count: usize = blocked.iter().map(|axis| shape[*axis]).product();

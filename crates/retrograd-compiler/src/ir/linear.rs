@@ -242,7 +242,8 @@ fn jointly_linear(row: &Row, args: &[Kind], seed: Kind) -> Result<(), &'static s
         Rule::Bilinear(_) => Ok(()),
         Rule::Linear(transposes) => {
             let moves = |k: usize| transposes.get(k).is_some_and(Option::is_some);
-            if (0..args.len()).any(|k| is_seed(k) && !moves(k)) {
+            // An index that is zero has no part in whether the result vanishes.
+            if seed == Kind::Linear && (0..args.len()).any(|k| is_seed(k) && !moves(k)) {
                 Err("it is not linear in this argument")
             } else if (0..args.len()).any(|k| moves(k) && args[k] == Kind::Constant) {
                 Err("it adds a constant that is not zero")

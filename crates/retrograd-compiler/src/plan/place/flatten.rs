@@ -182,7 +182,8 @@ impl Flatten<'_> {
         result
     }
 
-    /// A view: another access of the same memory. A rank-0 view is read at once, so that its memory may change afterwards.
+    /// A view: another access of the same memory. A rank-0 view is read at once, so that its memory may change afterwards; of a scalar
+    /// that is repeated it is that scalar.
     fn view(&mut self, view: View, attrs: &Attrs, args: &[Val], ty: &Type, pos: &Pos, scope: &mut Scope) -> Val {
         let result = self.placed.define(ty.clone());
         let mut operand = args[0];
@@ -195,10 +196,12 @@ impl Flatten<'_> {
             operand = self.in_memory(operand, scope);
             composed(&self.placed, operand).expect("every view of a contiguous array is affine")
         });
-        if ty.rank() == 0 {
-            scope.raws.push(Raw::Node(Node::Load { result, from: access }));
-        } else {
+        if ty.rank() > 0 {
             self.placed.access[result.0 as usize] = access;
+        } else if self.placed.is_scalar(access.root) {
+            return access.root;
+        } else {
+            scope.raws.push(Raw::Node(Node::Load { result, from: access }));
         }
         result
     }
@@ -465,11 +468,19 @@ impl Flatten<'_> {
         let (inv2, xs2) = rest.split_at(unwind_op.invariants);
         let (n, c0, inv, xs) = op.args(args);
         let streams = self.stream_types(op.body, op.carries, op.bound);
-        let count = self.count(n, op.bound, !(xs.is_empty() && streams.is_empty()), &inst.pos, scope);
+        // The unwind takes its count from here, so that the rows of its streams bound it too.
+        let rows = unwind_op.streams + unwind_op.emitted + unwind.results.len() - unwind_op.adjoints - unwind_op.running;
+        let count = match (xs.is_empty() && streams.is_empty(), rows == 0) {
+            (true, true) => self.count(n, 0, false, &inst.pos, scope),
+            (false, true) => self.count(n, op.bound, true, &inst.pos, scope),
+            (true, false) => self.count(n, unwind_op.bound, true, &unwind.pos, scope),
+            (false, false) => self.count(n, op.bound.min(unwind_op.bound), true, &inst.pos, scope),
+        };
         let emitted = self.emitted(count, op.bound, &streams);
         let inits = self.all_in_memory(c0, scope);
         let starts = self.all_in_memory(starts, scope);
         let (xs, xs2) = (self.all_in_memory(xs, scope), self.all_in_memory(xs2, scope));
+        let recorded: Vec<bool> = (split.cone.params.len() - xs2.len()..split.cone.params.len()).map(read).collect();
         let id = self.trajectory(count, &starts, decided, Sweep::Paired, split.kept.iter().map(|k| k.ty.clone()).collect(), None);
         let carry_types = self.types(&inits);
         let advance = decided.schedule.advances().then(|| {
@@ -477,14 +488,22 @@ impl Flatten<'_> {
             self.step(&carry_types, rows, |this, scope, i, c, x| this.body(op.body, i, c, inv, x, &emitted, scope))
         });
         let tape = taped.then(|| {
-            let rows = self.row_types(&[xs.clone(), xs2.clone()].concat());
+            let read: Vec<Val> = xs2.iter().zip(&recorded).filter(|(_, read)| **read).map(|(stream, _)| *stream).collect();
+            let rows = self.row_types(&[xs.clone(), read].concat());
             self.step(&carry_types, rows, |this, scope, i, c, x| {
                 let (x, x2) = x.split_at(xs.len());
                 let (next, mut rows) = this.body(op.body, i, c, inv, x, &emitted, scope);
                 let states: Vec<Val> = pair.states.iter().map(|k| c[*k]).collect();
-                // A stream that both read is one row.
-                let x2: Vec<Val> =
-                    x2.iter().zip(&xs2).map(|(row, stream)| xs.iter().position(|other| other == stream).map_or(*row, |k| x[k])).collect();
+                let mut x2 = x2.iter();
+                // A stream that both read is one row; one that recording does not read is any value.
+                let row = |(stream, read): (&Val, &bool)| match read {
+                    false => i,
+                    true => {
+                        let row = *x2.next().expect("a row per stream that is read");
+                        xs.iter().position(|other| other == stream).map_or(row, |k| x[k])
+                    }
+                };
+                let x2: Vec<Val> = xs2.iter().zip(&recorded).map(row).collect();
                 let kept = this.function(&split.cone, &[&[i], &states[..], inv2, &x2].concat(), scope);
                 rows.extend(kept.into_iter().enumerate().map(|(k, value)| (RowPlace::Tape(k), value)));
                 (next, rows)

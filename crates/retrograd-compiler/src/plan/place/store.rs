@@ -260,12 +260,12 @@ impl Assign<'_> {
     }
 
     fn branch(&mut self, branch: &mut Branch, k: usize, uses: &LastUse, owned: &mut Owned) {
-        let start = self.clock;
         let donated: Owned = owned.iter().copied().filter(|v| uses.dies_at(*v, k)).collect();
         self.enter();
-        for side in 0..2 {
+        let joins = [0, 1].map(|side| {
             self.block(&mut branch.blocks[side], &branch.ends[side], donated.clone(), &mut Targets::default());
-        }
+            self.clock
+        });
         self.leave();
         owned.retain(|v| !donated.contains(v));
         let mut taken = vec![];
@@ -280,7 +280,7 @@ impl Assign<'_> {
             } else {
                 // Written at the end of either branch, while others of its ends still live.
                 let store = self.store(self.bytes(*result));
-                self.placed.stores[store.0 as usize].start = start;
+                self.placed.stores[store.0 as usize].start = joins[0];
                 Home::Store(store)
             };
             taken.push(home);
@@ -405,12 +405,8 @@ impl Assign<'_> {
         let copies = trajectory.slots.saturating_sub(1);
         let states: Vec<u64> = trajectory.starts.iter().map(|v| self.bytes(*v).next_multiple_of(8)).collect();
         let snapshots = states.iter().filter(|_| copies > 0).map(|bytes| self.store(copies * bytes)).collect();
-        let tapes = trajectory
-            .kept
-            .iter()
-            .filter(|_| trajectory.tape_rows > 0)
-            .map(|ty| self.store(trajectory.tape_rows * ty.bytes() as u64))
-            .collect();
+        let taped = trajectory.kept.iter().filter(|_| trajectory.schedule.tapes());
+        let tapes = taped.map(|ty| self.store(trajectory.tape_rows * ty.bytes() as u64)).collect();
         let trajectory = &mut self.placed.trajectories[id];
         (trajectory.words, trajectory.snapshots, trajectory.tapes) = (words, snapshots, tapes);
         trajectory.memory()

@@ -1,0 +1,108 @@
+//! Machine code of a Program under a plan, judged by the interpreter.
+
+use std::sync::Arc;
+
+use retrograd_compiler::fuse::fuse;
+use retrograd_compiler::fuse::kernel::Kernel;
+use retrograd_compiler::ir::{Array, Data, Error, Program};
+use retrograd_compiler::plan::{Plan, Request, Strategy, plan};
+use retrograd_jit::Executable;
+
+/// A compiled Program with the plan and the loops that it was compiled from.
+#[derive(Debug)]
+pub struct Native {
+    /// What is kept, run again, and where.
+    pub plan: Plan,
+    /// The loops.
+    pub kernel: Kernel,
+    executable: Executable,
+}
+
+impl Native {
+    /// Plans, fuses and compiles a verified Program.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use retrograd_compiler::ir::{Array, Builder, Program, Type};
+    /// use retrograd_compiler::plan::strategy::Auto;
+    /// use retrograd_testing::native::Native;
+    ///
+    /// let b = Builder::new("square");
+    /// let x = b.param(Type::f64([3]));
+    /// let y = b.mul(x, x);
+    /// let native = Native::new(&Program::new(b.finish(vec![y])), Arc::new(Auto), None)?;
+    /// let expected = Array::f64([3], vec![1.0, 4.0, 9.0]);
+    /// native.check(&[Array::f64([3], vec![1.0, 2.0, 3.0])], &[expected]).unwrap();
+    /// # Ok::<(), retrograd_compiler::ir::Error>(())
+    /// ```
+    pub fn new(program: &Program, strategy: Arc<dyn Strategy>, budget: Option<u64>) -> Result<Native, Error> {
+        Ok(Native::of_plan(program, plan(program, &Request { strategy, budget })?))
+    }
+
+    /// Compiles a Program by a plan of it.
+    pub fn of_plan(program: &Program, plan: Plan) -> Native {
+        let fused = fuse(&plan);
+        let (inputs, outputs) = (program.main().param_types(), program.main().result_types());
+        let executable = Executable::new(&fused.kernel, inputs, outputs, fused.faults);
+        Native { plan, kernel: fused.kernel, executable }
+    }
+
+    /// Runs it twice, the second time between guards: the expected outputs, the planned peak, and not a byte outside of it.
+    pub fn check(&self, inputs: &[Array], expected: &[Array]) -> Result<(), String> {
+        let inputs: Vec<&Array> = inputs.iter().collect();
+        let (outputs, stats) = self.executable.run(&inputs).map_err(|error| format!("a fault that the interpreter has not: {error}"))?;
+        same_outputs(&outputs, expected)?;
+        let peak = self.plan.bytes_peak;
+        if stats.bytes_peak != peak {
+            return Err(format!("planned {peak} bytes, took {}", stats.bytes_peak));
+        }
+        let checked = self.executable.run_checked(&inputs).map_err(|error| format!("a fault of the second run: {error}"))?;
+        same_outputs(&checked.outputs, expected).map_err(|e| format!("in memory that is not zero: {e}"))?;
+        if !checked.guards_intact {
+            return Err("bytes outside the arena changed".into());
+        }
+        if checked.bytes_touched > peak {
+            return Err(format!("planned {peak} bytes, touched {}", checked.bytes_touched));
+        }
+        Ok(())
+    }
+
+    /// Runs it where the interpreter meets a fault: the same kind of fault.
+    pub fn check_fault(&self, inputs: &[Array], expected: &Error) -> Result<(), String> {
+        match self.executable.run(&inputs.iter().collect::<Vec<_>>()) {
+            Err(error) if error.kind == expected.kind => Ok(()),
+            Err(error) => Err(format!("expected {expected}, found {error}")),
+            Ok(_) => Err(format!("expected {expected}, found no fault")),
+        }
+    }
+}
+
+/// Equal bits, except that any NaN equals any NaN: sign and payload of a NaN are not part of the meaning of arithmetic.
+///
+/// ```
+/// use retrograd_compiler::ir::Array;
+/// use retrograd_testing::native::same_numbers;
+/// assert!(same_numbers(&Array::scalar(f64::NAN), &Array::scalar(-f64::NAN)));
+/// assert!(!same_numbers(&Array::scalar(0.0), &Array::scalar(-0.0)));
+/// ```
+pub fn same_numbers(a: &Array, b: &Array) -> bool {
+    match (a.data(), b.data()) {
+        (Data::F64(x), Data::F64(y)) => a.shape() == b.shape() && x.iter().zip(y).all(|(x, y)| same_number(*x, *y)),
+        (Data::F64(_) | Data::F32(_) | Data::I32(_) | Data::I64(_) | Data::Bool(_), _) => a.same_bits(b),
+    }
+}
+
+fn same_number(x: f64, y: f64) -> bool {
+    x.to_bits() == y.to_bits() || (x.is_nan() && y.is_nan())
+}
+
+/// The first output that differs, if any does.
+pub fn same_outputs(found: &[Array], expected: &[Array]) -> Result<(), String> {
+    if found.len() != expected.len() {
+        return Err(format!("{} outputs, expected {}", found.len(), expected.len()));
+    }
+    match (0..found.len()).find(|k| !same_numbers(&found[*k], &expected[*k])) {
+        None => Ok(()),
+        Some(k) => Err(format!("output {k} is {}, expected {}", found[k], expected[k])),
+    }
+}

@@ -1,0 +1,138 @@
+//! Random branches, loops and adjoints of loops.
+
+use retrograd_compiler::ir::{DType, ForOp, FuncId, IfOp, Op, Type, UnwindOp, Value};
+
+use super::{Draft, ELEMENTS, Kind, Place, Scope, Slot};
+
+/// A function of a Program runs at most about this often.
+const RUNS: usize = 60;
+
+/// How often a loop runs: the value, and the most it can be.
+struct Count {
+    value: Value,
+    most: usize,
+}
+
+/// What a loop takes: carries, invariants and rows of streams.
+struct Taken {
+    carries: Vec<Slot>,
+    invariants: Vec<Slot>,
+    rows: Vec<Slot>,
+}
+
+impl Draft {
+    pub(super) fn branch(&mut self, s: &mut Scope) {
+        let (params, results) = (self.slots(1, 4), self.slots(1, 3));
+        let place = Place { depth: s.place.depth - 1, ..s.place };
+        let then_body = self.function("then", &params, &results, &place);
+        let else_body = if self.chance(6) { then_body } else { self.function("else", &params, &results, &place) };
+        let mut args = vec![self.arg(s, &Slot { kind: Kind::Mask, ty: Type::scalar(DType::Bool), most: 0.0 })];
+        args.extend(params.iter().map(|slot| self.arg(s, slot)));
+        let values = s.b.push(Op::If(IfOp { then_body, else_body }), args, results.iter().map(|slot| slot.ty.clone()).collect());
+        self.take(s, values, &results);
+    }
+
+    /// Results of control flow join the pool.
+    fn take(&mut self, s: &mut Scope, values: Vec<Value>, slots: &[Slot]) {
+        for (value, slot) in values.into_iter().zip(slots) {
+            self.push(s, slot.kind, value, slot.most);
+        }
+    }
+
+    fn count(&mut self, s: &mut Scope) -> Count {
+        let most = if s.place.runs * 5 > RUNS { 2 } else { 7 };
+        let index = s.pool.iter().rev().find(|entry| entry.slot.kind == Kind::Index && entry.slot.most <= most as f64 + 1.0).cloned();
+        match index {
+            Some(index) if self.chance(2) => Count { value: index.value, most: index.slot.most as usize - 1 },
+            Some(_) | None => {
+                let n = self.one_of(&[0, 1, 2, 2, 3, 3, 4, 5, 6, 7]).min(most);
+                Count { value: s.b.int(n as i64), most: n }
+            }
+        }
+    }
+
+    /// Slots for the rows of streams of a length.
+    fn rows(&mut self, bound: usize, most: usize) -> Vec<Slot> {
+        let slots = self.slots(0, most);
+        let fits = |slot: &Slot| slot.kind != Kind::Index && slot.ty.elements() * bound <= ELEMENTS && slot.ty.rank() < 4;
+        slots.into_iter().filter(fits).collect()
+    }
+
+    fn taken(&mut self, bound: usize) -> Taken {
+        Taken { carries: self.slots(0, 3), invariants: self.slots(0, 2), rows: self.rows(bound, 2) }
+    }
+
+    fn loop_args(&mut self, s: &mut Scope, count: Value, taken: &Taken, bound: usize) -> Vec<Value> {
+        let slots = [taken.carries.clone(), taken.invariants.clone(), streams(&taken.rows, bound)].concat();
+        std::iter::once(count).chain(slots.iter().map(|slot| self.arg(s, slot)).collect::<Vec<_>>()).collect()
+    }
+
+    pub(super) fn counted(&mut self, s: &mut Scope) {
+        let count = self.count(s);
+        let bound = count.most.max(1) + self.random.below(2);
+        let taken = self.taken(bound);
+        let emitted = self.rows(bound, 2);
+        let place = inside(s, &count);
+        let body = self.function("step", &taken.params(&count), &[taken.carries.clone(), emitted.clone()].concat(), &place);
+        let args = self.loop_args(s, count.value, &taken, bound);
+        let op = ForOp { body, carries: taken.carries.len(), invariants: taken.invariants.len(), bound };
+        let results = [taken.carries.clone(), streams(&emitted, bound)].concat();
+        let values = s.b.push(Op::For(op), args.clone(), results.iter().map(|slot| slot.ty.clone()).collect());
+        self.take(s, values, &results);
+        if emitted.is_empty() && self.chance(8) {
+            self.unwind_over(s, body, &count, &taken, bound, args);
+        }
+    }
+
+    pub(super) fn unwind(&mut self, s: &mut Scope) {
+        let count = self.count(s);
+        let bound = count.most.max(1);
+        let taken = self.taken(bound);
+        let place = inside(s, &count);
+        let body = self.function("walk", &taken.params(&count), &taken.carries, &place);
+        let args = self.loop_args(s, count.value, &taken, bound);
+        self.unwind_over(s, body, &count, &taken, bound, args);
+    }
+
+    /// The adjoint of a loop, of which `args` are the arguments.
+    fn unwind_over(&mut self, s: &mut Scope, body: FuncId, count: &Count, taken: &Taken, bound: usize, mut args: Vec<Value>) {
+        let fits = |slot: &Slot| slot.ty.elements() * bound <= ELEMENTS && slot.ty.rank() < 4;
+        let [adjoints, running] = [self.cotangents(2), self.cotangents(1)];
+        let [emitted, rows] = [1, 1].map(|most| self.cotangents(most).into_iter().filter(fits).collect::<Vec<_>>());
+        let params = [taken.params(count), adjoints.clone(), emitted.clone(), running.clone()].concat();
+        let place = inside(s, count);
+        let bwd = self.function("back", &params, &[adjoints.clone(), running.clone(), rows.clone()].concat(), &place);
+        let given = [adjoints.clone(), streams(&emitted, bound), running.clone()].concat();
+        args.extend(given.iter().map(|slot| self.arg(s, slot)).collect::<Vec<_>>());
+        let op = UnwindOp {
+            body,
+            bwd,
+            carries: taken.carries.len(),
+            invariants: taken.invariants.len(),
+            streams: taken.rows.len(),
+            adjoints: adjoints.len(),
+            emitted: emitted.len(),
+            running: running.len(),
+            bound,
+        };
+        let results = [adjoints, running, streams(&rows, bound)].concat();
+        let values = s.b.push(Op::Unwind(op), args, results.iter().map(|slot| slot.ty.clone()).collect());
+        self.take(s, values, &results);
+    }
+}
+
+impl Taken {
+    /// Parameters of the body, the index first.
+    fn params(&self, count: &Count) -> Vec<Slot> {
+        let index = Slot { kind: Kind::Index, ty: Type::scalar(DType::I64), most: count.most.max(1) as f64 };
+        [vec![index], self.carries.clone(), self.invariants.clone(), self.rows.clone()].concat()
+    }
+}
+
+fn inside(s: &Scope, count: &Count) -> Place {
+    Place { depth: s.place.depth - 1, runs: s.place.runs * count.most.max(1) }
+}
+
+fn streams(rows: &[Slot], bound: usize) -> Vec<Slot> {
+    rows.iter().map(|slot| Slot { ty: slot.ty.stream(bound), ..slot.clone() }).collect()
+}

@@ -1,0 +1,88 @@
+//! Bytes that the steps of loops move: the promise of writing in place, counted.
+
+use retrograd_compiler::fuse::kernel::{Kernel, Reg, RegType, Stmt};
+
+/// The most bytes that one step of any innermost loop moves: loads, stores, copies, fills, and all lanes of its vector loops.
+///
+/// A step that writes in place moves as much in a long array as in a short one.
+pub fn bytes_per_innermost_step(kernel: &Kernel) -> u64 {
+    Traffic { kernel }.innermost(&kernel.body).unwrap_or(0)
+}
+
+/// The most bytes that one step of any loop moves outside of the loops that it contains.
+pub fn bytes_per_step(kernel: &Kernel) -> u64 {
+    Traffic { kernel }.steps(&kernel.body)
+}
+
+struct Traffic<'k> {
+    kernel: &'k Kernel,
+}
+
+impl Traffic<'_> {
+    fn innermost(&self, body: &[Stmt]) -> Option<u64> {
+        loops(body).into_iter().map(|inner| self.innermost(inner).unwrap_or_else(|| self.own(inner))).max()
+    }
+
+    fn steps(&self, body: &[Stmt]) -> u64 {
+        loops(body).into_iter().map(|inner| self.own(inner).max(self.steps(inner))).max().unwrap_or(0)
+    }
+
+    /// Bytes that statements move themselves, loops inside left out.
+    fn own(&self, body: &[Stmt]) -> u64 {
+        body.iter().map(|stmt| self.stmt(stmt)).sum()
+    }
+
+    fn stmt(&self, stmt: &Stmt) -> u64 {
+        match stmt {
+            Stmt::Load { dst: reg, .. } | Stmt::Store { src: reg, .. } => self.bytes(*reg),
+            Stmt::Copy { bytes, .. } | Stmt::Zero { bytes, .. } => *bytes,
+            Stmt::ForVec { count, body, .. } => count * self.own(body),
+            Stmt::If { then_body, else_body, .. } => self.own(then_body).max(self.own(else_body)),
+            Stmt::For { .. } | Stmt::Loop { .. } => 0,
+            Stmt::Literal { .. }
+            | Stmt::Let { .. }
+            | Stmt::Move { .. }
+            | Stmt::Swap(..)
+            | Stmt::Pointer { .. }
+            | Stmt::Offset { .. }
+            | Stmt::Leave
+            | Stmt::Start { .. }
+            | Stmt::Next { .. }
+            | Stmt::Fault { .. } => 0,
+        }
+    }
+
+    fn bytes(&self, reg: Reg) -> u64 {
+        match self.kernel.regs[reg.0 as usize] {
+            RegType::Scalar(dtype) => dtype.bytes() as u64,
+            RegType::Pointer => 8,
+        }
+    }
+}
+
+/// Bodies of the outermost loops of statements.
+fn loops(body: &[Stmt]) -> Vec<&[Stmt]> {
+    body.iter().flat_map(loops_of).collect()
+}
+
+fn loops_of(stmt: &Stmt) -> Vec<&[Stmt]> {
+    match stmt {
+        Stmt::For { body, .. } | Stmt::Loop { body } => vec![body],
+        Stmt::If { then_body, else_body, .. } => [loops(then_body), loops(else_body)].concat(),
+        Stmt::Literal { .. }
+        | Stmt::Let { .. }
+        | Stmt::Move { .. }
+        | Stmt::Swap(..)
+        | Stmt::Pointer { .. }
+        | Stmt::Offset { .. }
+        | Stmt::Load { .. }
+        | Stmt::Store { .. }
+        | Stmt::Copy { .. }
+        | Stmt::Zero { .. }
+        | Stmt::ForVec { .. }
+        | Stmt::Leave
+        | Stmt::Start { .. }
+        | Stmt::Next { .. }
+        | Stmt::Fault { .. } => vec![],
+    }
+}

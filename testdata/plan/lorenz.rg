@@ -1,0 +1,67 @@
+// Lorenz by Euler, three scalars, a count known at run time.
+// strategy: auto
+// strategy: revolve
+// strategy: keep_all
+// budget: 400
+// budget: 100000
+fn main(%n: i64, %x: f64, %y: f64, %z: f64, %rho: f64) -> f64 {
+  %0: f64, %1: f64, %2: f64 = for %n carries(%x, %y, %z) invariants(%rho) {body=step}
+  return %0
+}
+fn step(%i: i64, %x: f64, %y: f64, %z: f64, %rho: f64) -> f64, f64, f64 {
+  %h: f64 = constant {value=0.01}
+  %sigma: f64 = constant {value=10.0}
+  %beta: f64 = constant {value=2.5}
+  %0: f64 = sub %y, %x
+  %1: f64 = mul %sigma, %0
+  %2: f64 = mul %h, %1
+  %3: f64 = add %x, %2
+  %4: f64 = sub %rho, %z
+  %5: f64 = mul %x, %4
+  %6: f64 = sub %5, %y
+  %7: f64 = mul %h, %6
+  %8: f64 = add %y, %7
+  %9: f64 = mul %x, %y
+  %10: f64 = mul %beta, %z
+  %11: f64 = sub %9, %10
+  %12: f64 = mul %h, %11
+  %13: f64 = add %z, %12
+  return %3, %8, %13
+}
+// ---- expected
+// plan by `auto`: peak 256 bytes (256 bytes)
+// budget 400 bytes (400 bytes)
+//   loop at lorenz.rg:8: steps known at run time, revolve with 7 slots
+//     state 24 bytes a snapshot, residuals 24 bytes a step
+//     residual f64 (state, 8 bytes): recomputed from the state
+//     residual f64 (state, 8 bytes): recomputed from the state
+//     residual f64 (sub at lorenz.rg:19, 8 bytes): recomputed from the state
+//
+// plan by `auto`: peak 99.9 kB (99896 bytes)
+// budget 100 kB (100000 bytes)
+//   loop at lorenz.rg:8: steps known at run time, revolve with 3120 slots
+//     state 24 bytes a snapshot, residuals 24 bytes a step
+//     residual f64 (state, 8 bytes): recomputed from the state
+//     residual f64 (state, 8 bytes): recomputed from the state
+//     residual f64 (sub at lorenz.rg:19, 8 bytes): recomputed from the state
+//
+// plan by `revolve`: peak 256 bytes (256 bytes)
+// budget 400 bytes (400 bytes)
+//   loop at lorenz.rg:8: steps known at run time, revolve with 7 slots
+//     state 24 bytes a snapshot, residuals 24 bytes a step
+//     residual f64 (state, 8 bytes): recomputed from the state
+//     residual f64 (state, 8 bytes): recomputed from the state
+//     residual f64 (sub at lorenz.rg:19, 8 bytes): recomputed from the state
+//
+// plan by `revolve`: peak 99.9 kB (99896 bytes)
+// budget 100 kB (100000 bytes)
+//   loop at lorenz.rg:8: steps known at run time, revolve with 3120 slots
+//     state 24 bytes a snapshot, residuals 24 bytes a step
+//     residual f64 (state, 8 bytes): recomputed from the state
+//     residual f64 (state, 8 bytes): recomputed from the state
+//     residual f64 (sub at lorenz.rg:19, 8 bytes): recomputed from the state
+//
+// keep_all: lorenz.rg:8: unsupported: `keep_all` needs the number of steps before the run, and this loop's is known only at run time; use `revolve` or `auto`
+//
+// keep_all: lorenz.rg:8: unsupported: `keep_all` needs the number of steps before the run, and this loop's is known only at run time; use `revolve` or `auto`
+//

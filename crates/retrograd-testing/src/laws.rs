@@ -85,8 +85,14 @@ fn report<'f>((name, law): (&str, Law), failures: impl Iterator<Item = &'f (usiz
     let message = outcome(law, &small).err().unwrap_or_else(|| message.clone());
     let shown = |input: &Array| if input.len() > 20 { format!("{} of the seed", input.ty()) } else { input.to_string() };
     let inputs: String = small.inputs.iter().map(|input| format!("// input: {}\n", shown(input))).collect();
-    let others: Vec<String> = failures.iter().map(|(_, seed, message)| format!("{seed}: {}", message.lines().next().unwrap_or_default())).collect();
-    Some(format!("broken: {name}\nseed {seed}: {message}\n{inputs}{}\n{} seeds fail:\n{}\n", small.program, others.len(), others.join("\n")))
+    let others: Vec<String> =
+        failures.iter().map(|(_, seed, message)| format!("{seed}: {}", message.lines().next().unwrap_or_default())).collect();
+    Some(format!(
+        "broken: {name}\nseed {seed}: {message}\n{inputs}{}\n{} seeds fail:\n{}\n",
+        small.program,
+        others.len(),
+        others.join("\n")
+    ))
 }
 
 fn words(error: Error) -> String {

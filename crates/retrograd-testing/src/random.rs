@@ -64,19 +64,5 @@ impl Random {
     }
 }
 
-const AWKWARD: [f64; 14] = [
-    0.0,
-    -0.0,
-    1.0,
-    -1.5,
-    0.3,
-    f64::INFINITY,
-    f64::NEG_INFINITY,
-    f64::NAN,
-    5e-324,
-    -1e-310,
-    f64::MAX,
-    f64::MIN,
-    709.9,
-    1e17,
-];
+const AWKWARD: [f64; 14] =
+    [0.0, -0.0, 1.0, -1.5, 0.3, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 5e-324, -1e-310, f64::MAX, f64::MIN, 709.9, 1e17];

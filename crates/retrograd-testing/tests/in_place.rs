@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use retrograd_compiler::ir::{Program, verify};
 use retrograd_compiler::opt::simplify;
-use retrograd_compiler::plan::strategy::{Auto, KeepAll, Periodic, Revolve};
 use retrograd_compiler::plan::Strategy;
+use retrograd_compiler::plan::strategy::{Auto, KeepAll, Periodic, Revolve};
 use retrograd_compiler::{diff, ops};
 use retrograd_testing::native::Native;
 use retrograd_testing::traffic::{bytes_per_innermost_step, bytes_per_step};

@@ -10,22 +10,26 @@ const LINE: [&str; 7] = ["ir", "ops", "eval", "opt", "diff", "plan", "fuse"];
 const UNSAFE: [&str; 2] = ["retrograd-jit", "retrograd-python"];
 
 /// What would make the compiler depend on more than its input.
-const IMPURE: [&str; 10] = [
-    "std::env",
-    "std::time",
-    "std::fs",
-    "std::io",
-    "std::net",
-    "std::process",
-    "std::thread",
-    "HashMap",
-    "HashSet",
-    "println!",
-];
+const IMPURE: [&str; 10] =
+    ["std::env", "std::time", "std::fs", "std::io", "std::net", "std::process", "std::thread", "HashMap", "HashSet", "println!"];
 
 /// Names that say nothing, and words that mean too much here.
 const WORDS: [&str; 15] = [
-    "util", "utils", "helper", "helpers", "common", "core", "macros", "manager", "misc", "base", "graph", "node", "tensor", "checkpoint", "shared",
+    "util",
+    "utils",
+    "helper",
+    "helpers",
+    "common",
+    "core",
+    "macros",
+    "manager",
+    "misc",
+    "base",
+    "graph",
+    "node",
+    "tensor",
+    "checkpoint",
+    "shared",
 ];
 
 /// The rewrite of common subexpressions is called by its name.

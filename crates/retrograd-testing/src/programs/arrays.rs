@@ -82,8 +82,12 @@ impl Draft {
     /// New axes at random places; they make a preferred shape where that is possible.
     fn broadcast(&mut self, s: &Scope, x: &Entry) -> Value {
         let shape = &x.slot.ty.shape;
-        let fitting: Vec<(Vec<usize>, Vec<usize>)> =
-            self.shapes.iter().filter(|wide| wide.len() > shape.len()).filter_map(|wide| Some((wide.clone(), embedding(shape, wide)?))).collect();
+        let fitting: Vec<(Vec<usize>, Vec<usize>)> = self
+            .shapes
+            .iter()
+            .filter(|wide| wide.len() > shape.len())
+            .filter_map(|wide| Some((wide.clone(), embedding(shape, wide)?)))
+            .collect();
         if !fitting.is_empty() {
             let (wide, axes) = &fitting[self.random.below(fitting.len())];
             return s.b.broadcast(x.value, wide, axes);
@@ -191,7 +195,8 @@ impl Draft {
             _ => {
                 let mut from = starts.clone();
                 if self.chance(2) {
-                    let last: Vec<usize> = (0..sizes.len()).map(|k| base.slot.ty.shape[k] - sizes[k].saturating_sub(1) * steps[k]).collect();
+                    let last: Vec<usize> =
+                        (0..sizes.len()).map(|k| base.slot.ty.shape[k] - sizes[k].saturating_sub(1) * steps[k]).collect();
                     from = (0..sizes.len()).map(|k| if sizes[k] == 0 { starts[k] } else { self.start(s, last[k]) }).collect();
                 }
                 let attrs = Attrs::none().ints("sizes", sizes).ints("step", steps.iter().copied());
@@ -200,7 +205,8 @@ impl Draft {
             }
         };
         let add = kind != Kind::Mask && self.chance(3);
-        let (row, most) = if add { (&ops::ADD_AT, base.slot.most + update.slot.most) } else { (&ops::UPDATE, base.slot.most.max(update.slot.most)) };
+        let (row, most) =
+            if add { (&ops::ADD_AT, base.slot.most + update.slot.most) } else { (&ops::UPDATE, base.slot.most.max(update.slot.most)) };
         let value = s.b.row(row, Attrs::none().ints("step", steps), &[vec![base.value, update.value], starts].concat());
         self.push(s, kind, value, most);
     }
@@ -319,7 +325,7 @@ impl Draft {
     }
 
     /// An index or a mask becomes a number.
-    pub(super) fn from_index(&mut self, s: &mut Scope) {
+    pub(super) fn converted(&mut self, s: &mut Scope) {
         let kind = self.one_of(&[Kind::Index, Kind::Mask]);
         let x = self.some(s, kind);
         let most = if kind == Kind::Index { x.slot.most } else { 1.0 };

@@ -200,7 +200,7 @@ impl Draft {
             22 => self.mask(s),
             23 => self.index(s),
             24 => self.integer(s),
-            25 => self.from_index(s),
+            25 => self.converted(s),
             26 | 27 => self.linear(s),
             28 => self.branch(s),
             29..=34 => self.counted(s),
@@ -326,7 +326,11 @@ impl Draft {
             0 => (s.b.constant(self.random.array(ty, (-1.0, 1.0))), 1.0),
             1 if ty.rank() > 0 => {
                 let axis = self.random.below(ty.rank());
-                let iota = s.b.row(&ops::IOTA, Attrs::none().with("type", retrograd_compiler::ir::Attr::Type(ty.clone())).ints("axis", [axis]), &[]);
+                let iota = s.b.row(
+                    &ops::IOTA,
+                    Attrs::none().with("type", retrograd_compiler::ir::Attr::Type(ty.clone())).ints("axis", [axis]),
+                    &[],
+                );
                 (s.b.mul(iota, s.b.full(ty, 1.0 / ty.shape[axis].max(1) as f64)), 1.0)
             }
             _ => (s.b.full(ty, self.one_of(&[0.0, 1.0, 0.5, -1.0, 1.5, -0.0])), 1.5),

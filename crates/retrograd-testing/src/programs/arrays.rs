@@ -63,7 +63,7 @@ impl Draft {
         let (kind, rank) = (x.slot.kind, x.slot.ty.rank());
         let value = match self.random.below(5) {
             0 | 1 => self.broadcast(s, &x),
-            2 => {
+            2 if rank > 1 => {
                 let axes = self.permutation(rank);
                 s.b.row(&ops::TRANSPOSE, Attrs::none().ints("axes", axes), &[x.value])
             }

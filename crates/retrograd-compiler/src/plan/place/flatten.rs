@@ -131,6 +131,10 @@ impl Flatten<'_> {
     fn row(&mut self, function: &Function, inst: &Inst, args: Vec<Val>, scope: &mut Scope) -> Val {
         let Op::Row(row, attrs) = &inst.op else { panic!("rows only") };
         let ty = function.ty(inst.results[0]);
+        if row.lowering == Lowering::Constant && ty.rank() > 0 {
+            // Not worth looking for again: a literal array can be large, and its memory is the code's.
+            return self.push(row, attrs.clone(), args, ty.clone(), &inst.pos, scope);
+        }
         let key = (format!("{} {attrs:?}", row.name), args.clone());
         if let Some(known) = scope.known.get(&key) {
             return *known;

@@ -107,13 +107,24 @@ fn wrt(program: &Program, gradient: &Gradient) -> Result<Vec<usize>, Error> {
     let types = program.main().param_types();
     let floats = || (0..types.len()).filter(|k| types[*k].dtype.is_float()).collect();
     let wrt: Vec<usize> = gradient.wrt.clone().unwrap_or_else(floats);
-    if wrt.is_empty() { Err(argument("the program has no float input to differentiate with respect to".into())) } else { Ok(wrt) }
+    if wrt.is_empty() {
+        return Err(argument("the program has no float input to differentiate with respect to".into()));
+    }
+    for k in &wrt {
+        match types.get(*k) {
+            None => return Err(argument(format!("--wrt names input {k}, but the program takes {}, counted from 0", types.len()))),
+            Some(ty) if !ty.dtype.is_float() => {
+                return Err(argument(format!("--wrt names input {k}, a {ty}; only floats have a gradient")));
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(wrt)
 }
 
 /// Every op, one row a line, in columns.
 fn table() -> String {
-    let header = ["name", "arity", "attributes", "rule", "meaning"].map(String::from);
-    let rows: Vec<[String; 5]> = [header].into_iter().chain(ops::rows().map(columns)).collect();
+    let rows: Vec<[String; 5]> = ops::rows().map(columns).collect();
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths = [0, 1, 2, 3].map(width);
     let line = |[name, arity, attributes, rule, meaning]: &[String; 5]| {

@@ -9,7 +9,7 @@ use retrograd::{Budget, Strategy, strategy};
 
 use crate::outputs::Format;
 
-const EXIT_CODES: &str = "\
+const INPUTS_AND_EXIT_CODES: &str = "\
 Inputs:
   --input 'f64[3] [1.0, 2.0, 3.0]'   a literal of the text form
   --input x.npy                      one array
@@ -26,7 +26,7 @@ Exit codes:
 
 /// Exact derivatives of array programs in the text form (.rg), inside the memory you give.
 #[derive(Debug, Parser)]
-#[command(name = "retrograd", version, after_help = EXIT_CODES)]
+#[command(name = "retrograd", version, after_help = INPUTS_AND_EXIT_CODES)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,

@@ -1,7 +1,7 @@
 //! What each command does: from arguments to the text that it prints.
 
 use retrograd::pipeline::{Compiled, Options, Wanted, compile};
-use retrograd::{Array, Budget, Error, Program, Row, ops, strategy};
+use retrograd::{Array, Budget, Error, Program, Row, Type, ops, strategy};
 use retrograd_compiler::ir::Rule;
 use retrograd_compiler::{fuse, opt};
 
@@ -105,8 +105,7 @@ fn differentiated(program: &Program, gradient: &Gradient) -> Result<Compiled, Er
 /// The inputs asked for, or every float.
 fn wrt(program: &Program, gradient: &Gradient) -> Result<Vec<usize>, Error> {
     let types = program.main().param_types();
-    let floats = || (0..types.len()).filter(|k| types[*k].dtype.is_float()).collect();
-    let wrt: Vec<usize> = gradient.wrt.clone().unwrap_or_else(floats);
+    let wrt = gradient.wrt.clone().unwrap_or_else(|| floats(&types));
     if wrt.is_empty() {
         return Err(argument("the program has no float input to differentiate with respect to".into()));
     }
@@ -120,6 +119,11 @@ fn wrt(program: &Program, gradient: &Gradient) -> Result<Vec<usize>, Error> {
         }
     }
     Ok(wrt)
+}
+
+/// Places of the floats.
+pub(crate) fn floats(types: &[Type]) -> Vec<usize> {
+    (0..types.len()).filter(|k| types[*k].dtype.is_float()).collect()
 }
 
 /// Every op, one row a line, in columns.

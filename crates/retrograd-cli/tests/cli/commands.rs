@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::support::{Ran, retrograd, scratch, testdata};
 use retrograd_testing::golden;
 
-/// c' = c tanh(c w), 20 times; then the sum of squares.
+/// c' = c + tanh(c w), 20 times; then the sum of squares.
 const LOOP: &str = "\
 fn main(%c: f64[4], %w: f64[4]) -> f64 {
   %n: i64 = constant {value=20}
@@ -112,8 +112,8 @@ fn strategies_and_budgets_change_no_bit() {
     let grad = |options: &[&str]| on(LOOP, &[&["grad", "-", "--random", "3"], options].concat()).ok();
     let expected = grad(&[]);
     assert_eq!(expected.lines().count(), 3);
-    for strategy in ["auto", "keep_all", "periodic", "revolve"] {
-        assert_eq!(grad(&["--strategy", strategy]), expected, "{strategy}");
+    for strategy in retrograd::strategy::all() {
+        assert_eq!(grad(&["--strategy", strategy.name()]), expected, "{}", strategy.name());
     }
     assert_eq!(grad(&["--budget", "1 kB"]), expected);
 }
@@ -162,6 +162,23 @@ fn check_holds_on_golden_files_and_loops() {
         let ran = retrograd(&folder, &["check", &name], "");
         if expected.starts_with("error: ") { assert_eq!(ran.code, 1, "{name}") } else { assert!(!ran.ok().contains("FAILED"), "{name}") }
     }
+}
+
+#[test]
+fn check_says_which_strategies_do_not_apply() {
+    let counted = "\
+fn main(%n: i64, %c: f64) -> f64 {
+  %e: f64 = for %n carries(%c) {body=step}
+  return %e
+}
+fn step(%i: i64, %c: f64) -> f64 {
+  %t: f64 = sin %c
+  return %t
+}
+";
+    let checks = on(counted, &["check", "-", "--input", "5", "--input", "0.5"]).ok();
+    assert!(checks.contains("ok       machine code of the adjoint, `revolve`\n"), "{checks}");
+    assert!(checks.contains("skipped  machine code of the adjoint, `keep_all`: <stdin>:2: unsupported: "), "{checks}");
 }
 
 #[test]
@@ -238,7 +255,7 @@ fn wrong_usage_exits_with_2() {
         (&["fly"][..], "unrecognized subcommand 'fly'"),
         (&["run"][..], "<FILE>"),
         (&["plan", "-", "--budget", "12 parsecs"][..], "unknown unit `parsecs`"),
-        (&["plan", "-", "--strategy", "best"][..], "[possible values: auto, keep_all, periodic, revolve]"),
+        (&["plan", "-", "--strategy", "best"][..], "[possible values: auto, keep_all, "),
         (&["print", "-", "--stage", "last"][..], "[possible values: parsed, simplified, gradient, plan, kernel]"),
         (&["run", "-", "--random", "1", "--input", "1.0"][..], "cannot be used with"),
         (&["run", "-", "--output", "x.txt"][..], "the name must end in .npy or .npz"),

@@ -128,6 +128,8 @@ fn broken_files_are_named() {
     let three = npy("<f8", "False", "(3,)", &doubles(&[1.0, 2.0, 3.0]));
     broken("short.npy", three[..three.len() - 1].to_vec(), "cannot read short.npy: the file ends before its last element");
     broken("huge.npy", npy("<f8", "False", "(1000000000000000,)", &[]), "cannot read huge.npy: the file ends before its last element");
+    let cube = npy("<f8", "False", "(4294967296, 4294967296, 4294967296)", &[]);
+    broken("overflow.npy", cube, "cannot read overflow.npy: the file ends before its last element");
     broken("text.npy", b"1 2 3".to_vec(), "cannot read text.npy: ");
     broken("complex.npy", npy("<c16", "False", "(1,)", &[0; 16]), "unsupported: complex.npy has elements of type '<c16'; convert");
     broken("four.npy", npy("<f8", "False", "(4,)", &doubles(&[0.0; 4])), "input 0 is f64[3], found f64[4]");

@@ -59,7 +59,7 @@ pub(crate) enum Command {
     /// Derivatives are checked at orders 1 and 2: forward mode against finite differences, reverse mode against forward mode by
     /// ⟨ct, J dx⟩ = ⟨Jᵀct, dx⟩, for all inputs and outputs together and for each pair alone. Machine code, of the program and of its gradient
     /// under every strategy, must give the interpreter's results to the bit, in the memory that was planned. Without inputs they are drawn
-    /// with seed 1. Exits with 3 if a check fails.
+    /// with seed 1. The interpreter is the judge and slow: check a small instance of a big program. Exits with 3 if a check fails.
     Check {
         #[command(flatten)]
         file: File,

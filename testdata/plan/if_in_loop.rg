@@ -23,7 +23,7 @@ fn above(%x: f64, %w: f64) -> f64 {
   return %1
 }
 // ---- expected
-// plan by `auto`: peak 110 bytes (110 bytes)
+// plan by `auto`: peak 110 bytes
 // no budget
 //   loop at if_in_loop.rg:7: 6 steps, keep all
 //     state 8 bytes a snapshot, residuals 9 bytes a step
@@ -32,7 +32,7 @@ fn above(%x: f64, %w: f64) -> f64 {
 //     residual bool (lt at if_in_loop.rg:12, 1 bytes): kept
 //   actions: tape 0..6 at 0, turn, reverse 0..6 at 0, done
 //
-// plan by `keep_all`: peak 110 bytes (110 bytes)
+// plan by `keep_all`: peak 110 bytes
 // no budget
 //   loop at if_in_loop.rg:7: 6 steps, keep all
 //     state 8 bytes a snapshot, residuals 9 bytes a step
@@ -41,7 +41,7 @@ fn above(%x: f64, %w: f64) -> f64 {
 //     residual bool (lt at if_in_loop.rg:12, 1 bytes): kept
 //   actions: tape 0..6 at 0, turn, reverse 0..6 at 0, done
 //
-// plan by `revolve`: peak 144 bytes (144 bytes)
+// plan by `revolve`: peak 144 bytes
 // no budget
 //   loop at if_in_loop.rg:7: 6 steps, revolve with 6 slots
 //     state 8 bytes a snapshot, residuals 9 bytes a step

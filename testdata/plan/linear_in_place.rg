@@ -16,6 +16,6 @@ fn step(%i: i64, %A: f64[9]) -> f64[9] {
   return %6
 }
 // ---- expected
-// plan by `auto`: peak 200 bytes (200 bytes)
+// plan by `auto`: peak 200 bytes
 // no budget
 //

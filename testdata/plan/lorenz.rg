@@ -29,8 +29,8 @@ fn step(%i: i64, %x: f64, %y: f64, %z: f64, %rho: f64) -> f64, f64, f64 {
   return %3, %8, %13
 }
 // ---- expected
-// plan by `auto`: peak 256 bytes (256 bytes)
-// budget 400 bytes (400 bytes)
+// plan by `auto`: peak 256 bytes
+// budget 400 bytes
 //   loop at lorenz.rg:8: steps known at run time, revolve with 7 slots
 //     state 24 bytes a snapshot, residuals 24 bytes a step
 //     residual f64 (state, 8 bytes): recomputed from the state
@@ -45,8 +45,8 @@ fn step(%i: i64, %x: f64, %y: f64, %z: f64, %rho: f64) -> f64, f64, f64 {
 //     residual f64 (state, 8 bytes): recomputed from the state
 //     residual f64 (sub at lorenz.rg:19, 8 bytes): recomputed from the state
 //
-// plan by `revolve`: peak 256 bytes (256 bytes)
-// budget 400 bytes (400 bytes)
+// plan by `revolve`: peak 256 bytes
+// budget 400 bytes
 //   loop at lorenz.rg:8: steps known at run time, revolve with 7 slots
 //     state 24 bytes a snapshot, residuals 24 bytes a step
 //     residual f64 (state, 8 bytes): recomputed from the state

@@ -21,7 +21,7 @@ fn inner(%j: i64, %s: f64[4], %w: f64[4]) -> f64[4] {
   return %1
 }
 // ---- expected
-// plan by `auto`: peak 592 bytes (592 bytes)
+// plan by `auto`: peak 592 bytes
 // no budget
 //   loop at nested.rg:8: 5 steps, keep all
 //     state 32 bytes a snapshot, residuals 32 bytes a step
@@ -35,7 +35,7 @@ fn inner(%j: i64, %s: f64[4], %w: f64[4]) -> f64[4] {
 //   actions: tape 0..5 at 0, turn, reverse 0..5 at 0, done
 //   actions: tape 0..3 at 0, reverse 0..3 at 0, done
 //
-// plan by `keep_all`: peak 592 bytes (592 bytes)
+// plan by `keep_all`: peak 592 bytes
 // no budget
 //   loop at nested.rg:8: 5 steps, keep all
 //     state 32 bytes a snapshot, residuals 32 bytes a step
@@ -49,7 +49,7 @@ fn inner(%j: i64, %s: f64[4], %w: f64[4]) -> f64[4] {
 //   actions: tape 0..5 at 0, turn, reverse 0..5 at 0, done
 //   actions: tape 0..3 at 0, reverse 0..3 at 0, done
 //
-// plan by `periodic`: peak 496 bytes (496 bytes)
+// plan by `periodic`: peak 496 bytes
 // no budget
 //   loop at nested.rg:8: 5 steps, every 2 steps
 //     state 32 bytes a snapshot, residuals 32 bytes a step
@@ -63,7 +63,7 @@ fn inner(%j: i64, %s: f64[4], %w: f64[4]) -> f64[4] {
 //   actions: advance 0..2, snapshot x2 in 1, advance 2..4, tape 4..5 at 0, turn, reverse 4..5 at 0, restore x2 from 1, tape 2..4 at 0, reverse 2..4 at 0, restore x0 from 0, tape 0..2 at 0, reverse 0..2 at 0, done
 //   actions: advance 0..2, tape 2..3 at 0, reverse 2..3 at 0, restore x0 from 0, tape 0..2 at 0, reverse 0..2 at 0, done
 //
-// plan by `revolve`: peak 488 bytes (488 bytes)
+// plan by `revolve`: peak 488 bytes
 // no budget
 //   loop at nested.rg:8: 5 steps, revolve with 5 slots
 //     state 32 bytes a snapshot, residuals 32 bytes a step

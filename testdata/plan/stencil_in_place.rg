@@ -18,7 +18,7 @@ fn step(%i: i64, %A: f64[9]) -> f64[9] {
   return %6
 }
 // ---- expected
-// plan by `auto`: peak 448 bytes (448 bytes)
+// plan by `auto`: peak 448 bytes
 // no budget
 //   loop at stencil_in_place.rg:7: 8 steps, keep all
 //     state 72 bytes a snapshot, residuals 24 bytes a step
@@ -28,7 +28,7 @@ fn step(%i: i64, %A: f64[9]) -> f64[9] {
 //     residual f64[1] (cos at stencil_in_place.rg:15, 8 bytes): kept
 //   actions: tape 0..8 at 0, turn, reverse 0..8 at 0, done
 //
-// plan by `keep_all`: peak 448 bytes (448 bytes)
+// plan by `keep_all`: peak 448 bytes
 // no budget
 //   loop at stencil_in_place.rg:7: 8 steps, keep all
 //     state 72 bytes a snapshot, residuals 24 bytes a step
@@ -38,7 +38,7 @@ fn step(%i: i64, %A: f64[9]) -> f64[9] {
 //     residual f64[1] (cos at stencil_in_place.rg:15, 8 bytes): kept
 //   actions: tape 0..8 at 0, turn, reverse 0..8 at 0, done
 //
-// plan by `revolve`: peak 968 bytes (968 bytes)
+// plan by `revolve`: peak 968 bytes
 // no budget
 //   loop at stencil_in_place.rg:7: 8 steps, revolve with 8 slots
 //     state 72 bytes a snapshot, residuals 24 bytes a step

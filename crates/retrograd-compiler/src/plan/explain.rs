@@ -17,11 +17,16 @@ pub fn bytes_in_words(bytes: u64) -> String {
     }
 }
 
+/// Bytes in words, and to the byte where words round.
+pub(super) fn exactly(bytes: u64) -> String {
+    if bytes < 1000 { bytes_in_words(bytes) } else { format!("{} ({bytes} bytes)", bytes_in_words(bytes)) }
+}
+
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "plan by `{}`: peak {} ({} bytes)", self.strategy, bytes_in_words(self.bytes_peak), self.bytes_peak)?;
+        writeln!(f, "plan by `{}`: peak {}", self.strategy, exactly(self.bytes_peak))?;
         match self.budget {
-            Some(budget) => writeln!(f, "budget {} ({budget} bytes)", bytes_in_words(budget))?,
+            Some(budget) => writeln!(f, "budget {}", exactly(budget))?,
             None => writeln!(f, "no budget")?,
         }
         for facts in &self.facts.loops {

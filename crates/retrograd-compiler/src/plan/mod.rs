@@ -97,9 +97,9 @@ fn within(budget: u64, attempt: impl Fn(Option<u64>) -> Result<(Decision, Placed
     let needed = least.1.bytes;
     if needed > budget {
         let message = format!(
-            "the budget is {}, the smallest that this strategy can work with is {} ({needed} bytes)",
-            bytes_in_words(budget),
-            bytes_in_words(needed)
+            "the budget is {}; the smallest that this strategy can work with is {}",
+            explain::exactly(budget),
+            explain::exactly(needed)
         );
         return Err(Error::new(ErrorKind::OverBudget { needed, budget }, Pos::unknown(), message));
     }

@@ -20,7 +20,7 @@ fn step(%i: i64, %s: f64[100], %theta: f64[100]) -> f64[100] {
   return %5
 }
 // ---- expected
-// revolve: over budget: the budget is 100 bytes, the smallest that this strategy can work with is 2.56 kB (2560 bytes)
+// revolve: over budget: the budget is 100 bytes; the smallest that this strategy can work with is 2.56 kB (2560 bytes)
 //
 // plan by `revolve`: peak 6.63 kB (6632 bytes)
 // budget 7 kB (7000 bytes)

@@ -19,7 +19,9 @@
 #![forbid(unsafe_code)]
 
 mod budget;
+mod composed;
 mod control;
+mod derivatives;
 mod index;
 pub mod numpy;
 pub mod pipeline;
@@ -28,12 +30,14 @@ mod transform;
 mod var;
 
 pub use budget::{Budget, IntoBudget};
-pub use control::{Count, State, cond, for_loop};
+pub use control::{Count, State, cond, for_loop, for_loop_emit, map, scan};
+pub use derivatives::{
+    Gradient, Hessian, Hvp, Jacobian, Jvp, JvpMany, ValueAndGradient, Vjp, VjpMany, WithAux, grad, grad_with_aux, hessian, hvp, jacfwd,
+    jacobian, jacrev, jvp, jvp_many, value_and_grad, value_and_grad_with_aux, vjp, vjp_many,
+};
 pub use index::{Axis, Place};
-pub use pipeline::{Compiled, Plan, Stats, Strategy, strategy};
+pub use pipeline::{Compiled, Direction, Plan, Seeds, Stats, Strategy, strategy};
 pub use retrograd_compiler::ir::{Array, Attr, Attrs, DType, Data, Error, ErrorKind, Pos, Program, Row, Type};
 pub use retrograd_compiler::{eval, ops};
-pub use transform::{
-    Gradient, Mode, Results, Transformed, Typed, ValueAndGradient, compile, f64, grad, i64, jit, jit_many, value_and_grad,
-};
+pub use transform::{Mode, Results, Seeded, Transformed, Typed, Unseeded, compile, f64, i64, jit, jit_many};
 pub use var::{Operand, Var};

@@ -1,7 +1,7 @@
 //! Derivatives of functions of handles, with the names and meaning that they have in JAX.
 
-use retrograd_compiler::diff;
-use retrograd_compiler::ir::{Array, Error};
+use retrograd_compiler::diff::{self, check};
+use retrograd_compiler::ir::{Array, Error, ErrorKind};
 
 use crate::pipeline::{self, Direction, Seeds, Wanted};
 use crate::transform::{Mode, Seeded, Transformed, Typed, Unseeded, types_of};
@@ -235,13 +235,51 @@ where
     Transformed::new::<N>(Wanted::Hessian, move |vars| vec![f(vars)])
 }
 
+/// Checks the derivatives of `f` at these arguments up to an order: jvp against central differences, vjp against jvp (or, where only
+/// [`Direction::Reverse`] is asked for, against differences) by ⟨ct, J dx⟩ = ⟨Jᵀct, dx⟩, by all float arguments, in all combinations of the
+/// modes. `f` must be smooth near the arguments. It runs in the reference interpreter, whose bits machine code has too.
+///
+/// ```
+/// use retrograd::{Array, Direction, check_grads, for_loop};
+/// let x = Array::f64([2], vec![0.3, 0.4]);
+/// check_grads(|[x]| for_loop(5, x, |_, x| (x * 1.2).tanh()), &[x], 2, &[Direction::Forward, Direction::Reverse])?;
+/// # Ok::<(), retrograd::Error>(())
+/// ```
+#[track_caller]
+pub fn check_grads<F, const N: usize>(f: F, args: &[Array; N], order: usize, modes: &[Direction]) -> Result<(), Error>
+where
+    F: for<'t> Fn([Var<'t>; N]) -> Var<'t> + Send + Sync,
+{
+    let pos = here();
+    let traced = crate::jit(f).traced(&types_of(args)).and_then(|program| {
+        let (wrt, outputs) = (check::floats(&program.main().param_types()), check::floats(&program.main().result_types()));
+        // An op without a rule is reported as such, at its line.
+        for mode in modes {
+            match mode {
+                Direction::Forward => diff::jvp(&program, &wrt, &outputs)?,
+                Direction::Reverse => diff::vjp(&program, &wrt, &outputs)?,
+            };
+        }
+        Ok(program)
+    });
+    let program = traced.map_err(|error| error.at(&pos))?;
+    let both = modes.contains(&Direction::Forward) && modes.contains(&Direction::Reverse);
+    let checked = match modes {
+        _ if order == 0 => Err("there is nothing to check to order 0".to_owned()),
+        [] => Err("there is nothing to check without a mode".to_owned()),
+        _ if both => check::check_to_order(&program, args, order, 1),
+        [mode, ..] => check::check_in_mode(&program, args, order, *mode, 1),
+    };
+    checked.map_err(|message| Error::new(ErrorKind::Argument, pos, message))
+}
+
 impl Transformed<'_, Jacobian> {
     /// How many basis vectors the Jacobian takes in each direction; [`jacobian`] goes in the direction that takes fewer.
     #[track_caller]
     pub fn seeds<T: Typed>(&self, args: &[T]) -> Result<Seeds, Error> {
         let (pos, types) = (here(), types_of(args));
         let count = || {
-            let program = (self.trace)(&types)?;
+            let program = self.traced(&types)?;
             diff::seeds(&program, &self.places(&types)?, &pipeline::float_results(&program))
         };
         count().map_err(|error| error.at(&pos))

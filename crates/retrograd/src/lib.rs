@@ -32,8 +32,8 @@ mod var;
 pub use budget::{Budget, IntoBudget};
 pub use control::{Count, State, cond, for_loop, for_loop_emit, map, scan};
 pub use derivatives::{
-    Gradient, Hessian, Hvp, Jacobian, Jvp, JvpMany, ValueAndGradient, Vjp, VjpMany, WithAux, grad, grad_with_aux, hessian, hvp, jacfwd,
-    jacobian, jacrev, jvp, jvp_many, value_and_grad, value_and_grad_with_aux, vjp, vjp_many,
+    Gradient, Hessian, Hvp, Jacobian, Jvp, JvpMany, ValueAndGradient, Vjp, VjpMany, WithAux, check_grads, grad, grad_with_aux, hessian,
+    hvp, jacfwd, jacobian, jacrev, jvp, jvp_many, value_and_grad, value_and_grad_with_aux, vjp, vjp_many,
 };
 pub use index::{Axis, Place};
 pub use pipeline::{Compiled, Direction, Plan, Seeds, Stats, Strategy, strategy};

@@ -107,7 +107,7 @@ type TraceFn<'f> = dyn Fn(&[Type]) -> Result<Program, Error> + Send + Sync + 'f;
 
 /// A function of arrays that compiles itself for the types of its arguments and keeps what it compiled.
 pub struct Transformed<'f, M> {
-    pub(crate) trace: Box<TraceFn<'f>>,
+    trace: Box<TraceFn<'f>>,
     wanted: Wanted,
     names: Option<Vec<String>>,
     chosen: Option<Chosen>,
@@ -251,9 +251,14 @@ impl<'f, M: Mode> Transformed<'f, M> {
 
     fn specialise(&self, types: &[Type]) -> Result<Compiled, Error> {
         let budget = self.budget.clone().transpose()?.map(Budget::bytes);
-        let program = (self.trace)(types)?;
+        let program = self.traced(types)?;
         let options = Options { wanted: self.wanted, argnums: self.places(types)?, strategy: self.strategy.clone(), budget };
         pipeline::compile(&program, &options)
+    }
+
+    /// The function as a Program over inputs of these types.
+    pub(crate) fn traced(&self, types: &[Type]) -> Result<Program, Error> {
+        (self.trace)(types)
     }
 
     /// Places of the arguments to differentiate by.

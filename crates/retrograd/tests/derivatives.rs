@@ -1,8 +1,8 @@
 //! Every derivative of the front end against closed forms, and the modes against each other, as machine code.
 
 use retrograd::{
-    Array, DType, Direction, Var, cond, for_loop, for_loop_emit, grad, grad_with_aux, hessian, hvp, jacfwd, jacobian, jacrev, jit,
-    jit_many, jvp, jvp_many, map, scan, value_and_grad_with_aux, vjp, vjp_many,
+    Array, DType, Direction, Var, check_grads, cond, for_loop, for_loop_emit, grad, grad_with_aux, hessian, hvp, jacfwd, jacobian, jacrev,
+    jit, jit_many, jvp, jvp_many, map, scan, value_and_grad_with_aux, vjp, vjp_many,
 };
 
 fn vector(x: &[f64]) -> Array {
@@ -242,6 +242,21 @@ fn maps_and_scans() {
 }
 
 #[test]
+fn derivatives_of_all_orders_agree_with_differences() {
+    let both = [Direction::Forward, Direction::Reverse];
+    for modes in [&both[..], &both[..1], &both[1..]] {
+        check_grads(
+            |[x, w, n]| for_loop(n, x, |_, z| (z * w).tanh()),
+            &[vector(&[0.3, -0.2]), Array::scalar(1.2), Array::int(4)],
+            2,
+            modes,
+        )
+        .unwrap();
+        check_grads(|[x]| map(x, |i, x| (x * i).sin()), &[vector(&[0.3, -0.2])], 3, modes).unwrap();
+    }
+}
+
+#[test]
 fn matrix_products_of_all_ranks() {
     let numbers = |shape: &[usize]| Array::f64(shape, (0..shape.iter().product::<usize>()).map(|k| (k as f64 * 0.7).sin()).collect());
     let f = jit(|[a, b]| a.matmul(b));
@@ -255,51 +270,19 @@ fn matrix_products_of_all_ranks() {
         (vec![5, 2, 3], vec![3, 4], vec![5, 2, 4]),
         (vec![5, 1, 2, 3], vec![6, 3, 4], vec![5, 6, 2, 4]),
     ] {
-        let (a, b) = (numbers(&a), numbers(&b));
-        let product = &f.run(&[&a, &b]).unwrap()[0];
-        assert_eq!(product.shape(), shape);
-        let total: f64 = product.as_f64().iter().sum();
-        // By hand: rows and columns of the matrices, vectors as matrices, batches broadcast.
-        let (wide_a, wide_b) = (wide(&a, true), wide(&b, false));
-        let mut expected = 0.0;
-        for i in 0..5 {
-            for j in 0..6 {
-                if (i < wide_a.0[0] || i < wide_b.0[0]) && (j < wide_a.0[1] || j < wide_b.0[1]) {
-                    expected += matrix_sum(&wide_a, &wide_b, i, j);
-                }
-            }
-        }
-        close(&[total], &[expected], 1e-12);
+        let product = f.run(&[numbers(&a), numbers(&b)]).unwrap();
+        assert_eq!(product[0].shape(), shape, "{a:?} times {b:?}");
+        check_grads(|[a, b]| a.matmul(b), &[numbers(&a), numbers(&b)], 1, &[Direction::Forward, Direction::Reverse]).unwrap();
     }
-}
-
-/// Extents with four axes, and the elements.
-fn wide(array: &Array, left: bool) -> (Vec<usize>, Vec<f64>) {
-    let mut shape = array.shape().to_vec();
-    if shape.len() == 1 {
-        shape.insert(usize::from(!left), 1);
-    }
-    while shape.len() < 4 {
-        shape.insert(0, 1);
-    }
-    // Batches of one axis lie in the first when it is that of 5.
-    if shape[1] == 5 {
-        shape.swap(0, 1);
-    }
-    (shape, array.as_f64().to_vec())
-}
-
-/// The sum of all elements of one product of the batch.
-fn matrix_sum(a: &(Vec<usize>, Vec<f64>), b: &(Vec<usize>, Vec<f64>), i: usize, j: usize) -> f64 {
-    let at = |(shape, data): &(Vec<usize>, Vec<f64>), row: usize, column: usize| {
-        let (i, j) = (i.min(shape[0] - 1), j.min(shape[1] - 1));
-        data[((i * shape[1] + j) * shape[2] + row) * shape[3] + column]
-    };
-    let mut sum = 0.0;
-    for row in 0..a.0[2] {
-        for column in 0..b.0[3] {
-            sum += (0..a.0[3]).map(|k| at(a, row, k) * at(b, k, column)).sum::<f64>();
+    // The products of the last one, matrix by matrix.
+    let (a, b) = (numbers(&[5, 1, 2, 3]), numbers(&[6, 3, 4]));
+    let one = jit(|[a, b, i, j]| a.at((i, 0)).matmul(b.at(j)));
+    let all = f.run(&[&a, &b]).unwrap();
+    for i in 0..5 {
+        for j in 0..6 {
+            let product = one.run(&[&a, &b, &Array::int(i), &Array::int(j)]).unwrap();
+            let start = (i * 6 + j) as usize * 8;
+            close(&all[0].as_f64()[start..start + 8], product[0].as_f64(), 1e-15);
         }
     }
-    sum
 }

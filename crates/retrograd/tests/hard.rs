@@ -1,7 +1,7 @@
 //! Programs that other systems get wrong, with numbers: state changed around loops, in place, under branches, at repeated indices.
 
 use retrograd::strategy::{KeepAll, Periodic, Revolve};
-use retrograd::{Array, DType, Var, cond, for_loop, grad, jit, value_and_grad, vjp};
+use retrograd::{Array, DType, ErrorKind, Var, cond, for_loop, grad, jit, value_and_grad, vjp};
 
 fn vector(x: &[f64]) -> Array {
     Array::f64([x.len()], x.to_vec())
@@ -166,11 +166,13 @@ fn the_adjoint_of_a_simulation_survives_every_restart() {
     let args = [vector(&[1.0, 0.2]), Array::scalar(1.5)];
     let both = || value_and_grad(simulation).argnums(&[0, 1]);
     let (value, kept) = both().strategy(KeepAll).run(&args).unwrap();
+    let ErrorKind::OverBudget { needed, .. } = both().budget(1).compile(&args).unwrap_err().kind else { panic!("one byte is not enough") };
     let others = [
         ("auto", both().run(&args)),
         ("auto in 40 kB", both().budget("40 kB").run(&args)),
-        ("periodic", both().strategy(Periodic { period: None }).run(&args)),
-        ("revolve", both().strategy(Revolve).run(&args)),
+        ("auto in the least that there is", both().budget(needed).run(&args)),
+        ("periodic", both().strategy(Periodic { period: Some(7) }).run(&args)),
+        ("revolve in 10 kB", both().strategy(Revolve).budget("10 kB").run(&args)),
     ];
     for (name, found) in others {
         let (other, gradients) = found.unwrap_or_else(|error| panic!("{name}: {error}"));

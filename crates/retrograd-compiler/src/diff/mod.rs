@@ -4,6 +4,7 @@
 //! comes from the rules of the rows. Only active values are differentiated.
 
 mod active;
+pub mod check;
 mod control;
 mod jacobian;
 mod jvp;

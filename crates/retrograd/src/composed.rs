@@ -8,6 +8,12 @@ use crate::var::{Var, here};
 
 impl<'t> Var<'t> {
     /// The square.
+    ///
+    /// ```
+    /// # use retrograd::{Array, jit};
+    /// assert_eq!(jit(|[x]| x.square()).run(&[Array::scalar(3.0)])?, [Array::scalar(9.0)]);
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
     #[track_caller]
     pub fn square(self) -> Var<'t> {
         self * self
@@ -149,6 +155,12 @@ impl<'t> Var<'t> {
     }
 
     /// An f64 array of ones, in the trace of this value.
+    ///
+    /// ```
+    /// # use retrograd::{Array, jit};
+    /// assert_eq!(jit(|[x]| x.ones([2]) + x).run(&[Array::scalar(3.0)])?, [Array::f64([2], vec![4.0, 4.0])]);
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
     #[track_caller]
     pub fn ones(self, shape: impl Into<Vec<usize>>) -> Var<'t> {
         self.full(shape, 1.0)

@@ -185,7 +185,8 @@ pub fn scan<'t, S: State<'t>, X: State<'t>, Y: State<'t>>(init: S, xs: X, body: 
 }
 
 /// A loop of `count` steps that emits a row per step: `(state, y) = body(i, state)`. Returns the last state and the rows, put together
-/// along a new leading axis. The count must be known while tracing.
+/// along a new leading axis. The count must be known while tracing, and the state must hold something: without a state, see
+/// [`tabulate`](Var::tabulate).
 ///
 /// ```
 /// use retrograd::{Array, for_loop_emit, jit};
@@ -232,7 +233,7 @@ pub(crate) fn emitting<'t, S: State<'t>, X: State<'t>, Y: State<'t>>(
 ) -> (S, Y) {
     let (carries, streams) = (vars(&init), vars(&xs));
     let trace = carries.first().or(streams.first()).map(|v| v.trace()).or(count.trace());
-    let trace = trace.expect("a loop that emits rows has a state, rows to read or a count of the trace");
+    let trace = trace.expect("a loop that emits rows has a state or rows to read; without them use `tabulate`");
     let opened = trace.attempt(|tracer| tracer.begin_for(count.traced(tracer, pos), &traced(&carries), &traced(&streams), pos));
     let Some((index, state, row)) = opened else {
         // The error is recorded: nothing that the body does now is traced.

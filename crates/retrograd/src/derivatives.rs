@@ -275,6 +275,13 @@ where
 
 impl Transformed<'_, Jacobian> {
     /// How many basis vectors the Jacobian takes in each direction; [`jacobian`] goes in the direction that takes fewer.
+    ///
+    /// ```
+    /// use retrograd::{f64, jacobian};
+    /// let f = jacobian(|[x, y]| x.outer(y)).argnums(&[0, 1]);
+    /// assert_eq!(f.seeds(&[f64([2]), f64([3])])?.to_string(), "forward, 5 seeds (reverse would take 6)");
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
     #[track_caller]
     pub fn seeds<T: Typed>(&self, args: &[T]) -> Result<Seeds, Error> {
         let (pos, types) = (here(), types_of(args));

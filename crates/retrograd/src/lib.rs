@@ -1,7 +1,7 @@
 //! Exact derivatives of ordinary numerical programs, loops and all, inside the memory you give.
 //!
-//! Write a function over [`Var`] handles, with loops ([`for_loop`]) and branches ([`cond`]); [`grad`] and [`value_and_grad`] make
-//! functions of arrays from it, compiled to machine code on first use:
+//! Write a function over [`Var`] handles, with loops ([`for_loop`], [`scan`], [`map`]) and branches ([`cond`]); [`grad`] and
+//! [`value_and_grad`] make functions of arrays from it, compiled to machine code on first use:
 //!
 //! ```
 //! use retrograd::{Array, for_loop, value_and_grad};
@@ -12,6 +12,9 @@
 //! assert_eq!(gradient[0].shape(), [3]);
 //! # Ok::<(), retrograd::Error>(())
 //! ```
+//!
+//! [`vjp`] and [`jvp`] take cotangents and tangents, [`jacobian`] ([`jacfwd`], [`jacrev`]) and [`hessian`] give whole matrices, [`hvp`] a
+//! Hessian times a vector; [`check_grads`] holds all of them against finite differences.
 //!
 //! A [budget](Transformed::budget) decides what is kept for the backward pass and what is recomputed; it never changes a bit of the answer.
 //!

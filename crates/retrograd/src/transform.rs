@@ -161,6 +161,14 @@ impl<'f, M: Mode> Transformed<'f, M> {
     }
 
     /// Names for the arguments, in order, so that [`argnames`](Transformed::argnames) and [`named`](Transformed::named) can be used.
+    ///
+    /// ```
+    /// use retrograd::{Array, jit};
+    /// let ratio = jit(|[whole, part]| part / whole).names(&["whole", "part"]);
+    /// let args = ratio.named(&[("part", Array::scalar(1.0)), ("whole", Array::scalar(4.0))])?;
+    /// assert_eq!(ratio.run(&args)?, [Array::scalar(0.25)]);
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
     #[must_use]
     pub fn names(self, names: &[&str]) -> Transformed<'f, M> {
         Transformed { names: Some(owned(names)), compiled: Mutex::default(), ..self }

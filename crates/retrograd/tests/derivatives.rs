@@ -286,3 +286,30 @@ fn matrix_products_of_all_ranks() {
         }
     }
 }
+
+#[test]
+fn a_budget_changes_no_bit_of_a_jacobian() {
+    fn f<'t>([x]: [Var<'t>; 1]) -> Var<'t> {
+        for_loop(300, x, |_, z| (z * 1.01 + x * 0.1).tanh())
+    }
+    let x = vector(&[0.3, -0.2, 0.9, 0.1]);
+    let free = jacrev(f);
+    let tight = jacrev(f).budget("3 kB");
+    assert!(free.run(&[&x]).unwrap()[0].same_bits(&tight.run(&[&x]).unwrap()[0]));
+    let bytes = tight.plan(&[&x]).unwrap().bytes_peak;
+    assert!(bytes <= 3000 && bytes < free.plan(&[&x]).unwrap().bytes_peak);
+    let h = hessian(|[x]| f([x]).square().sum());
+    let second = h.run(&[&x]).unwrap();
+    let tight = h.budget("6 kB");
+    assert!(second[0][0].same_bits(&tight.run(&[&x]).unwrap()[0][0]));
+}
+
+#[test]
+fn a_jacobian_takes_the_memory_of_one_seed_and_the_result() {
+    fn f<'t>([x]: [Var<'t>; 1]) -> Var<'t> {
+        for_loop(100, x, |_, z| (z * 1.01 + x * 0.1).tanh())
+    }
+    let x = vector(&[0.5; 20]);
+    let (one, all) = (vjp(f).plan(&[&x]).unwrap().bytes_peak, jacrev(f).plan(&[&x]).unwrap().bytes_peak);
+    assert!(all <= one + 20 * 20 * 8 + 1000, "one seed takes {one} bytes, all take {all}");
+}

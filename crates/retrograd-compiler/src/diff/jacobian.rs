@@ -53,11 +53,22 @@ impl fmt::Display for Seeds {
             Direction::Forward => (self.forward, Direction::Reverse),
             Direction::Reverse => (self.reverse, Direction::Forward),
         };
-        write!(f, "{}, {taken} seeds ({other} would take {})", self.direction(), self.forward + self.reverse - taken)
+        let word = if taken == 1 { "seed" } else { "seeds" };
+        write!(f, "{}, {taken} {word} ({other} would take {})", self.direction(), self.forward + self.reverse - taken)
     }
 }
 
 /// How many basis vectors the Jacobian of these outputs with respect to these inputs takes.
+///
+/// ```
+/// use retrograd_compiler::{diff, ir::{Builder, Program, Type}};
+/// let b = Builder::new("broadcast");
+/// let x = b.param(Type::f64([]));
+/// let y = b.broadcast(x, &[3], &[]);
+/// let seeds = diff::seeds(&Program::new(b.finish(vec![y])), &[0], &[0])?;
+/// assert_eq!(seeds.to_string(), "forward, 1 seed (reverse would take 3)");
+/// # Ok::<(), retrograd_compiler::ir::Error>(())
+/// ```
 pub fn seeds(program: &Program, wrt: &[usize], outputs: &[usize]) -> Result<Seeds, Error> {
     let main = check(program, wrt, outputs)?;
     let elements = |types: Vec<Type>, list: &[usize]| list.iter().map(|k| types[*k].elements()).sum();

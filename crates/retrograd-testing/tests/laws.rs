@@ -18,7 +18,7 @@ fn number(variable: &str) -> Option<u64> {
 
 #[test]
 fn random_programs_obey_pure_laws() {
-    check(laws::PURE, 1000);
+    check(laws::PURE, 400);
 }
 
 #[test]
@@ -28,5 +28,5 @@ fn random_programs_obey_native_laws() {
 
 #[test]
 fn random_programs_obey_second_order_laws() {
-    check(laws::SECOND, 60);
+    check(laws::SECOND, 30);
 }

@@ -63,7 +63,7 @@ impl Draft {
         let (kind, rank) = (x.slot.kind, x.slot.ty.rank());
         let value = match self.random.below(5) {
             0 | 1 => self.broadcast(s, &x),
-            2 => {
+            2 if rank > 1 => {
                 let axes = self.permutation(rank);
                 s.b.row(&ops::TRANSPOSE, Attrs::none().ints("axes", axes), &[x.value])
             }
@@ -325,7 +325,7 @@ impl Draft {
     }
 
     /// An index or a mask becomes a number.
-    pub(super) fn from_index(&mut self, s: &mut Scope) {
+    pub(super) fn converted(&mut self, s: &mut Scope) {
         let kind = self.one_of(&[Kind::Index, Kind::Mask]);
         let x = self.some(s, kind);
         let most = if kind == Kind::Index { x.slot.most } else { 1.0 };

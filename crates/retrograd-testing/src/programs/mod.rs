@@ -188,7 +188,7 @@ impl Draft {
     }
 
     fn inst(&mut self, s: &mut Scope) {
-        match self.random.below(if s.place.depth == 0 { 28 } else { 36 }) {
+        match self.random.below(if s.place.depth == 0 { 28 } else { 44 }) {
             0..=3 => self.unary(s),
             4..=9 => self.binary(s),
             10 => self.select(s),
@@ -200,10 +200,10 @@ impl Draft {
             22 => self.mask(s),
             23 => self.index(s),
             24 => self.integer(s),
-            25 => self.from_index(s),
+            25 => self.converted(s),
             26 | 27 => self.linear(s),
-            28 => self.branch(s),
-            29..=34 => self.counted(s),
+            28..=30 => self.branch(s),
+            31..=41 => self.counted(s),
             _ => self.unwind(s),
         }
     }
@@ -305,14 +305,23 @@ impl Draft {
                 let scalar = s.b.int(self.random.below(7) as i64 - 3);
                 (s.b.broadcast(scalar, &ty.shape, &[]), 0.0)
             }
-            Kind::Mask => {
-                let scalar = s.b.constant(Array::bool(self.random.below(2) == 0));
-                (s.b.broadcast(scalar, &ty.shape, &[]), 0.0)
-            }
+            Kind::Mask => (self.make_mask(s, ty), 0.0),
             Kind::Cotangent => (s.b.zeros(ty), 0.0),
             Kind::Number => self.make_number(s, ty),
         };
         Entry { value, slot: Slot { kind: slot.kind, ty: ty.clone(), most }, uses: 0 }
+    }
+
+    /// Mostly where some number is small.
+    fn make_mask(&mut self, s: &Scope, ty: &Type) -> Value {
+        if self.chance(6) {
+            let scalar = s.b.constant(Array::bool(self.random.below(2) == 0));
+            return s.b.broadcast(scalar, &ty.shape, &[]);
+        }
+        let floats = Type::f64(ty.shape.clone());
+        let (x, _) = self.make_number(s, &floats);
+        let limit = s.b.full(&floats, self.random.float(-0.5, 0.5));
+        apply(s, self.one_of(&[&ops::LT, &ops::GE]), &[x, limit])
     }
 
     fn make_number(&mut self, s: &Scope, ty: &Type) -> (Value, f64) {

@@ -26,3 +26,49 @@ pub(super) fn lay_out(placed: &mut Placed) {
     }
     placed.bytes = placed.stores.iter().map(|store| store.offset + store.bytes).max().unwrap_or(0);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers that look random.
+    fn numbers(seed: u64) -> impl FnMut(u64) -> u64 {
+        let mut state = seed;
+        move |below| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % below
+        }
+    }
+
+    fn placed(stores: Vec<Store>) -> Placed {
+        let mut placed = Placed { stores, ..Placed::default() };
+        lay_out(&mut placed);
+        placed
+    }
+
+    #[test]
+    fn what_lives_at_the_same_time_does_not_overlap() {
+        for seed in 0..200 {
+            let mut random = numbers(seed);
+            let stores = (0..1 + random(40)).map(|_| {
+                let start = random(50) as u32;
+                Store { bytes: random(300), start, end: start + random(10) as u32, offset: 0 }
+            });
+            let placed = placed(stores.collect());
+            for (k, a) in placed.stores.iter().enumerate() {
+                assert!(a.offset + a.bytes <= placed.bytes && a.offset.is_multiple_of(if a.bytes >= LINE { LINE } else { WORD }));
+                for b in &placed.stores[..k] {
+                    let together = a.start <= b.end && b.start <= a.end && a.bytes > 0 && b.bytes > 0;
+                    assert!(!together || a.offset + a.bytes <= b.offset || b.offset + b.bytes <= a.offset, "{a:?} {b:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_lives_one_after_the_other_shares_memory() {
+        let store = |start, end| Store { bytes: 640, start, end, offset: 0 };
+        assert_eq!(placed(vec![store(0, 1), store(2, 3), store(4, 9)]).bytes, 640);
+        assert_eq!(placed(vec![store(0, 2), store(2, 3), store(4, 9)]).bytes, 1280);
+    }
+}

@@ -21,22 +21,7 @@ use crate::plan::{Decision, LoopDecision, Tape};
 /// The tree of a Program, without memory.
 pub(super) fn flatten(program: &Program, decision: &Decision) -> Placed {
     let main = program.main();
-    let placed = Placed {
-        types: vec![],
-        access: vec![],
-        homes: vec![],
-        inputs: vec![],
-        outputs: vec![],
-        body: Block::default(),
-        trajectories: vec![],
-        stores: vec![],
-        pointers: 0,
-        literals: vec![],
-        faults: vec![],
-        divisions: BTreeMap::new(),
-        bytes: 0,
-    };
-    let mut flatten = Flatten { program, decision, placed, constants: BTreeMap::new() };
+    let mut flatten = Flatten { program, decision, placed: Placed::default(), constants: BTreeMap::new() };
     let mut scope = Scope::default();
     let inputs: Vec<Val> = main.params.iter().map(|v| flatten.placed.define(main.ty(*v).clone())).collect();
     let args: Vec<Val> = inputs.iter().enumerate().map(|(k, input)| flatten.input(k, *input, &mut scope)).collect();
@@ -146,6 +131,10 @@ impl Flatten<'_> {
     fn row(&mut self, function: &Function, inst: &Inst, args: Vec<Val>, scope: &mut Scope) -> Val {
         let Op::Row(row, attrs) = &inst.op else { panic!("rows only") };
         let ty = function.ty(inst.results[0]);
+        if row.lowering == Lowering::Constant && ty.rank() > 0 {
+            // Not worth looking for again: a literal array can be large, and its memory is the code's.
+            return self.push(row, attrs.clone(), args, ty.clone(), &inst.pos, scope);
+        }
         let key = (format!("{} {attrs:?}", row.name), args.clone());
         if let Some(known) = scope.known.get(&key) {
             return *known;

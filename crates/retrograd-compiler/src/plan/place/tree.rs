@@ -25,7 +25,7 @@ pub struct PointerId(pub u32);
 pub struct TrajectoryId(pub u32);
 
 /// A Program in the order and the memory in which it runs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Placed {
     /// Types of all values, by number.
     pub types: Vec<Type>,

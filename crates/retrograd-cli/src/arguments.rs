@@ -1,0 +1,148 @@
+//! What can be asked for on the command line.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use retrograd::{Budget, Strategy, strategy};
+
+use crate::outputs::Format;
+
+const INPUTS_AND_EXIT_CODES: &str = "\
+Inputs:
+  --input 'f64[3] [1.0, 2.0, 3.0]'   a literal of the text form
+  --input x.npy                      one array
+  --input all.npz                    every array of the archive, in its order
+  --input all.npz:theta              the array of that name
+  --random 7                         drawn with that seed, for every input
+  Without any of them, the lines `// input: LITERAL` of FILE are used.
+
+Exit codes:
+  0  all went well
+  1  the program or an input is wrong; the message says where
+  2  wrong usage
+  3  a check failed";
+
+/// Exact derivatives of array programs in the text form (.rg), inside the memory you give.
+#[derive(Debug, Parser)]
+#[command(name = "retrograd", version, after_help = INPUTS_AND_EXIT_CODES)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run a program as machine code and print its results
+    Run {
+        #[command(flatten)]
+        file: File,
+        #[command(flatten)]
+        inputs: Inputs,
+        #[command(flatten)]
+        outputs: Outputs,
+    },
+    /// Print the value and the gradient of a program whose one result is a scalar
+    Grad {
+        #[command(flatten)]
+        file: File,
+        #[command(flatten)]
+        gradient: Gradient,
+        #[command(flatten)]
+        inputs: Inputs,
+        #[command(flatten)]
+        outputs: Outputs,
+    },
+    /// Check derivatives against finite differences and each other, and machine code against the interpreter
+    ///
+    /// Derivatives are checked at orders 1 and 2: forward mode against finite differences, reverse mode against forward mode by
+    /// ⟨ct, J dx⟩ = ⟨Jᵀct, dx⟩, for all inputs and outputs together and for each pair alone. Machine code, of the program and of its gradient
+    /// under every strategy, must give the interpreter's results to the bit, in the memory that was planned. Without inputs they are drawn
+    /// with seed 1. The interpreter is the judge and slow: check a small instance of a big program. Exits with 3 if a check fails.
+    Check {
+        #[command(flatten)]
+        file: File,
+        #[command(flatten)]
+        inputs: Inputs,
+    },
+    /// Print a program after a stage of the compiler
+    Print {
+        #[command(flatten)]
+        file: File,
+        /// Which stage
+        #[arg(long, value_enum, default_value_t = Stage::Parsed)]
+        stage: Stage,
+        #[command(flatten)]
+        gradient: Gradient,
+    },
+    /// Print what the gradient will keep and recompute, and its peak of memory, without running it
+    Plan {
+        #[command(flatten)]
+        file: File,
+        #[command(flatten)]
+        gradient: Gradient,
+    },
+    /// Print the table of ops, one row a line: name, number of arguments, attributes, kind of derivative rule, meaning
+    Ops,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct File {
+    /// Program in the text form; `-` is standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) path: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Inputs {
+    /// The next input: a literal, a .npy file, a .npz file or FILE.npz:NAME; once for each
+    #[arg(long = "input", value_name = "ARRAY", allow_hyphen_values = true)]
+    pub(crate) given: Vec<String>,
+    /// Draw all inputs: floats from 0.1 to 1, integers from 0 to 3
+    #[arg(long, value_name = "SEED", conflicts_with = "given")]
+    pub(crate) random: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Gradient {
+    /// Inputs to differentiate with respect to, counted from 0; every float input unless told
+    #[arg(long, value_name = "INPUTS", value_delimiter = ',')]
+    pub(crate) wrt: Option<Vec<usize>>,
+    /// Memory that a run may take, such as "16 MB" or "64 KiB"; no limit unless told
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) budget: Option<Budget>,
+    /// Who decides what is kept
+    #[arg(long, value_parser = strategies(), default_value = strategy::all()[0].name())]
+    pub(crate) strategy: Arc<dyn Strategy>,
+}
+
+/// The names of the table of strategies.
+fn strategies() -> impl TypedValueParser<Value = Arc<dyn Strategy>> {
+    let names = PossibleValuesParser::new(strategy::all().iter().map(|strategy| strategy.name()));
+    names.map(|name| strategy::find(&name).expect("every name of the table finds its strategy"))
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Outputs {
+    /// Write to a file instead: .npy for one array, .npz for any number
+    #[arg(long, value_name = "FILE", value_parser = Format::of)]
+    pub(crate) output: Option<Format>,
+    /// Print long arrays in full
+    #[arg(long, conflicts_with = "output")]
+    pub(crate) full: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Stage {
+    /// As it was read, before it is verified
+    Parsed,
+    /// After the rewrites that keep bits
+    Simplified,
+    /// Its value and gradient, simplified
+    Gradient,
+    /// What the gradient keeps and recomputes
+    Plan,
+    /// The loops of the gradient that become machine code
+    Kernel,
+}

@@ -1,0 +1,152 @@
+//! What each command does: from arguments to the text that it prints.
+
+use retrograd::pipeline::{Compiled, Options, Wanted, compile};
+use retrograd::{Array, Budget, Error, Program, Row, Type, ops, strategy};
+use retrograd_compiler::ir::Rule;
+use retrograd_compiler::{fuse, opt};
+
+use crate::arguments::{Command, File, Gradient, Inputs, Outputs, Stage};
+use crate::check::check;
+use crate::inputs;
+use crate::source::{Source, argument};
+
+/// What a command says.
+#[derive(Debug)]
+pub(crate) struct Report {
+    /// For standard output.
+    pub(crate) text: String,
+    /// Whether what was checked holds.
+    pub(crate) verdict: Verdict,
+}
+
+/// Whether what was checked holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Passed,
+    Failed,
+}
+
+impl Report {
+    fn of(text: String) -> Report {
+        Report { text, verdict: Verdict::Passed }
+    }
+}
+
+/// Carries out a command; the error is a message as the user reads it.
+pub(crate) fn execute(command: &Command) -> Result<Report, String> {
+    match command {
+        Command::Run { file, inputs, outputs } => on(file, |source| run(source, inputs, outputs).map(Report::of)),
+        Command::Grad { file, gradient, inputs, outputs } => on(file, |source| grad(source, gradient, inputs, outputs).map(Report::of)),
+        Command::Check { file, inputs } => on(file, |source| check(source, inputs)),
+        Command::Print { file, stage, gradient } => on(file, |source| print(source, *stage, gradient).map(Report::of)),
+        Command::Plan { file, gradient } => on(file, |source| print(source, Stage::Plan, gradient).map(Report::of)),
+        Command::Ops => Ok(Report::of(table())),
+    }
+}
+
+/// Reads the file and shows errors in it.
+fn on(file: &File, command: impl FnOnce(&Source) -> Result<Report, Error>) -> Result<Report, String> {
+    let source = Source::read(&file.path).map_err(|error| format!("error: {error}\n"))?;
+    command(&source).map_err(|error| source.explain(&error))
+}
+
+fn run(source: &Source, inputs: &Inputs, outputs: &Outputs) -> Result<String, Error> {
+    let program = source.program()?;
+    outputs.check(program.main().results.len())?;
+    let inputs = inputs::read(inputs, &program, source)?;
+    let compiled = compile(&program, &results_options())?;
+    let results = compiled.run(&inputs.iter().collect::<Vec<_>>())?;
+    let named = results.into_iter().enumerate().map(|(k, array)| (format!("result_{k}"), array)).collect();
+    outputs.deliver(named, |_| String::new())
+}
+
+/// Options for a Program that is run as it is.
+pub(crate) fn results_options() -> Options {
+    Options { wanted: Wanted::Results, argnums: vec![], strategy: strategy::all()[0].clone(), budget: None }
+}
+
+fn grad(source: &Source, gradient: &Gradient, inputs: &Inputs, outputs: &Outputs) -> Result<String, Error> {
+    let program = source.program()?;
+    let wrt = wrt(&program, gradient)?;
+    outputs.check(1 + wrt.len())?;
+    let inputs = inputs::read(inputs, &program, source)?;
+    let compiled = differentiated(&program, gradient)?;
+    let results = compiled.run(&inputs.iter().collect::<Vec<_>>())?;
+    let names = ["value".into()].into_iter().chain(wrt.iter().map(|k| format!("gradient_{k}")));
+    let named: Vec<(String, Array)> = names.zip(results).collect();
+    outputs.deliver(named, |name| format!("{name}: "))
+}
+
+fn print(source: &Source, stage: Stage, gradient: &Gradient) -> Result<String, Error> {
+    match stage {
+        Stage::Parsed => Ok(source.parsed()?.to_string()),
+        Stage::Simplified => Ok(opt::simplify(&source.program()?).to_string()),
+        Stage::Gradient => Ok(differentiated(&source.program()?, gradient)?.program.to_string()),
+        Stage::Plan => Ok(differentiated(&source.program()?, gradient)?.plan.to_string()),
+        Stage::Kernel => Ok(format!("{:#?}\n", fuse::fuse(&differentiated(&source.program()?, gradient)?.plan).kernel)),
+    }
+}
+
+/// The value and the gradient of a Program, compiled.
+fn differentiated(program: &Program, gradient: &Gradient) -> Result<Compiled, Error> {
+    let results = program.main().results.len();
+    if results != 1 {
+        return Err(argument(format!("a gradient needs a program with one result, a scalar; this one has {results}")));
+    }
+    let options = Options {
+        wanted: Wanted::ValueAndGradient,
+        argnums: wrt(program, gradient)?,
+        strategy: gradient.strategy.clone(),
+        budget: gradient.budget.map(Budget::bytes),
+    };
+    compile(program, &options)
+}
+
+/// The inputs asked for, or every float.
+fn wrt(program: &Program, gradient: &Gradient) -> Result<Vec<usize>, Error> {
+    let types = program.main().param_types();
+    let wrt = gradient.wrt.clone().unwrap_or_else(|| floats(&types));
+    if wrt.is_empty() {
+        return Err(argument("the program has no float input to differentiate with respect to".into()));
+    }
+    for k in &wrt {
+        match types.get(*k) {
+            None => return Err(argument(format!("--wrt names input {k}, but the program takes {}, counted from 0", types.len()))),
+            Some(ty) if !ty.dtype.is_float() => {
+                return Err(argument(format!("--wrt names input {k}, a {ty}; only floats have a gradient")));
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(wrt)
+}
+
+/// Places of the floats.
+pub(crate) fn floats(types: &[Type]) -> Vec<usize> {
+    (0..types.len()).filter(|k| types[*k].dtype.is_float()).collect()
+}
+
+/// Every op, one row a line, in columns.
+fn table() -> String {
+    let rows: Vec<[String; 5]> = ops::rows().map(columns).collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths = [0, 1, 2, 3].map(width);
+    let line = |[name, arity, attributes, rule, meaning]: &[String; 5]| {
+        let [a, b, c, d] = widths;
+        format!("{name:a$}  {arity:b$}  {attributes:c$}  {rule:d$}  {meaning}\n")
+    };
+    rows.iter().map(line).collect()
+}
+
+fn columns(row: &Row) -> [String; 5] {
+    let rule = match row.rule {
+        Rule::Zero => "zero",
+        Rule::Partials(_) => "partials",
+        Rule::Linear(_) => "linear",
+        Rule::Bilinear(_) => "bilinear",
+        Rule::Missing => "missing",
+    };
+    let dash = |text: String| if text.is_empty() { "-".into() } else { text };
+    let arity = row.arity.map_or("any".into(), |arity| arity.to_string());
+    [row.name.into(), arity, dash(row.attrs.join(",")), rule.into(), row.doc.trim().into()]
+}

@@ -1,0 +1,5 @@
+//! The command `retrograd` as a user runs it: arguments in, text and exit code out.
+
+mod commands;
+mod numpy_files;
+mod support;

@@ -1,0 +1,135 @@
+"""One number of bytes: the same bits under every strategy and budget, the peak as predicted, and what cannot be met is refused."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from oracle import close
+
+import retrograd as rg
+
+rng = np.random.default_rng(3)
+
+
+def tanh_loop(s, theta):
+    for i in range(1000):
+        s = s + 0.01 * np.tanh(theta * s)
+    return np.sum(s**2)
+
+
+def tanh_loop_jax(s, theta):
+    s = jax.lax.fori_loop(0, 1000, lambda i, s: s + 0.01 * jnp.tanh(theta * s), s)
+    return jnp.sum(s**2)
+
+
+def jacobi(a, b):
+    for t in range(60):
+        b[1:-1, 1:-1] = 0.2 * (a[1:-1, 1:-1] + a[1:-1, :-2] + a[1:-1, 2:] + a[2:, 1:-1] + a[:-2, 1:-1])
+        a[1:-1, 1:-1] = 0.2 * np.sin(b[1:-1, 1:-1] + b[1:-1, :-2] + b[1:-1, 2:] + b[2:, 1:-1] + b[:-2, 1:-1])
+    return np.sum(a * a)
+
+
+def jacobi_jax(a, b):
+    def star(x):
+        return x[1:-1, 1:-1] + x[1:-1, :-2] + x[1:-1, 2:] + x[2:, 1:-1] + x[:-2, 1:-1]
+
+    def step(t, state):
+        a, b = state
+        b = b.at[1:-1, 1:-1].set(0.2 * star(a))
+        return a.at[1:-1, 1:-1].set(0.2 * jnp.sin(star(b))), b
+
+    a, b = jax.lax.fori_loop(0, 60, step, (a, b))
+    return jnp.sum(a * a)
+
+
+def lorenz(state, parameters):
+    x, y, z = state[0], state[1], state[2]
+    sigma, rho, beta = parameters[0], parameters[1], parameters[2]
+    for k in range(1_000_000):
+        dx, dy, dz = sigma * (y - x), x * (rho - z) - y, x * y - beta * z
+        x, y, z = x + 1e-6 * dx, y + 1e-6 * dy, z + 1e-6 * dz
+    return x * x + y * y + z * z
+
+
+def lorenz_jax(state, parameters):
+    sigma, rho, beta = parameters
+
+    def step(k, state):
+        x, y, z = state
+        dx, dy, dz = sigma * (y - x), x * (rho - z) - y, x * y - beta * z
+        return x + 1e-6 * dx, y + 1e-6 * dy, z + 1e-6 * dz
+
+    x, y, z = jax.lax.fori_loop(0, 1_000_000, step, (state[0], state[1], state[2]))
+    return x * x + y * y + z * z
+
+
+PROGRAMS = {
+    "tanh loop": (tanh_loop, tanh_loop_jax, (rng.normal(size=10_000), rng.normal(size=10_000)), 1e-12),
+    "jacobi": (jacobi, jacobi_jax, (rng.normal(size=(30, 40)), rng.normal(size=(30, 40))), 1e-12),
+    # A million steps: rounding adds up, and JAX contracts to fma.
+    "lorenz": (lorenz, lorenz_jax, (np.array([1.0, 1.1, 0.9]), np.array([10.0, 28.0, 8.0 / 3.0])), 1e-10),
+}
+
+
+@pytest.fixture(params=PROGRAMS, scope="module")
+def program(request):
+    return PROGRAMS[request.param]
+
+
+def run(f, args, **options):
+    """Value and gradients as one list, after the measured peak was held against the plan's."""
+    compiled = rg.value_and_grad(f, argnums=(0, 1), **options).compile(*args)
+    value, gradients = compiled(*args)
+    assert compiled.stats.bytes_peak == compiled.plan.bytes_peak
+    return [value, *gradients], compiled.plan.bytes_peak
+
+
+def smallest(f, args, strategy):
+    with pytest.raises(rg.OverBudget) as refused:
+        rg.value_and_grad(f, argnums=(0, 1), budget=16, strategy=strategy)(*args)
+    assert refused.value.budget == 16
+    return refused.value.needed
+
+
+def test_equals_jax(program):
+    f, reference, args, tolerance = program
+    found, _ = run(f, args)
+    value, gradients = jax.jit(jax.value_and_grad(reference, argnums=(0, 1)))(*args)
+    for a, b in zip(found, [value, *gradients]):
+        close(a, b, tolerance)
+
+
+def test_same_bits_under_every_strategy_and_budget(program):
+    f, _, args, _ = program
+    expected, most = run(f, args, strategy="keep_all")
+    keep, least = smallest(f, args, "keep_all"), smallest(f, args, "auto")
+    assert least <= keep == most
+    # The smallest budget replays every step from the start, a quadratic number of steps: it is for the short loop.
+    budgets = [least if f is jacobi else 2 * least + 10_000, (least + most) // 20, (least + most) // 2]
+    plans = [{"strategy": "periodic"}, {"strategy": "revolve"}, {"strategy": rg.periodic(period=7)}]
+    plans += [{"budget": budget} for budget in budgets if budget >= least]
+    for options in plans:
+        found, peak = run(f, args, **options)
+        assert peak <= options.get("budget", peak)
+        for a, b in zip(found, expected):
+            np.testing.assert_array_equal(a, b, err_msg=str(options))
+
+
+def test_a_thousand_bytes_are_refused_with_the_smallest_budget():
+    args = PROGRAMS["tanh loop"][2]
+    with pytest.raises(rg.OverBudget, match="smallest") as refused:
+        rg.value_and_grad(tanh_loop, argnums=(0, 1), budget=1000)(*args)
+    needed = refused.value.needed
+    # State, the two gradients, and little else.
+    assert 240_000 <= needed < 241_000
+    with pytest.raises(rg.OverBudget):
+        rg.value_and_grad(tanh_loop, argnums=(0, 1), budget=needed - 1).compile(*args)
+    assert rg.value_and_grad(tanh_loop, argnums=(0, 1), budget=needed).compile(*args).plan.bytes_peak == needed
+
+
+def test_the_plan_says_what_will_happen():
+    args = PROGRAMS["tanh loop"][2]
+    g = rg.value_and_grad(tanh_loop, argnums=(0, 1), budget="1.2 MB")
+    text = str(g.plan(*args))
+    assert "1000 steps" in text and "revolve" in text and "test_budget.py:" in text
+    assert g.plan(*args).bytes_peak <= 1_200_000

@@ -12,10 +12,10 @@ use retrograd_compiler::plan::strategy::{Auto, KeepAll, Periodic, Revolve};
 use retrograd_compiler::plan::{Decision, Plan, Request, Strategy, plan};
 use retrograd_compiler::{diff, eval, ops};
 
-use crate::derivatives::{check_where_smooth, floats};
+use crate::Random;
 use crate::native::{Native, same_outputs};
 use crate::programs::{Case, shrink};
-use crate::random::Random;
+use retrograd_compiler::diff::check::{check_where_smooth, floats};
 
 /// What a case must obey; the error says how it does not.
 pub type Law = fn(&Case) -> Result<(), String>;

@@ -6,16 +6,13 @@
 //! behind all that is random.
 #![forbid(unsafe_code)]
 
-mod derivatives;
 pub mod golden;
 pub mod laws;
 pub mod native;
 pub mod programs;
-mod random;
 mod rows;
 mod stages;
 pub mod traffic;
 
-pub use derivatives::{check_program, check_to_order};
-pub use random::Random;
+pub use retrograd_compiler::diff::check::{Random, check_program, check_to_order};
 pub use rows::{check_row, check_row_native};

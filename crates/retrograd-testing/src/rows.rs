@@ -7,9 +7,9 @@ use retrograd_compiler::opt::simplify;
 use retrograd_compiler::plan::strategy::Auto;
 use retrograd_compiler::{diff, eval};
 
-use crate::derivatives::{check_to_order, floats};
+use crate::Random;
 use crate::native::Native;
-use crate::random::Random;
+use retrograd_compiler::diff::check::{check_to_order, floats};
 
 /// Checks a row on every sample that it states: evaluation, first and second derivatives in all combinations of modes.
 ///

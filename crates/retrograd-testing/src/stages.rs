@@ -8,8 +8,8 @@ use retrograd_compiler::plan::strategy::{self, Periodic};
 use retrograd_compiler::plan::{LoopFacts, Plan, Request, Strategy, plan};
 use retrograd_compiler::{diff, eval, ir, opt};
 
-use crate::derivatives::floats;
 use crate::golden::{Directives, Stage};
+use retrograd_compiler::diff::check::floats;
 
 /// Every stage: the folder of `testdata` and what is run on its Programs. A new stage is one function and one line.
 pub(crate) const STAGES: &[(&str, Stage)] =

@@ -43,6 +43,13 @@ impl<'t> State<'t> for Var<'t> {
     }
 }
 
+/// Nothing at all.
+impl<'t> State<'t> for () {
+    fn collect(&self, _: &mut Vec<Var<'t>>) {}
+
+    fn rebuild(&self, _: &mut dyn Iterator<Item = Var<'t>>) {}
+}
+
 impl<'t, S: State<'t>> State<'t> for Vec<S> {
     fn collect(&self, vars: &mut Vec<Var<'t>>) {
         self.iter().for_each(|part| part.collect(vars));
@@ -111,11 +118,15 @@ impl<'t> From<Var<'t>> for Count<'t> {
 }
 
 impl<'t> Count<'t> {
-    fn trace(self) -> Option<&'t Trace> {
+    fn var(self) -> Option<Var<'t>> {
         match self {
             Count::Number(_) => None,
-            Count::Var(v) => Some(v.trace()),
+            Count::Var(v) => Some(v),
         }
+    }
+
+    fn trace(self) -> Option<&'t Trace> {
+        self.var().map(Var::trace)
     }
 
     fn traced(self, tracer: &Tracer, pos: &Pos) -> Traced {
@@ -151,6 +162,92 @@ pub fn for_loop<'t, S: State<'t>>(count: impl Into<Count<'t>>, init: S, body: im
     match end(trace, |tracer| tracer.end_for(&traced(&vars(&next)), &[])) {
         Some(results) => init.rebuild(&mut results.into_iter()),
         None => init,
+    }
+}
+
+/// A loop over the rows of `xs` that carries a state and emits a row per step, as JAX's `scan`: `(state, y) = body(state, x)`. Returns the
+/// last state and the rows, put together along a new leading axis.
+///
+/// ```
+/// use retrograd::{Array, jit_many, scan};
+/// let sums = jit_many(|[xs]| {
+///     let (total, partial) = scan(xs.full([], 0.0), xs, |sum, x| (sum + x, sum + x));
+///     vec![total, partial]
+/// });
+/// let xs = Array::f64([3], vec![1.0, 2.0, 3.0]);
+/// assert_eq!(sums.run(&[xs])?, [Array::scalar(6.0), Array::f64([3], vec![1.0, 3.0, 6.0])]);
+/// # Ok::<(), retrograd::Error>(())
+/// ```
+#[track_caller]
+pub fn scan<'t, S: State<'t>, X: State<'t>, Y: State<'t>>(init: S, xs: X, body: impl FnOnce(S, X) -> (S, Y)) -> (S, Y) {
+    let (pos, count) = (here(), rows(&xs));
+    emitting(count.into(), init, xs, |_, state, x| body(state, x), &pos)
+}
+
+/// A loop of `count` steps that emits a row per step: `(state, y) = body(i, state)`. Returns the last state and the rows, put together
+/// along a new leading axis. The count must be known while tracing, and the state must hold something: without a state, see
+/// [`tabulate`](Var::tabulate).
+///
+/// ```
+/// use retrograd::{Array, for_loop_emit, jit};
+/// let powers = jit(|[x]| for_loop_emit(4, x.full([], 1.0), |_, power| (power * x, power)).1);
+/// assert_eq!(powers.run(&[Array::scalar(2.0)])?, [Array::f64([4], vec![1.0, 2.0, 4.0, 8.0])]);
+/// # Ok::<(), retrograd::Error>(())
+/// ```
+#[track_caller]
+pub fn for_loop_emit<'t, S: State<'t>, Y: State<'t>>(
+    count: impl Into<Count<'t>>,
+    init: S,
+    body: impl FnOnce(Var<'t>, S) -> (S, Y),
+) -> (S, Y) {
+    emitting(count.into(), init, (), |i, state, ()| body(i, state), &here())
+}
+
+/// The rows `y = body(i, x)` for each row x of `xs`, independent of each other, put together along a new leading axis.
+/// [`tabulate`](Var::tabulate) maps over numbers alone.
+///
+/// ```
+/// use retrograd::{Array, jit, map};
+/// let norms = jit(|[points]| map(points, |_, point| point.dot(point).sqrt()));
+/// assert_eq!(norms.run(&[Array::f64([2, 2], vec![3.0, 4.0, 6.0, 8.0])])?, [Array::f64([2], vec![5.0, 10.0])]);
+/// # Ok::<(), retrograd::Error>(())
+/// ```
+#[track_caller]
+pub fn map<'t, X: State<'t>, Y: State<'t>>(xs: X, body: impl FnOnce(Var<'t>, X) -> Y) -> Y {
+    let (pos, count) = (here(), rows(&xs));
+    emitting(count.into(), (), xs, |i, (), x| ((), body(i, x)), &pos).1
+}
+
+/// How many rows the first stream has; the tracer checks that the others have as many.
+fn rows<'t>(xs: &impl State<'t>) -> usize {
+    vars(xs).first().and_then(|v| v.shape().first().copied()).unwrap_or(0)
+}
+
+/// A loop with streams in and out.
+pub(crate) fn emitting<'t, S: State<'t>, X: State<'t>, Y: State<'t>>(
+    count: Count<'t>,
+    init: S,
+    xs: X,
+    body: impl FnOnce(Var<'t>, S, X) -> (S, Y),
+    pos: &Pos,
+) -> (S, Y) {
+    let (carries, streams) = (vars(&init), vars(&xs));
+    let trace = carries.first().or(streams.first()).map(|v| v.trace()).or(count.trace());
+    let trace = trace.expect("a loop that emits rows has a state or rows to read; without them use `tabulate`");
+    let opened = trace.attempt(|tracer| tracer.begin_for(count.traced(tracer, pos), &traced(&carries), &traced(&streams), pos));
+    let Some((index, state, row)) = opened else {
+        // The error is recorded: nothing that the body does now is traced.
+        let index = carries.iter().chain(&streams).copied().next().or(count.var());
+        return body(index.expect("as above"), init, xs);
+    };
+    let as_vars = |values: Vec<Traced>| values.into_iter().map(|v| trace.var(v));
+    let (next, y) = body(trace.var(index), init.rebuild(&mut as_vars(state)), xs.rebuild(&mut as_vars(row)));
+    match end(trace, |tracer| tracer.end_for(&traced(&vars(&next)), &traced(&vars(&y)))) {
+        Some(results) => {
+            let mut results = results.into_iter();
+            (init.rebuild(&mut results), y.rebuild(&mut results))
+        }
+        None => (init, y),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Exact derivatives of ordinary numerical programs, loops and all, inside the memory you give.
 //!
-//! Write a function over [`Var`] handles, with loops ([`for_loop`]) and branches ([`cond`]); [`grad`] and [`value_and_grad`] make
-//! functions of arrays from it, compiled to machine code on first use:
+//! Write a function over [`Var`] handles, with loops ([`for_loop`], [`scan`], [`map`]) and branches ([`cond`]); [`grad`] and
+//! [`value_and_grad`] make functions of arrays from it, compiled to machine code on first use:
 //!
 //! ```
 //! use retrograd::{Array, for_loop, value_and_grad};
@@ -13,13 +13,18 @@
 //! # Ok::<(), retrograd::Error>(())
 //! ```
 //!
+//! [`vjp`] and [`jvp`] take cotangents and tangents, [`jacobian`] ([`jacfwd`], [`jacrev`]) and [`hessian`] give whole matrices, [`hvp`] a
+//! Hessian times a vector; [`check_grads`] holds all of them against finite differences.
+//!
 //! A [budget](Transformed::budget) decides what is kept for the backward pass and what is recomputed; it never changes a bit of the answer.
 //!
 //! Front ends for other languages build on [`trace::Tracer`], [`numpy`] and [`pipeline::compile`].
 #![forbid(unsafe_code)]
 
 mod budget;
+mod composed;
 mod control;
+mod derivatives;
 mod index;
 pub mod numpy;
 pub mod pipeline;
@@ -28,12 +33,14 @@ mod transform;
 mod var;
 
 pub use budget::{Budget, IntoBudget};
-pub use control::{Count, State, cond, for_loop};
+pub use control::{Count, State, cond, for_loop, for_loop_emit, map, scan};
+pub use derivatives::{
+    Gradient, Hessian, Hvp, Jacobian, Jvp, JvpMany, ValueAndGradient, Vjp, VjpMany, WithAux, check_grads, grad, grad_with_aux, hessian,
+    hvp, jacfwd, jacobian, jacrev, jvp, jvp_many, value_and_grad, value_and_grad_with_aux, vjp, vjp_many,
+};
 pub use index::{Axis, Place};
-pub use pipeline::{Compiled, Plan, Stats, Strategy, strategy};
+pub use pipeline::{Compiled, Direction, Plan, Seeds, Stats, Strategy, strategy};
 pub use retrograd_compiler::ir::{Array, Attr, Attrs, DType, Data, Error, ErrorKind, Pos, Program, Row, Type};
 pub use retrograd_compiler::{eval, ops};
-pub use transform::{
-    Gradient, Mode, Results, Transformed, Typed, ValueAndGradient, compile, f64, grad, i64, jit, jit_many, value_and_grad,
-};
+pub use transform::{Mode, Results, Seeded, Transformed, Typed, Unseeded, compile, f64, i64, jit, jit_many};
 pub use var::{Operand, Var};

@@ -140,6 +140,63 @@ impl Tracer {
         self.op(&ops::DOT, attrs.ints("lhs_batch", []).ints("rhs_batch", []), &[a, b], pos)
     }
 
+    /// `numpy.matmul`: matrices in the last two axes, the axes before them broadcast; a vector is a row on the left, a column on the right.
+    pub fn matmul(&self, a: Traced, b: Traced, pos: &Pos) -> Result<Traced, Error> {
+        let (lhs, rhs) = (self.ty(a), self.ty(b));
+        if lhs.rank() == 0 || rhs.rank() == 0 {
+            let message = format!("`matmul` takes arrays, found {lhs} and {rhs}; multiply by a scalar with `*`");
+            return Err(Error::new(ErrorKind::Shape, pos.clone(), message));
+        }
+        if lhs.rank() <= 2 && rhs.rank() <= 2 {
+            return self.dot(a, b, pos);
+        }
+        // A vector takes part in every product of the batch as a matrix, whose axis of extent 1 is removed at the end.
+        let matrix_a = if lhs.rank() == 1 { [1, lhs.shape[0]] } else { last_two(&lhs.shape) };
+        let matrix_b = if rhs.rank() == 1 { [rhs.shape[0], 1] } else { last_two(&rhs.shape) };
+        let batch_of = |ty: &Type| Type::new(ty.dtype, &ty.shape[..ty.rank().saturating_sub(2)]);
+        let batch = common_shape(&[batch_of(&lhs), batch_of(&rhs)]).ok_or_else(|| {
+            let message = format!("`matmul` cannot broadcast {lhs} with {rhs}; extents before the last two axes must be equal, or 1");
+            Error::new(ErrorKind::Shape, pos.clone(), message)
+        })?;
+        let spread = |v: Traced, ty: &Type, matrix: [usize; 2]| {
+            let own = [&batch_of(ty).shape[..], &matrix].concat();
+            let v = self.reshape(v, &own, pos)?;
+            self.broadcast_to(v, &[&batch[..], &matrix].concat(), pos)
+        };
+        let (a, b) = (spread(a, &lhs, matrix_a)?, spread(b, &rhs, matrix_b)?);
+        let axes: Vec<usize> = (0..batch.len()).collect();
+        let attrs = Attrs::none().ints("lhs_contract", [batch.len() + 1]).ints("rhs_contract", [batch.len()]);
+        let product = self.op(&ops::DOT, attrs.ints("lhs_batch", axes.clone()).ints("rhs_batch", axes), &[a, b], pos)?;
+        let mut shape = batch;
+        shape.extend((lhs.rank() > 1).then_some(matrix_a[0]));
+        shape.extend((rhs.rank() > 1).then_some(matrix_b[1]));
+        self.reshape(product, &shape, pos)
+    }
+
+    /// Arrays one behind the other along an axis, written into one array.
+    pub fn concat(&self, parts: &[Traced], axis: usize, pos: &Pos) -> Result<Traced, Error> {
+        let types: Vec<Type> = parts.iter().map(|v| self.ty(*v)).collect();
+        let without_axis = |ty: &Type| {
+            let mut ty = ty.clone();
+            (axis < ty.rank()).then(|| ty.shape.remove(axis)).map(|_| ty)
+        };
+        let first = without_axis(&types[0]);
+        if let Some(other) = types.iter().find(|ty| first.is_none() || without_axis(ty) != first) {
+            let message = format!("{} and {other} cannot be joined along axis {axis}; their other extents must be equal", types[0]);
+            return Err(Error::new(ErrorKind::Shape, pos.clone(), message));
+        }
+        let mut whole = types[0].clone();
+        whole.shape[axis] = types.iter().map(|ty| ty.shape[axis]).sum();
+        let (mut joined, mut start) = (self.full(&whole, 0.0, pos)?, 0);
+        for (part, ty) in parts.iter().zip(&types) {
+            let mut place = vec![Along::All; axis];
+            place.push(Along::Window { start: Start::At(start), size: ty.shape[axis], step: 1 });
+            joined = self.write(&ops::UPDATE, joined, &place, *part, pos)?;
+            start += ty.shape[axis];
+        }
+        Ok(joined)
+    }
+
     /// The elements at a place; axes that are not mentioned are read whole.
     pub fn read(&self, v: Traced, place: &[Along], pos: &Pos) -> Result<Traced, Error> {
         let window = self.window(v, place, pos)?;
@@ -270,6 +327,10 @@ impl Window {
 /// Elements from the first to the last of a window, both included.
 fn span(size: usize, step: usize) -> usize {
     if size == 0 { 0 } else { (size - 1) * step + 1 }
+}
+
+fn last_two(shape: &[usize]) -> [usize; 2] {
+    [shape[shape.len() - 2], shape[shape.len() - 1]]
 }
 
 /// The shape to which all of these broadcast.

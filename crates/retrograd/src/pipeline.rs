@@ -8,6 +8,7 @@ use retrograd_jit::Executable;
 
 use crate::var::here;
 
+pub use retrograd_compiler::diff::{Direction, Seeds};
 pub use retrograd_compiler::plan::{Plan, Strategy, strategy};
 pub use retrograd_jit::Stats;
 
@@ -16,10 +17,20 @@ pub use retrograd_jit::Stats;
 pub enum Wanted {
     /// Its results.
     Results,
-    /// The gradient of its one scalar result.
+    /// The gradient of its scalar result, which is the first; the others, where there are any, come before the gradient.
     Gradient,
-    /// That result, then its gradient.
+    /// All its results, then that gradient.
     ValueAndGradient,
+    /// Its results, then one cotangent per input chosen; a cotangent of each float result comes after the inputs.
+    Vjp,
+    /// Its results, then a tangent of each float result; a tangent per input chosen comes after the inputs.
+    Jvp,
+    /// The Jacobian of each float result by each input chosen, in this direction; `None` is the one that takes fewer seeds.
+    Jacobian(Option<Direction>),
+    /// The Hessian of its one scalar result times a direction, whose parts come after the inputs, forward over reverse.
+    Hvp,
+    /// The Hessian of its one scalar result, forward over reverse.
+    Hessian,
 }
 
 /// What a compilation is asked for.
@@ -62,10 +73,9 @@ pub struct Compiled {
 pub fn compile(program: &Program, options: &Options) -> Result<Compiled, Error> {
     check(program, options)?;
     let program = opt::simplify(program);
-    let program = match options.wanted {
-        Wanted::Results => program,
-        Wanted::Gradient => opt::simplify(&without_value(gradient(&program, &options.argnums)?)),
-        Wanted::ValueAndGradient => opt::simplify(&gradient(&program, &options.argnums)?),
+    let program = match derived(&program, options.wanted, &options.argnums)? {
+        Some(derived) => opt::simplify(&derived),
+        None => program,
     };
     let plan = plan::plan(&program, &plan::Request { strategy: options.strategy.clone(), budget: options.budget })?;
     let fused = fuse::fuse(&plan);
@@ -73,9 +83,45 @@ pub fn compile(program: &Program, options: &Options) -> Result<Compiled, Error> 
     Ok(Compiled { program, plan, executable })
 }
 
-/// The Program that computes the one scalar result, then its gradient.
+/// The Program that computes what is wanted, where that is a derivative.
+fn derived(program: &Program, wanted: Wanted, wrt: &[usize]) -> Result<Option<Program>, Error> {
+    let outputs = float_results(program);
+    let derived = match wanted {
+        Wanted::Results => return Ok(None),
+        Wanted::Gradient => without(gradient(program, wrt)?, 1),
+        Wanted::ValueAndGradient => gradient(program, wrt)?,
+        Wanted::Vjp => diff::vjp(program, wrt, &outputs)?,
+        Wanted::Jvp => diff::jvp(program, wrt, &outputs)?,
+        Wanted::Jacobian(direction) => {
+            let direction = direction.map_or_else(|| Ok(diff::seeds(program, wrt, &outputs)?.direction()), Ok)?;
+            diff::jacobian(program, wrt, &outputs, direction)?
+        }
+        Wanted::Hvp => {
+            let gradient = only_gradient(program, wrt)?;
+            without(diff::jvp(&gradient, wrt, &float_results(&gradient))?, wrt.len())
+        }
+        Wanted::Hessian => {
+            let gradient = only_gradient(program, wrt)?;
+            diff::jacobian(&gradient, wrt, &float_results(&gradient), Direction::Forward)?
+        }
+    };
+    Ok(Some(derived))
+}
+
+/// Places of the results that have derivatives.
+pub(crate) fn float_results(program: &Program) -> Vec<usize> {
+    let types = program.main().result_types();
+    (0..types.len()).filter(|k| types[*k].dtype.is_float()).collect()
+}
+
+/// The Program that computes all results, then the gradient of the first.
 fn gradient(program: &Program, argnums: &[usize]) -> Result<Program, Error> {
     Ok(seeded(diff::vjp(program, argnums, &[0])?))
+}
+
+/// That gradient alone, simplified, since it is differentiated again.
+fn only_gradient(program: &Program, argnums: &[usize]) -> Result<Program, Error> {
+    Ok(opt::simplify(&without(gradient(program, argnums)?, program.main().results.len())))
 }
 
 /// The cotangent of the scalar result, the last input, becomes the literal 1.
@@ -91,8 +137,9 @@ fn seeded(mut program: Program) -> Program {
     program
 }
 
-fn without_value(mut program: Program) -> Program {
-    program.functions[usize::from(program.entry)].results.remove(0);
+/// The Program without its first results.
+fn without(mut program: Program, first: usize) -> Program {
+    program.functions[usize::from(program.entry)].results.drain(..first);
     program
 }
 
@@ -130,9 +177,13 @@ fn check(program: &Program, options: &Options) -> Result<(), Error> {
     check_inputs(&types)?;
     match options.wanted {
         Wanted::Results => Ok(()),
-        Wanted::Gradient | Wanted::ValueAndGradient => {
+        Wanted::Gradient | Wanted::ValueAndGradient | Wanted::Hvp | Wanted::Hessian => {
             check_differentiable(&types, &options.argnums)?;
             check_scalar(program)
+        }
+        Wanted::Vjp | Wanted::Jvp | Wanted::Jacobian(_) => {
+            check_differentiable(&types, &options.argnums)?;
+            check_float_result(program)
         }
     }
 }
@@ -149,8 +200,9 @@ pub fn check_inputs(types: &[Type]) -> Result<(), Error> {
 }
 
 fn check_differentiable(types: &[Type], argnums: &[usize]) -> Result<(), Error> {
-    for &k in argnums {
+    for (position, &k) in argnums.iter().enumerate() {
         let message = match types.get(k) {
+            Some(_) if argnums[..position].contains(&k) => format!("argnums names argument {k} twice"),
             None => format!("argnums names argument {k}, but the function takes {}", types.len()),
             Some(ty) if !ty.dtype.is_float() => {
                 format!("argument {k} is {ty}; only floats have a gradient, choose others with `argnums`")
@@ -172,6 +224,17 @@ fn check_scalar(program: &Program) -> Result<(), Error> {
     let pos = main.insts.iter().find(|inst| inst.results.contains(&main.results[0])).map(|inst| inst.pos.clone());
     let message = format!("a gradient needs a function whose result is a scalar f64, found {ty}; reduce it, for example with `sum`");
     Err(Error::new(ErrorKind::Argument, pos.unwrap_or_default(), message))
+}
+
+/// Only floats have derivatives.
+fn check_float_result(program: &Program) -> Result<(), Error> {
+    let types = program.main().result_types();
+    if types.iter().any(|ty| ty.dtype.is_float()) {
+        return Ok(());
+    }
+    let found: Vec<String> = types.iter().map(Type::to_string).collect();
+    let message = format!("a derivative needs a function with a float result, found {}; `convert` it to f64", found.join(", "));
+    Err(Error::new(ErrorKind::Argument, Pos::unknown(), message))
 }
 
 fn check_arguments(expected: &[Type], found: &[Type], pos: &Pos) -> Result<(), Error> {

@@ -1,4 +1,4 @@
-//! `jit`, `grad`, `value_and_grad`: functions of arrays made from functions of handles.
+//! Functions of arrays made from functions of handles: traced, compiled and kept per types of the arguments.
 
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
@@ -42,39 +42,6 @@ where
     Transformed::new::<N>(Wanted::Results, f)
 }
 
-/// The gradient of `f`, whose result is a scalar, with respect to its first argument or to those chosen by
-/// [`argnums`](Transformed::argnums).
-///
-/// ```
-/// use retrograd::{Array, grad};
-/// let f = grad(|[x]| (x * x * x).sum());
-/// assert_eq!(f.run(&[Array::f64([2], vec![1.0, 2.0])])?, [Array::f64([2], vec![3.0, 12.0])]);
-/// # Ok::<(), retrograd::Error>(())
-/// ```
-pub fn grad<'f, F, const N: usize>(f: F) -> Transformed<'f, Gradient>
-where
-    F: for<'t> Fn([Var<'t>; N]) -> Var<'t> + Send + Sync + 'f,
-{
-    Transformed::new::<N>(Wanted::Gradient, move |vars| vec![f(vars)])
-}
-
-/// The value of `f` and its gradient, as [`grad`].
-///
-/// ```
-/// use retrograd::{Array, value_and_grad};
-/// let f = value_and_grad(|[x, y]| x * x * y).argnums(&[0, 1]);
-/// let (value, gradient) = f.run(&[Array::scalar(3.0), Array::scalar(2.0)])?;
-/// assert_eq!(value, Array::scalar(18.0));
-/// assert_eq!(gradient, [Array::scalar(12.0), Array::scalar(9.0)]);
-/// # Ok::<(), retrograd::Error>(())
-/// ```
-pub fn value_and_grad<'f, F, const N: usize>(f: F) -> Transformed<'f, ValueAndGradient>
-where
-    F: for<'t> Fn([Var<'t>; N]) -> Var<'t> + Send + Sync + 'f,
-{
-    Transformed::new::<N>(Wanted::ValueAndGradient, move |vars| vec![f(vars)])
-}
-
 /// The function `f` compiled for arguments of these types.
 ///
 /// ```
@@ -102,49 +69,38 @@ pub fn i64(shape: impl Into<Vec<usize>>) -> Type {
     Type::new(DType::I64, shape)
 }
 
-/// What a transformed function returns: [`Results`], [`Gradient`] or [`ValueAndGradient`].
+/// What a transformed function computes: [`Results`], or a derivative such as [`Gradient`](crate::Gradient).
 pub trait Mode {
     /// What a run returns.
     type Output;
 
-    /// The outputs of the compiled entry in that form.
+    /// The outputs of the compiled entry in that form; `chosen` is how many arguments it is differentiated by.
     #[doc(hidden)]
-    fn output(outputs: Vec<Array>) -> Self::Output;
+    fn output(outputs: Vec<Array>, chosen: usize) -> Self::Output;
+}
+
+/// What is computed from the arguments alone: [`run`](Transformed::run) does it.
+pub trait Unseeded: Mode {}
+
+/// What is computed for given cotangents, tangents or directions: [`run_with`](Transformed::run_with) does it.
+pub trait Seeded: Mode {
+    /// What a seed is called in messages.
+    #[doc(hidden)]
+    const SEED: &'static str;
 }
 
 /// The results of the function.
 #[derive(Clone, Copy, Debug)]
 pub enum Results {}
 
-/// One gradient per argument chosen.
-#[derive(Clone, Copy, Debug)]
-pub enum Gradient {}
-
-/// The value, and one gradient per argument chosen.
-#[derive(Clone, Copy, Debug)]
-pub enum ValueAndGradient {}
-
 impl Mode for Results {
     type Output = Vec<Array>;
-    fn output(outputs: Vec<Array>) -> Vec<Array> {
+    fn output(outputs: Vec<Array>, _: usize) -> Vec<Array> {
         outputs
     }
 }
 
-impl Mode for Gradient {
-    type Output = Vec<Array>;
-    fn output(outputs: Vec<Array>) -> Vec<Array> {
-        outputs
-    }
-}
-
-impl Mode for ValueAndGradient {
-    type Output = (Array, Vec<Array>);
-    fn output(mut outputs: Vec<Array>) -> (Array, Vec<Array>) {
-        let gradient = outputs.split_off(1);
-        (outputs.pop().expect("the value comes before the gradient"), gradient)
-    }
-}
+impl Unseeded for Results {}
 
 /// Traces the user's function over inputs of these types.
 type TraceFn<'f> = dyn Fn(&[Type]) -> Result<Program, Error> + Send + Sync + 'f;
@@ -153,7 +109,8 @@ type TraceFn<'f> = dyn Fn(&[Type]) -> Result<Program, Error> + Send + Sync + 'f;
 pub struct Transformed<'f, M> {
     trace: Box<TraceFn<'f>>,
     wanted: Wanted,
-    argnums: Vec<usize>,
+    names: Option<Vec<String>>,
+    chosen: Option<Chosen>,
     strategy: Arc<dyn Strategy>,
     /// A mistake in a budget is reported by the compilation, so that options chain.
     budget: Option<Result<Budget, Error>>,
@@ -161,26 +118,36 @@ pub struct Transformed<'f, M> {
     mode: PhantomData<M>,
 }
 
+/// The arguments that the user chose to differentiate by.
+#[derive(Clone, Debug)]
+enum Chosen {
+    Places(Vec<usize>),
+    Names(Vec<String>),
+}
+
 impl<M> fmt::Debug for Transformed<'_, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Transformed").field("argnums", &self.argnums).field("budget", &self.budget).finish_non_exhaustive()
+        f.debug_struct("Transformed").field("chosen", &self.chosen).field("budget", &self.budget).finish_non_exhaustive()
     }
 }
 
 impl<'f, M: Mode> Transformed<'f, M> {
-    fn new<const N: usize>(wanted: Wanted, f: impl for<'t> Fn([Var<'t>; N]) -> Vec<Var<'t>> + Send + Sync + 'f) -> Transformed<'f, M> {
+    pub(crate) fn new<const N: usize>(
+        wanted: Wanted,
+        f: impl for<'t> Fn([Var<'t>; N]) -> Vec<Var<'t>> + Send + Sync + 'f,
+    ) -> Transformed<'f, M> {
         let trace = move |types: &[Type]| {
             if types.len() != N {
-                let message = format!("the function takes {N} arguments, found {}", types.len());
-                return Err(Error::new(ErrorKind::Argument, Pos::unknown(), message));
+                return Err(argument_error(format!("the function takes {N} arguments, found {}", types.len())));
             }
+            pipeline::check_inputs(types)?;
             Trace::run(types, |vars| f(vars.try_into().expect("as many handles as types")))
         };
         let (strategy, compiled) = (strategy::all()[0].clone(), Mutex::default());
-        Transformed { trace: Box::new(trace), wanted, argnums: vec![0], strategy, budget: None, compiled, mode: PhantomData }
+        Transformed { trace: Box::new(trace), wanted, names: None, chosen: None, strategy, budget: None, compiled, mode: PhantomData }
     }
 
-    /// Differentiate with respect to these arguments, counted from 0; the first one unless told.
+    /// Differentiate with respect to these arguments, counted from 0; unless told, the first one, and for `vjp` and `jvp` all floats.
     ///
     /// ```
     /// # use retrograd::{Array, DType, Var, for_loop, f64, grad, jit};
@@ -190,7 +157,51 @@ impl<'f, M: Mode> Transformed<'f, M> {
     /// ```
     #[must_use]
     pub fn argnums(self, argnums: &[usize]) -> Transformed<'f, M> {
-        Transformed { argnums: argnums.to_vec(), compiled: Mutex::default(), ..self }
+        Transformed { chosen: Some(Chosen::Places(argnums.to_vec())), compiled: Mutex::default(), ..self }
+    }
+
+    /// Names for the arguments, in order, so that [`argnames`](Transformed::argnames) and [`named`](Transformed::named) can be used.
+    ///
+    /// ```
+    /// use retrograd::{Array, jit};
+    /// let ratio = jit(|[whole, part]| part / whole).names(&["whole", "part"]);
+    /// let args = ratio.named(&[("part", Array::scalar(1.0)), ("whole", Array::scalar(4.0))])?;
+    /// assert_eq!(ratio.run(&args)?, [Array::scalar(0.25)]);
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
+    #[must_use]
+    pub fn names(self, names: &[&str]) -> Transformed<'f, M> {
+        Transformed { names: Some(owned(names)), compiled: Mutex::default(), ..self }
+    }
+
+    /// Differentiate with respect to the arguments of these [names](Transformed::names).
+    ///
+    /// ```
+    /// use retrograd::{Array, grad};
+    /// let energy = grad(|[mass, speed]| 0.5 * mass * speed * speed).names(&["mass", "speed"]).argnames(&["speed"]);
+    /// let args = energy.named(&[("speed", Array::scalar(3.0)), ("mass", Array::scalar(2.0))])?;
+    /// assert_eq!(energy.run(&args)?, [Array::scalar(6.0)]);
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
+    #[must_use]
+    pub fn argnames(self, names: &[&str]) -> Transformed<'f, M> {
+        Transformed { chosen: Some(Chosen::Names(owned(names))), compiled: Mutex::default(), ..self }
+    }
+
+    /// Arguments given by [name](Transformed::names), put in order.
+    #[track_caller]
+    pub fn named<A: Clone>(&self, args: &[(&str, A)]) -> Result<Vec<A>, Error> {
+        let pos = here();
+        let at = |error: Error| error.at(&pos);
+        let mut places: Vec<Option<A>> = vec![None; self.known_names().map_err(at)?.len()];
+        for (name, arg) in args {
+            let place = &mut places[self.place_of(name).map_err(at)?];
+            if place.replace(arg.clone()).is_some() {
+                return Err(argument_error(format!("argument `{name}` is given twice")).at(&pos));
+            }
+        }
+        let missing = |k: usize| argument_error(format!("argument `{}` is missing", self.names.as_ref().expect("checked above")[k]));
+        places.into_iter().enumerate().map(|(k, arg)| arg.ok_or_else(|| at(missing(k)))).collect()
     }
 
     /// Use at most this memory, as bytes or in words: `"1.2 MB"`, `"16 MiB"`. It decides what is kept, recomputed or spilled, and
@@ -216,21 +227,14 @@ impl<'f, M: Mode> Transformed<'f, M> {
         Transformed { strategy: Arc::new(strategy), compiled: Mutex::default(), ..self }
     }
 
-    /// Runs the function, compiled for the types of these arguments.
-    #[track_caller]
-    pub fn run<A: Borrow<Array>>(&self, args: &[A]) -> Result<M::Output, Error> {
-        let args: Vec<&Array> = args.iter().map(Borrow::borrow).collect();
-        let compiled = self.compile(&args)?;
-        compiled.run(&args).map(M::output)
-    }
-
     /// The plan for arguments of these types: what is kept, recomputed or spilled, and the bytes that it takes.
     #[track_caller]
     pub fn plan<T: Typed>(&self, args: &[T]) -> Result<Plan, Error> {
         Ok(self.compile(args)?.plan.clone())
     }
 
-    /// The function compiled for arguments of these types (arrays serve too); compiled once.
+    /// The function compiled for arguments of these types (arrays serve too); compiled once. Seeds, where it takes any, are inputs after
+    /// the arguments.
     ///
     /// ```
     /// # use retrograd::{Array, DType, Var, for_loop, f64, grad, jit};
@@ -240,7 +244,7 @@ impl<'f, M: Mode> Transformed<'f, M> {
     /// ```
     #[track_caller]
     pub fn compile<T: Typed>(&self, args: &[T]) -> Result<Arc<Compiled>, Error> {
-        let (pos, types) = (here(), args.iter().map(Typed::ty).collect::<Vec<_>>());
+        let (pos, types) = (here(), types_of(args));
         let cache = || self.compiled.lock().expect("nothing panics while the cache is locked");
         let found = cache().get(&types).cloned();
         match found {
@@ -255,11 +259,107 @@ impl<'f, M: Mode> Transformed<'f, M> {
 
     fn specialise(&self, types: &[Type]) -> Result<Compiled, Error> {
         let budget = self.budget.clone().transpose()?.map(Budget::bytes);
-        pipeline::check_inputs(types)?;
-        let program = (self.trace)(types)?;
-        let options = Options { wanted: self.wanted, argnums: self.argnums.clone(), strategy: self.strategy.clone(), budget };
+        let program = self.traced(types)?;
+        let options = Options { wanted: self.wanted, argnums: self.places(types)?, strategy: self.strategy.clone(), budget };
         pipeline::compile(&program, &options)
     }
+
+    /// The function as a Program over inputs of these types.
+    pub(crate) fn traced(&self, types: &[Type]) -> Result<Program, Error> {
+        (self.trace)(types)
+    }
+
+    /// Places of the arguments to differentiate by.
+    pub(crate) fn places(&self, types: &[Type]) -> Result<Vec<usize>, Error> {
+        if let Some(names) = &self.names
+            && names.len() != types.len()
+        {
+            return Err(argument_error(format!("there are {} names for {} arguments", names.len(), types.len())));
+        }
+        match &self.chosen {
+            Some(Chosen::Places(places)) => Ok(places.clone()),
+            Some(Chosen::Names(names)) => names.iter().map(|name| self.place_of(name)).collect(),
+            None => Ok(match self.wanted {
+                Wanted::Vjp | Wanted::Jvp => (0..types.len()).filter(|k| types[*k].dtype.is_float()).collect(),
+                Wanted::Results | Wanted::Gradient | Wanted::ValueAndGradient | Wanted::Jacobian(_) | Wanted::Hvp | Wanted::Hessian => {
+                    vec![0]
+                }
+            }),
+        }
+    }
+
+    fn known_names(&self) -> Result<&[String], Error> {
+        self.names.as_deref().ok_or_else(|| argument_error("the arguments have no names; give them with `names`".into()))
+    }
+
+    fn place_of(&self, name: &str) -> Result<usize, Error> {
+        let names = self.known_names()?;
+        names.iter().position(|known| known == name).ok_or_else(|| {
+            let known: Vec<String> = names.iter().map(|known| format!("`{known}`")).collect();
+            argument_error(format!("no argument is called `{name}`; there are {}", known.join(", ")))
+        })
+    }
+}
+
+impl<M: Unseeded> Transformed<'_, M> {
+    /// Runs the function, compiled for the types of these arguments.
+    #[track_caller]
+    pub fn run<A: Borrow<Array>>(&self, args: &[A]) -> Result<M::Output, Error> {
+        let args: Vec<&Array> = args.iter().map(Borrow::borrow).collect();
+        let compiled = self.compile(&args)?;
+        let chosen = self.places(&types_of(&args))?.len();
+        Ok(M::output(compiled.run(&args)?, chosen))
+    }
+}
+
+impl<M: Seeded> Transformed<'_, M> {
+    /// Runs the function, compiled for the types of these arguments, with these cotangents, tangents or directions.
+    ///
+    /// ```
+    /// use retrograd::{Array, vjp};
+    /// let f = vjp(|[x, y]| x * y);
+    /// let (value, cotangents) = f.run_with(&[Array::scalar(3.0), Array::scalar(2.0)], &[Array::scalar(10.0)])?;
+    /// assert_eq!(value, Array::scalar(6.0));
+    /// assert_eq!(cotangents, [Array::scalar(20.0), Array::scalar(30.0)]);
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn run_with<A: Borrow<Array>, S: Borrow<Array>>(&self, args: &[A], seeds: &[S]) -> Result<M::Output, Error> {
+        let pos = here();
+        let args: Vec<&Array> = args.iter().map(Borrow::borrow).collect();
+        let seeds: Vec<&Array> = seeds.iter().map(Borrow::borrow).collect();
+        let compiled = self.compile(&args)?;
+        check_seeds(M::SEED, &compiled.program.main().param_types()[args.len()..], &seeds).map_err(|error| error.at(&pos))?;
+        let chosen = self.places(&types_of(&args))?.len();
+        Ok(M::output(compiled.run(&[args, seeds].concat())?, chosen))
+    }
+}
+
+fn check_seeds(name: &str, expected: &[Type], seeds: &[&Array]) -> Result<(), Error> {
+    if expected.len() != seeds.len() {
+        let types: Vec<String> = expected.iter().map(Type::to_string).collect();
+        let message = format!("{} {name}s are needed ({}), found {}", expected.len(), types.join(", "), seeds.len());
+        return Err(argument_error(message));
+    }
+    match (0..seeds.len()).find(|k| expected[*k] != seeds[*k].ty()) {
+        None => Ok(()),
+        Some(k) => {
+            let message = format!("{name} {k}: expected {}, found {}", expected[k], seeds[k].ty());
+            Err(Error::new(ErrorKind::Shape, Pos::unknown(), message))
+        }
+    }
+}
+
+fn argument_error(message: String) -> Error {
+    Error::new(ErrorKind::Argument, Pos::unknown(), message)
+}
+
+fn owned(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+pub(crate) fn types_of<T: Typed>(args: &[T]) -> Vec<Type> {
+    args.iter().map(Typed::ty).collect()
 }
 
 /// What has a type: a [`Type`] itself, or an [`Array`].

@@ -126,7 +126,7 @@ impl<'t> Var<'t> {
     }
 
     /// An operation whose result takes the place of this value; nothing once an error is recorded.
-    fn then(self, act: impl FnOnce(&Tracer) -> Result<Traced, Error>) -> Var<'t> {
+    pub(crate) fn then(self, act: impl FnOnce(&Tracer) -> Result<Traced, Error>) -> Var<'t> {
         self.trace.attempt(act).map_or(self, |traced| self.trace.var(traced))
     }
 

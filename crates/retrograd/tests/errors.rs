@@ -2,7 +2,10 @@
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use retrograd::{Array, Data, Error, ErrorKind, Var, cond, f64, for_loop, grad, i64, jit, value_and_grad};
+use retrograd::{
+    Array, DType, Data, Direction, Error, ErrorKind, Var, check_grads, cond, f64, for_loop, grad, hessian, hvp, i64, jacobian, jacrev, jit,
+    jvp, map, scan, value_and_grad, vjp,
+};
 
 fn vector(x: &[f64]) -> Array {
     Array::f64([x.len()], x.to_vec())
@@ -107,4 +110,73 @@ fn indices_out_of_bounds() {
     let computed = jit(|[x, i]| x.at(i));
     let error = computed.run(&[vector(&[1.0, 2.0]), Array::int(2)]).unwrap_err();
     assert_eq!((error.kind, error.pos.line()), (ErrorKind::Bounds, line!() - 2));
+}
+
+#[test]
+fn derivatives_that_do_not_exist() {
+    let message = "a gradient needs a function whose result is a scalar f64, found f64[2]; reduce it, for example with `sum`";
+    check(hessian(|[x]| x * x).run(&[vector(&[1.0, 2.0])]), ErrorKind::Argument, line!(), message);
+    check(hvp(|[x]| x * x).compile(&[f64([2])]), ErrorKind::Argument, line!(), message);
+    let message = "a derivative needs a function with a float result, found i64; `convert` it to f64";
+    check(jacobian(|[x]| x.convert(DType::I64)).compile(&[f64([])]), ErrorKind::Argument, line!(), message);
+    let message = "argnums names argument 0 twice";
+    check(grad(|[x, y]| x * y).argnums(&[0, 1, 0]).compile(&[f64([]), f64([])]), ErrorKind::Argument, line!(), message);
+    let message = "the Jacobian of f64[1,1,1,1,1] by f64[1,1,1,1,1] has 10 axes, more than 8; reshape";
+    check(jacrev(|[x]| x * x).compile(&[f64([1; 5])]), ErrorKind::Unsupported, line!(), message);
+}
+
+#[test]
+fn seeds_that_do_not_fit() {
+    let f = vjp(|[x]| x * x);
+    let result = f.run_with(&[vector(&[1.0, 2.0])], &[vector(&[1.0, 2.0, 3.0])]);
+    check(result, ErrorKind::Shape, line!() - 1, "cotangent 0: expected f64[2], found f64[3]");
+    let f = jvp(|[x, n, y]| x * y * n);
+    let result = f.run_with(&[Array::scalar(1.0), Array::int(2), Array::scalar(3.0)], &[Array::scalar(1.0)]);
+    check(result, ErrorKind::Argument, line!() - 1, "2 tangents are needed (f64, f64), found 1");
+}
+
+#[test]
+fn names_that_nobody_has() {
+    let f = || grad(|[x, y]| x * y);
+    let named = f().names(&["x", "y"]).argnames(&["z"]);
+    check(named.compile(&[f64([]), f64([])]), ErrorKind::Argument, line!(), "no argument is called `z`; there are `x`, `y`");
+    let message = "the arguments have no names; give them with `names`";
+    check(f().argnames(&["x"]).compile(&[f64([]), f64([])]), ErrorKind::Argument, line!(), message);
+    check(f().names(&["x"]).compile(&[f64([]), f64([])]), ErrorKind::Argument, line!(), "there are 1 names for 2 arguments");
+    check(named.named(&[("x", 1)]), ErrorKind::Argument, line!(), "argument `y` is missing");
+    check(named.named(&[("x", 1), ("x", 2)]), ErrorKind::Argument, line!(), "argument `x` is given twice");
+}
+
+#[test]
+fn rows_that_do_not_fit() {
+    let message = "stream 1 of the loop is f64[3], but stream 0 is f64[2]; streams have equally many rows";
+    check(jit(|[x, y]| map((x, y), |_, (x, y)| x * y)).compile(&[f64([2]), f64([3])]), ErrorKind::Shape, line!(), message);
+    let message = "stream 0 of the loop is the scalar f64; streams are read row by row";
+    check(jit(|[x]| scan(x, x, |c, x| (c * x, x)).0).compile(&[f64([])]), ErrorKind::Shape, line!(), message);
+    let message = "f64[2] and f64[2,2] cannot be joined along axis 0; their other extents must be equal";
+    check(jit(|[x, y]| x.concat(&[y], 0)).compile(&[f64([2]), f64([2, 2])]), ErrorKind::Shape, line!(), message);
+    let message = "`stack` along axis 0 takes arrays of one shape, found f64[2], f64";
+    check(jit(|[x, y]| x.stack(&[y], 0)).compile(&[f64([2]), f64([])]), ErrorKind::Shape, line!(), message);
+    let message = "`matmul` takes arrays, found f64[2] and f64; multiply by a scalar with `*`";
+    check(jit(|[x, y]| x.matmul(y)).compile(&[f64([2]), f64([])]), ErrorKind::Shape, line!(), message);
+    let message = "`matmul` cannot broadcast f64[2,1,3] with f64[3,3,1]; extents before the last two axes must be equal, or 1";
+    check(jit(|[x, y]| x.matmul(y)).compile(&[f64([2, 1, 3]), f64([3, 3, 1])]), ErrorKind::Shape, line!(), message);
+}
+
+#[test]
+fn derivatives_that_differences_do_not_confirm() {
+    let both = [Direction::Forward, Direction::Reverse];
+    // The kink is between the points of the difference.
+    let kink = |modes: &[Direction]| check_grads(|[x]| x.gt(0.0).select(x, -x), &[Array::scalar(5e-4)], 1, modes);
+    for (modes, start) in [
+        (&both[..], "main by [0] of [0]: jvp of output 0 against differences: element 0 is "),
+        (&both[..1], "jvp of output 0 against differences: element 0 is "),
+        (&both[1..], "⟨ct, J dx⟩ by differences against ⟨Jᵀct, dx⟩ by vjp: "),
+    ] {
+        let error = kink(modes).unwrap_err();
+        assert!(error.message.starts_with(start), "{error}");
+        assert_eq!((error.kind, error.pos.line()), (ErrorKind::Argument, line!() - 8));
+    }
+    check(check_grads(|[x]| x, &[Array::scalar(1.0)], 1, &[]), ErrorKind::Argument, line!(), "there is nothing to check without a mode");
+    check(check_grads(|[x]| x, &[Array::scalar(1.0)], 0, &both), ErrorKind::Argument, line!(), "there is nothing to check to order 0");
 }

@@ -4,7 +4,9 @@
 //! comes from the rules of the rows. Only active values are differentiated.
 
 mod active;
+pub mod check;
 mod control;
+mod jacobian;
 mod jvp;
 mod mask;
 mod transform;
@@ -13,6 +15,8 @@ mod vjp;
 use crate::ir::{Builder, Error, ErrorKind, Function, Pos, Program, Type, Value};
 use crate::opt::dead_code;
 use transform::Transform;
+
+pub use jacobian::{Direction, Seeds, jacobian, seeds};
 
 /// Reverse mode: the entry takes the inputs and one cotangent per listed output; it returns all outputs and one cotangent per input
 /// in `wrt` (zeros where no listed output depends on it).

@@ -9,7 +9,7 @@ mod shrink;
 use retrograd_compiler::ir::{Array, Attrs, Builder, DType, FuncId, Function, Program, Row, Type, Value};
 use retrograd_compiler::ops;
 
-use crate::random::Random;
+use crate::Random;
 pub use shrink::shrink;
 
 /// A Program at a point.

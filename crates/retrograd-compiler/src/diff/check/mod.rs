@@ -1,9 +1,12 @@
-//! Derivatives of a Program against finite differences and against each other, to any order.
+//! Derivatives of a Program against finite differences and against each other, to any order, by the reference interpreter.
 
-use retrograd_compiler::ir::{Array, Data, Error, Program, Type, verify};
-use retrograd_compiler::{diff, eval};
+mod random;
 
-use crate::random::Random;
+use super::Direction;
+use crate::ir::{Array, Data, Error, Program, Type, verify};
+use crate::{diff, eval};
+
+pub use random::Random;
 
 /// Checks a Program at these inputs to order 2; see [`check_to_order`].
 ///
@@ -13,7 +16,7 @@ use crate::random::Random;
 /// let b = Builder::new("square");
 /// let x = b.param(Type::f64([]));
 /// let y = b.mul(x, x);
-/// retrograd_testing::check_program(&Program::new(b.finish(vec![y])), &[Array::scalar(3.0)]).unwrap();
+/// retrograd_compiler::diff::check::check_program(&Program::new(b.finish(vec![y])), &[Array::scalar(3.0)]).unwrap();
 /// ```
 pub fn check_program(program: &Program, inputs: &[Array]) -> Result<(), String> {
     check_to_order(program, inputs, 2, 1)
@@ -41,9 +44,49 @@ pub fn check_to_order(program: &Program, inputs: &[Array], order: usize, seed: u
     Ok(())
 }
 
+/// Checks derivatives of a Program up to an order in one mode alone: jvp against central differences, vjp against them by
+/// ⟨ct, J dx⟩ = ⟨Jᵀct, dx⟩, and again for the Program that this mode made.
+///
+/// ```
+/// use retrograd_compiler::diff::{Direction, check::check_in_mode};
+/// use retrograd_compiler::ir::{Array, Builder, Program, Type};
+///
+/// let b = Builder::new("square");
+/// let x = b.param(Type::f64([]));
+/// let y = b.mul(x, x);
+/// let square = Program::new(b.finish(vec![y]));
+/// check_in_mode(&square, &[Array::scalar(3.0)], 2, Direction::Reverse, 1).unwrap();
+/// ```
+pub fn check_in_mode(program: &Program, inputs: &[Array], order: usize, mode: Direction, seed: u64) -> Result<(), String> {
+    let case = Case { program, inputs, wrt: floats(&program.main().param_types()), outputs: floats(&program.main().result_types()) };
+    if case.wrt.is_empty() || case.outputs.is_empty() || order == 0 {
+        return Ok(());
+    }
+    let random = &mut Random::new(seed);
+    let (dx, ct) = case.directions(random);
+    let (derived, seeds) = match mode {
+        Direction::Forward => (diff::jvp(program, &case.wrt, &case.outputs), &dx),
+        Direction::Reverse => (diff::vjp(program, &case.wrt, &case.outputs), &ct),
+    };
+    let derived = verified(derived)?;
+    let inputs = [inputs, seeds].concat();
+    let results = run(&derived, &inputs)?;
+    let derivatives = &results[program.main().results.len()..];
+    let difference = case.difference(&dx, 1e-3)?;
+    match mode {
+        Direction::Forward => case.check_tangents(derivatives, &difference)?,
+        Direction::Reverse => {
+            let dy: Vec<Array> = difference.into_iter().map(|dy| Array::f64([dy.len()], dy)).collect();
+            same_sum(inner(&ct, &dy), inner(derivatives, &dx), 1e-7)
+                .map_err(|e| format!("⟨ct, J dx⟩ by differences against ⟨Jᵀct, dx⟩ by vjp: {e}"))?;
+        }
+    }
+    check_in_mode(&derived, &inputs, order - 1, mode, seed + 1)
+}
+
 /// Checks first derivatives of a Program that may have kinks and jumps: jvp against differences where differences of two widths agree,
 /// ⟨ct, J dx⟩ = ⟨Jᵀct, dx⟩, and values as they were. Returns the share of elements that could be judged.
-pub(crate) fn check_where_smooth(program: &Program, inputs: &[Array], seed: u64) -> Result<f64, String> {
+pub fn check_where_smooth(program: &Program, inputs: &[Array], seed: u64) -> Result<f64, String> {
     let case = Case { program, inputs, wrt: floats(&program.main().param_types()), outputs: floats(&program.main().result_types()) };
     if case.wrt.is_empty() || case.outputs.is_empty() {
         return Ok(1.0);
@@ -67,7 +110,7 @@ pub(crate) fn check_where_smooth(program: &Program, inputs: &[Array], seed: u64)
 }
 
 /// Places of the floats.
-pub(crate) fn floats(types: &[Type]) -> Vec<usize> {
+pub fn floats(types: &[Type]) -> Vec<usize> {
     (0..types.len()).filter(|k| types[*k].dtype.is_float()).collect()
 }
 
@@ -118,21 +161,30 @@ impl Case<'_> {
     }
 
     fn derive(&self, random: &mut Random) -> Result<Derived, String> {
-        let (types, ends) = (self.program.main().param_types(), self.program.main().result_types());
-        let mut draw = |ty: &Type| random.array(ty, (-1.0, 1.0));
+        let (dx, ct) = self.directions(random);
         Ok(Derived {
             jvp: verified(diff::jvp(self.program, &self.wrt, &self.outputs))?,
             vjp: verified(diff::vjp(self.program, &self.wrt, &self.outputs))?,
-            dx: self.wrt.iter().map(|k| draw(&types[*k])).collect(),
-            ct: self.outputs.iter().map(|k| draw(&ends[*k])).collect(),
+            dx,
+            ct,
         })
+    }
+
+    /// Tangents of the inputs and cotangents of the outputs.
+    fn directions(&self, random: &mut Random) -> (Vec<Array>, Vec<Array>) {
+        let (types, ends) = (self.program.main().param_types(), self.program.main().result_types());
+        let mut draw = |ty: &Type| random.array(ty, (-1.0, 1.0));
+        (self.wrt.iter().map(|k| draw(&types[*k])).collect(), self.outputs.iter().map(|k| draw(&ends[*k])).collect())
     }
 
     /// jvp against finite differences, vjp against jvp, and values as they were.
     fn check_first(&self, derived: &Derived) -> Result<(), String> {
         let dy = self.check_pair(derived, 1e-12)?;
-        let difference = self.difference(&derived.dx, 1e-3)?;
-        for (k, (dy, difference)) in dy.iter().zip(&difference).enumerate() {
+        self.check_tangents(&dy, &self.difference(&derived.dx, 1e-3)?)
+    }
+
+    fn check_tangents(&self, dy: &[Array], difference: &[Vec<f64>]) -> Result<(), String> {
+        for (k, (dy, difference)) in dy.iter().zip(difference).enumerate() {
             close(&numbers(dy), difference, 1e-7).map_err(|e| format!("jvp of output {} against differences: {e}", self.outputs[k]))?;
         }
         Ok(())

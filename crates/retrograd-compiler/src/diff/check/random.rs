@@ -1,11 +1,11 @@
 //! A small generator of pseudo-random numbers: the same seed gives the same tests everywhere.
 
-use retrograd_compiler::ir::{Array, DType, Data, Type};
+use crate::ir::{Array, DType, Data, Type};
 
 /// xorshift64* (S. Vigna, "An experimental exploration of Marsaglia's xorshift generators, scrambled", 2016, section 3).
 ///
 /// ```
-/// use retrograd_testing::Random;
+/// use retrograd_compiler::diff::check::Random;
 /// let (mut a, mut b) = (Random::new(7), Random::new(7));
 /// assert_eq!(a.bits(), b.bits());
 /// assert!(a.below(10) < 10);

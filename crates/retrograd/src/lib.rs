@@ -28,7 +28,7 @@ mod transform;
 mod var;
 
 pub use budget::{Budget, IntoBudget};
-pub use control::{Count, State, cond, for_loop};
+pub use control::{Count, State, cond, custom_jvp, custom_vjp, for_loop, stop_gradient, while_loop};
 pub use index::{Axis, Place};
 pub use pipeline::{Compiled, Plan, Stats, Strategy, strategy};
 pub use retrograd_compiler::ir::{Array, Attr, Attrs, DType, Data, Error, ErrorKind, Pos, Program, Row, Type};

@@ -64,9 +64,10 @@ pub fn compile(program: &Program, options: &Options) -> Result<Compiled, Error> 
     let program = opt::simplify(program);
     let program = match options.wanted {
         Wanted::Results => program,
-        Wanted::Gradient => opt::simplify(&without_value(gradient(&program, &options.argnums)?)),
-        Wanted::ValueAndGradient => opt::simplify(&gradient(&program, &options.argnums)?),
+        Wanted::Gradient => without_value(gradient(&program, &options.argnums)?),
+        Wanted::ValueAndGradient => gradient(&program, &options.argnums)?,
     };
+    let program = opt::simplify(&opt::all_calls(&program));
     let plan = plan::plan(&program, &plan::Request { strategy: options.strategy.clone(), budget: options.budget })?;
     let fused = fuse::fuse(&plan);
     let executable = Executable::new(&fused.kernel, program.main().param_types(), program.main().result_types(), fused.faults);

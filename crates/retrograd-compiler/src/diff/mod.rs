@@ -11,7 +11,7 @@ mod transform;
 mod vjp;
 
 use crate::ir::{Builder, Error, ErrorKind, Function, Pos, Program, Type, Value};
-use crate::opt::dead_code;
+use crate::opt::{calls, dead_code};
 use transform::Transform;
 
 /// Reverse mode: the entry takes the inputs and one cotangent per listed output; it returns all outputs and one cotangent per input
@@ -29,6 +29,7 @@ use transform::Transform;
 /// # Ok::<(), retrograd_compiler::ir::Error>(())
 /// ```
 pub fn vjp(program: &Program, wrt: &[usize], outputs: &[usize]) -> Result<Program, Error> {
+    let program = &calls(program);
     let main = check(program, wrt, outputs)?;
     let b = Builder::new(format!("{}_vjp", main.name));
     let inputs = b.params(main.param_types());
@@ -60,6 +61,7 @@ pub fn vjp(program: &Program, wrt: &[usize], outputs: &[usize]) -> Result<Progra
 /// # Ok::<(), retrograd_compiler::ir::Error>(())
 /// ```
 pub fn jvp(program: &Program, wrt: &[usize], outputs: &[usize]) -> Result<Program, Error> {
+    let program = &calls(program);
     let main = check(program, wrt, outputs)?;
     let b = Builder::new(format!("{}_jvp", main.name));
     let inputs = b.params(main.param_types());

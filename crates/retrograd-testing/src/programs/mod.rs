@@ -188,7 +188,7 @@ impl Draft {
     }
 
     fn inst(&mut self, s: &mut Scope) {
-        match self.random.below(if s.place.depth == 0 { 28 } else { 36 }) {
+        match self.random.below(if s.place.depth == 0 { 28 } else { 38 }) {
             0..=3 => self.unary(s),
             4..=9 => self.binary(s),
             10 => self.select(s),
@@ -204,6 +204,8 @@ impl Draft {
             26 | 27 => self.linear(s),
             28 => self.branch(s),
             29..=34 => self.counted(s),
+            35 => self.conditional(s),
+            36 => self.call(s),
             _ => self.unwind(s),
         }
     }

@@ -2,7 +2,9 @@
 
 use retrograd_compiler::eval::run;
 use retrograd_compiler::ir::verify;
-use retrograd_compiler::ir::{Array, Attrs, Builder, DType, ForOp, FuncId, Function, IfOp, Inst, Op, Program, Row, Type, UnwindOp, Value};
+use retrograd_compiler::ir::{
+    Array, Attrs, Builder, DType, ForOp, FuncId, Function, IfOp, Inst, Linearity, Op, Program, Row, Type, UnwindOp, Value,
+};
 use retrograd_compiler::ops;
 use retrograd_compiler::opt::{dead_code, live_insts};
 
@@ -170,7 +172,18 @@ mod dead {
     }
 
     fn unwind(body: FuncId, bwd: FuncId) -> UnwindOp {
-        UnwindOp { body, bwd, carries: 1, invariants: 1, streams: 0, adjoints: 1, emitted: 0, running: 0, bound: 0 }
+        UnwindOp {
+            body,
+            bwd,
+            carries: 1,
+            invariants: 1,
+            streams: 0,
+            adjoints: 1,
+            emitted: 0,
+            running: 0,
+            bound: 0,
+            linearity: Linearity::Linear,
+        }
     }
 
     #[test]
@@ -522,7 +535,18 @@ mod known_control {
             function("main", &[int(), real(), real()], |b, v| {
                 let n = count.map_or(v[0], |n| b.int(n));
                 let c = push_for(b, p, ForOp { body, carries: 1, invariants: 0, bound: 0 }, &[n, v[1]])[0];
-                let op = UnwindOp { body, bwd, carries: 1, invariants: 0, streams: 0, adjoints: 1, emitted: 0, running: 0, bound: 0 };
+                let op = UnwindOp {
+                    body,
+                    bwd,
+                    carries: 1,
+                    invariants: 0,
+                    streams: 0,
+                    adjoints: 1,
+                    emitted: 0,
+                    running: 0,
+                    bound: 0,
+                    linearity: Linearity::Linear,
+                };
                 vec![c, push_unwind(b, p, op, &[n, v[1], v[2]])[0]]
             })
         })
@@ -562,7 +586,18 @@ mod known_control {
             let body = p.add(function("step", &[int(), real(), real()], |b, v| vec![b.mul(v[1], v[2]), v[2]]));
             let bwd = p.add(function("back", &[int(), real(), real(), real(), real()], |b, v| vec![b.mul(v[3], v[2]), v[4]]));
             function("main", &[int(), real(), real(), real()], |b, v| {
-                let op = UnwindOp { body, bwd, carries: 2, invariants: 0, streams: 0, adjoints: 2, emitted: 0, running: 0, bound: 0 };
+                let op = UnwindOp {
+                    body,
+                    bwd,
+                    carries: 2,
+                    invariants: 0,
+                    streams: 0,
+                    adjoints: 2,
+                    emitted: 0,
+                    running: 0,
+                    bound: 0,
+                    linearity: Linearity::Linear,
+                };
                 push_unwind(b, p, op, &[v[0], v[1], v[2], v[3], v[1]])
             })
         });
@@ -611,7 +646,18 @@ mod hoisted {
                 vec![b.mul(v[3], b.mul(v[1], k))]
             }));
             function("main", &[int(), real(), real(), real()], |b, v| {
-                let op = UnwindOp { body, bwd, carries: 1, invariants: 1, streams: 0, adjoints: 1, emitted: 0, running: 0, bound: 0 };
+                let op = UnwindOp {
+                    body,
+                    bwd,
+                    carries: 1,
+                    invariants: 1,
+                    streams: 0,
+                    adjoints: 1,
+                    emitted: 0,
+                    running: 0,
+                    bound: 0,
+                    linearity: Linearity::Linear,
+                };
                 push_unwind(b, p, op, v)
             })
         });

@@ -1,7 +1,8 @@
 //! The text form over the whole op table, and what the verifier says to Programs that no text gives.
 
 use retrograd_compiler::ir::{
-    self, Array, Attr, Attrs, Builder, DType, ErrorKind, ForOp, FuncId, Function, IfOp, Inst, Op, Pos, Program, Type, UnwindOp, Value,
+    self, Array, Attr, Attrs, Builder, DType, ErrorKind, ForOp, FuncId, Function, IfOp, Inst, Linearity, Op, Pos, Program, Type, UnwindOp,
+    Value,
 };
 use retrograd_compiler::ops;
 
@@ -138,6 +139,7 @@ fn bodies_exist_and_groups_fit() {
         emitted: 0,
         running: 1,
         bound: 0,
+        linearity: Linearity::Linear,
     };
     let counted = ForOp { body: FuncId(1), carries: huge, invariants: huge, bound: 0 };
     let branch = IfOp { then_body: FuncId(1), else_body: FuncId(1) };

@@ -1,8 +1,8 @@
 //! Derivatives through control flow, to order 2 and beyond, in all combinations of modes.
 
 use retrograd_compiler::ir::{
-    Array, Attrs, Builder, DType, Error, ErrorKind, ForOp, FuncId, Function, IfOp, Lowering, Op, Pos, Program, Row, Rule, Sample, Type,
-    UnwindOp, Value,
+    Array, Attrs, Builder, DType, Error, ErrorKind, ForOp, FuncId, Function, IfOp, Linearity, Lowering, Op, Pos, Program, Row, Rule,
+    Sample, Type, UnwindOp, Value,
 };
 use retrograd_compiler::ops::{DYNAMIC_SLICE, GT, LT, SIN, SUM, TANH, UPDATE};
 use retrograd_compiler::{diff, eval, ops};
@@ -349,7 +349,18 @@ fn adjoint() -> Program {
         let next_r = b.add(b.mul(r, unary(b, &SIN, c)), b.mul(a, v));
         vec![next_a, next_r, b.add(b.mul(b.mul(a, c), x), b.add(r, b.mul(g, c)))]
     });
-    let op = UnwindOp { body, bwd, carries: 1, invariants: 1, streams: 1, adjoints: 1, emitted: 1, running: 1, bound: 4 };
+    let op = UnwindOp {
+        body,
+        bwd,
+        carries: 1,
+        invariants: 1,
+        streams: 1,
+        adjoints: 1,
+        emitted: 1,
+        running: 1,
+        bound: 4,
+        linearity: Linearity::Linear,
+    };
     let rows = Type::f64([4]);
     let types = [index(), number(), number(), rows.clone(), number(), rows.clone(), number()];
     draft.program(&types, |_, b, p| b.push(Op::Unwind(op), p.to_vec(), vec![number(), number(), rows]))
@@ -367,7 +378,18 @@ fn a_backward_step_that_is_not_linear_is_unsupported_in_reverse() {
     let mut draft = Draft::default();
     let body = draft.body("step", &[index(), number()], |b, p| vec![unary(b, &SIN, p[1])]);
     let bwd = draft.body("back", &[index(), number(), number()], |b, p| vec![b.mul(b.mul(p[2], p[2]), p[1])]);
-    let op = UnwindOp { body, bwd, carries: 1, invariants: 0, streams: 0, adjoints: 1, emitted: 0, running: 0, bound: 0 };
+    let op = UnwindOp {
+        body,
+        bwd,
+        carries: 1,
+        invariants: 0,
+        streams: 0,
+        adjoints: 1,
+        emitted: 0,
+        running: 0,
+        bound: 0,
+        linearity: Linearity::Linear,
+    };
     let program = draft.program(&[index(), number(), number()], |_, b, p| {
         b.set_pos(&Pos::new("model.py", 9));
         b.push(Op::Unwind(op), p.to_vec(), vec![number()])

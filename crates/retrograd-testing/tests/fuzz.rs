@@ -191,12 +191,7 @@ fn renumbered(function: &Function, ids: &BTreeMap<FuncId, FuncId>) -> Function {
         rename(&mut inst.args);
         rename(&mut inst.results);
         inst.pos = Pos::unknown();
-        match &mut inst.op {
-            Op::Row(..) => {}
-            Op::If(op) => (op.then_body, op.else_body) = (ids[&op.then_body], ids[&op.else_body]),
-            Op::For(op) => op.body = ids[&op.body],
-            Op::Unwind(op) => (op.body, op.bwd) = (ids[&op.body], ids[&op.bwd]),
-        }
+        inst.op.map_bodies(|id| ids[&id]);
     }
     function
 }
@@ -207,7 +202,9 @@ fn work(program: &Program, id: FuncId) -> Option<usize> {
     let mut total = function.params.iter().fold(0usize, |sum, v| function.ty(*v).elements().saturating_add(sum));
     for inst in &function.insts {
         let trips = match &inst.op {
-            Op::Row(..) | Op::If(_) => 1,
+            Op::Row(..) | Op::If(_) | Op::Call(_) => 1,
+            // It may never end.
+            Op::While(_) => return None,
             Op::For(_) | Op::Unwind(_) => literal(program, function, inst.args[0])?,
         };
         let elements = inst.results.iter().chain(&inst.args).fold(1, |sum, v| function.ty(*v).elements().saturating_add(sum));
@@ -224,7 +221,7 @@ fn literal(program: &Program, function: &Function, value: Value) -> Option<usize
         Some(Op::Row(row, attrs)) if row.lowering == Lowering::Constant => {
             Some(usize::try_from(attrs.array("value").as_i64()[0]).unwrap_or(0))
         }
-        Some(Op::Row(..) | Op::If(_) | Op::For(_) | Op::Unwind(_)) => None,
+        Some(Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_)) => None,
         None => std::ptr::eq(function, program.main()).then_some(4),
     }
 }

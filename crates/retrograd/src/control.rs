@@ -1,8 +1,8 @@
 //! Loops and branches over closures.
 
-use retrograd_compiler::ir::{Array, Error, Pos};
+use retrograd_compiler::ir::{Array, Error, Pos, Type};
 
-use crate::trace::{Traced, Tracer};
+use crate::trace::{Traced, TracedFunction, TracedRule, Tracer};
 use crate::var::{Trace, Var, here};
 
 /// What a loop carries or a branch returns: a [`Var`], or tuples, arrays and vectors of such; implement it for your own structs.
@@ -277,13 +277,167 @@ pub fn cond<'t, S: State<'t>>(predicate: Var<'t>, then_branch: impl FnOnce() -> 
     }
 }
 
-/// Ends a body, or drops it when it or its end has failed: nothing of it is needed, and the bodies around it must be able to end.
+/// A loop that runs `state = body(state)` while `condition(state)`, a bool scalar, holds.
+///
+/// Reverse mode goes back over as many steps as it took.
+///
+/// ```
+/// use retrograd::{Array, eval, f64, jit, while_loop};
+/// let halve = jit(|[x]| while_loop(x, |z| z.ge(1.0), |z| z * 0.5)).trace(&[f64([])])?;
+/// assert_eq!(eval::run(&halve, &[Array::scalar(12.0)])?, [Array::scalar(0.75)]);
+/// # Ok::<(), retrograd::Error>(())
+/// ```
+#[track_caller]
+pub fn while_loop<'t, S: State<'t>>(init: S, condition: impl FnOnce(S) -> Var<'t>, body: impl FnOnce(S) -> S) -> S {
+    let (pos, carries) = (here(), vars(&init));
+    // A loop that carries nothing ends at once or never.
+    let Some(trace) = carries.first().map(|v| v.trace()) else { return init };
+    let inside = |params: Vec<Traced>| init.rebuild(&mut params.into_iter().map(|v| trace.var(v)));
+    let Some(params) = trace.attempt(|tracer| tracer.begin_while(&traced(&carries), &pos)) else { return init };
+    let predicate = condition(inside(params));
+    let Some(params) = close(trace, |tracer| tracer.begin_while_body(predicate.traced())) else { return init };
+    let next = body(inside(params));
+    match end(trace, |tracer| tracer.end_while(&traced(&vars(&next)))) {
+        Some(results) => init.rebuild(&mut results.into_iter()),
+        None => init,
+    }
+}
+
+/// `f(args)`, whose derivative in reverse mode is stated by two functions: `forward(args)` gives the results and residuals, and
+/// `backward(residuals, cts)` from cotangents of the results those of the arguments. What is not a float has no cotangent; what stands
+/// in its place is ignored. As in JAX, forward mode refuses it. All three read nothing but their arguments and literals.
+///
+/// ```
+/// use retrograd::{Array, custom_vjp, grad};
+/// // Steep where it is differentiated backwards: the cotangent is tripled.
+/// let f = grad(|[x]| custom_vjp(x, |x| x.sin(), |x| (x.sin(), x), |x, ct| 3.0 * ct * x.cos()));
+/// assert_eq!(f.run(&[Array::scalar(0.0)])?, [Array::scalar(3.0)]);
+/// # Ok::<(), retrograd::Error>(())
+/// ```
+#[track_caller]
+pub fn custom_vjp<'t, A: State<'t>, R: State<'t>, S: State<'t>>(
+    args: A,
+    f: impl FnOnce(A) -> R,
+    forward: impl FnOnce(A) -> (R, S),
+    backward: impl FnOnce(S, R) -> A,
+) -> R {
+    let (pos, given) = (here(), vars(&args));
+    let Some(trace) = given.first().map(|v| v.trace()) else { return f(args) };
+    let types = types(trace, &given);
+    let (body, results) = function(trace, &types, &pos, |params| f(rebuilt(&args, params)));
+    let (fwd, (likely, residuals)) = function(trace, &types, &pos, |params| forward(rebuilt(&args, params)));
+    let (of_results, of_residuals) = (self::types(trace, &vars(&likely)), self::types(trace, &vars(&residuals)));
+    let of_cts: Vec<Type> = of_results.iter().filter(|ty| ty.dtype.is_float()).cloned().collect();
+    let (bwd, _) = function(trace, &[&of_residuals[..], &of_cts].concat(), &pos, |params| {
+        let (kept, cts) = params.split_at(of_residuals.len());
+        let mut cts = cts.iter().copied();
+        // What is not a float has no cotangent: a zero stands in its place.
+        let mut all = of_results.iter().map(|ty| match ty.dtype.is_float() {
+            true => cts.next().expect("one cotangent per float result"),
+            false => trace.var(trace.tracer().constant(Array::zeros(ty), &pos)),
+        });
+        floats(trace, &backward(rebuilt(&residuals, kept), likely.rebuild(&mut all)))
+    });
+    let called = body.zip(fwd).zip(bwd).and_then(|((body, forward), backward)| {
+        trace.attempt(|tracer| tracer.call(body, TracedRule::Vjp { forward, backward }, &traced(&given), &pos))
+    });
+    match called {
+        Some(values) => results.rebuild(&mut values.into_iter().map(|v| trace.var(v))),
+        None => results,
+    }
+}
+
+/// `f(args)`, whose derivative is stated by a function: `tangent(args, dargs)` gives the tangents of the results and is linear in `dargs`.
+/// Reverse mode is its transpose. What is not a float has no tangent; what stands in its place is ignored. Both read nothing but their
+/// arguments and literals.
+///
+/// ```
+/// use retrograd::{Array, custom_jvp, grad};
+/// let f = grad(|[x]| custom_jvp(x, |x| x.sin(), |x, dx| 3.0 * x.cos() * dx));
+/// assert_eq!(f.run(&[Array::scalar(0.0)])?, [Array::scalar(3.0)]);
+/// # Ok::<(), retrograd::Error>(())
+/// ```
+#[track_caller]
+pub fn custom_jvp<'t, A: State<'t>, R: State<'t>>(args: A, f: impl FnOnce(A) -> R, tangent: impl FnOnce(A, A) -> R) -> R {
+    let (pos, given) = (here(), vars(&args));
+    let Some(trace) = given.first().map(|v| v.trace()) else { return f(args) };
+    let types = types(trace, &given);
+    let (body, results) = function(trace, &types, &pos, |params| f(rebuilt(&args, params)));
+    let of_tangents: Vec<Type> = types.iter().filter(|ty| ty.dtype.is_float()).cloned().collect();
+    let (tangent, _) = function(trace, &[&types[..], &of_tangents].concat(), &pos, |params| {
+        let (values, tangents) = params.split_at(types.len());
+        let mut tangents = tangents.iter().copied();
+        let mut all = types.iter().map(|ty| match ty.dtype.is_float() {
+            true => tangents.next().expect("one tangent per float argument"),
+            false => trace.var(trace.tracer().constant(Array::zeros(ty), &pos)),
+        });
+        floats(trace, &tangent(rebuilt(&args, values), args.rebuild(&mut all)))
+    });
+    let called = body
+        .zip(tangent)
+        .and_then(|(body, tangent)| trace.attempt(|tracer| tracer.call(body, TracedRule::Jvp { tangent }, &traced(&given), &pos)));
+    match called {
+        Some(values) => results.rebuild(&mut values.into_iter().map(|v| trace.var(v))),
+        None => results,
+    }
+}
+
+/// The same values, taken as constants by every derivative.
+///
+/// ```
+/// use retrograd::{Array, grad, stop_gradient};
+/// let f = grad(|[x]| x * stop_gradient(x));
+/// assert_eq!(f.run(&[Array::scalar(3.0)])?, [Array::scalar(3.0)]);
+/// # Ok::<(), retrograd::Error>(())
+/// ```
+#[track_caller]
+pub fn stop_gradient<'t, S: State<'t>>(values: S) -> S {
+    // A tangent of literal zeros depends on nothing, so nothing before it is differentiated.
+    let pos = here();
+    custom_jvp(
+        values,
+        |values| values,
+        |values, _| {
+            let zero = |v: Var<'t>| v.trace().var(v.trace().tracer().constant(Array::zeros(&v.trace().tracer().ty(v.traced())), &pos));
+            let zeros: Vec<Var<'t>> = vars(&values).into_iter().map(zero).collect();
+            rebuilt(&values, &zeros)
+        },
+    )
+}
+
+/// A function traced over parameters of these types, and what it returned; `None` after an error.
+fn function<'t, R: State<'t>>(trace: &'t Trace, types: &[Type], pos: &Pos, f: impl FnOnce(&[Var<'t>]) -> R) -> (Option<TracedFunction>, R) {
+    let params: Vec<Var<'t>> = trace.tracer().begin_function(types, pos).into_iter().map(|v| trace.var(v)).collect();
+    let results = f(&params);
+    let function = close(trace, |tracer| tracer.end_function(&traced(&vars(&results))));
+    (function, results)
+}
+
+fn types(trace: &Trace, vars: &[Var]) -> Vec<Type> {
+    vars.iter().map(|v| trace.tracer().ty(v.traced())).collect()
+}
+
+/// The floats of a state, in order.
+fn floats<'t>(trace: &Trace, state: &impl State<'t>) -> Vec<Var<'t>> {
+    vars(state).into_iter().filter(|v| trace.tracer().ty(v.traced()).dtype.is_float()).collect()
+}
+
+fn rebuilt<'t, S: State<'t>>(state: &S, vars: &[Var<'t>]) -> S {
+    state.rebuild(&mut vars.iter().copied())
+}
+
+/// Ends a body; its results.
 fn end<'t>(trace: &'t Trace, act: impl FnOnce(&Tracer) -> Result<Vec<Traced>, Error>) -> Option<Vec<Var<'t>>> {
-    let results = trace.attempt(act);
-    if results.is_none() {
+    close(trace, act).map(|results| results.into_iter().map(|v| trace.var(v)).collect())
+}
+
+/// Ends a body, or drops it when it or its end has failed: nothing of it is needed, and the bodies around it must be able to end.
+fn close<T>(trace: &Trace, act: impl FnOnce(&Tracer) -> Result<T, Error>) -> Option<T> {
+    let closed = trace.attempt(act);
+    if closed.is_none() {
         trace.tracer().abandon();
     }
-    Some(results?.into_iter().map(|v| trace.var(v)).collect())
+    closed
 }
 
 fn vars<'t>(state: &impl State<'t>) -> Vec<Var<'t>> {

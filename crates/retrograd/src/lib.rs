@@ -33,7 +33,7 @@ mod transform;
 mod var;
 
 pub use budget::{Budget, IntoBudget};
-pub use control::{Count, State, cond, for_loop, for_loop_emit, map, scan};
+pub use control::{Count, State, cond, custom_jvp, custom_vjp, for_loop, for_loop_emit, map, scan, stop_gradient, while_loop};
 pub use derivatives::{
     Gradient, Hessian, Hvp, Jacobian, Jvp, JvpMany, ValueAndGradient, Vjp, VjpMany, WithAux, check_grads, grad, grad_with_aux, hessian,
     hvp, jacfwd, jacobian, jacrev, jvp, jvp_many, value_and_grad, value_and_grad_with_aux, vjp, vjp_many,

@@ -74,9 +74,10 @@ pub fn compile(program: &Program, options: &Options) -> Result<Compiled, Error> 
     check(program, options)?;
     let program = opt::simplify(program);
     let program = match derived(&program, options.wanted, &options.argnums)? {
-        Some(derived) => opt::simplify(&derived),
+        Some(derived) => derived,
         None => program,
     };
+    let program = opt::simplify(&opt::all_calls(&program));
     let plan = plan::plan(&program, &plan::Request { strategy: options.strategy.clone(), budget: options.budget })?;
     let fused = fuse::fuse(&plan);
     let executable = Executable::new(&fused.kernel, program.main().param_types(), program.main().result_types(), fused.faults);

@@ -7,7 +7,8 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use retrograd_compiler::ir::{
-    Array, Attrs, Builder, DType, Error, ErrorKind, ForOp, FuncId, Function, IfOp, Op, Pos, Program, Row, Type, Value, verify,
+    Array, Attrs, Builder, CallOp, CustomRule, DType, Error, ErrorKind, ForOp, FuncId, Function, IfOp, Op, Pos, Program, Row, Type, Value,
+    WhileOp, verify,
 };
 
 /// Literals of at most this many elements are written again in a body that reads them; larger ones are passed in.
@@ -85,6 +86,9 @@ struct Capture {
 enum Kind {
     Entry,
     For(Loop),
+    Condition { carries: Vec<Value>, carry_params: Vec<Value> },
+    While { carries: Vec<Value>, carry_params: Vec<Value>, cond: Function },
+    Function,
     Then { predicate: Value },
     Else { predicate: Value, then_body: Function },
 }
@@ -114,6 +118,30 @@ enum Place {
     Entry,
     LoopBody,
     Branch,
+    Function,
+}
+
+/// A closed function of a trace, to be called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TracedFunction(FuncId);
+
+/// The derivative of a call, where it is not that of its body; the meaning is that of [`CustomRule`].
+#[derive(Clone, Copy, Debug)]
+pub enum TracedRule {
+    /// That of the body.
+    OfBody,
+    /// `forward(args) -> (results, residuals)` and `backward(residuals, cts) -> cts of args`.
+    Vjp {
+        /// Results, then what `backward` reads.
+        forward: TracedFunction,
+        /// From cotangents of the float results to those of the float arguments.
+        backward: TracedFunction,
+    },
+    /// `tangent(args, dargs) -> dresults`.
+    Jvp {
+        /// From tangents of the float arguments to those of the float results.
+        tangent: TracedFunction,
+    },
 }
 
 /// Index, carries and rows of streams inside a loop body.
@@ -234,6 +262,99 @@ impl Tracer {
         Ok(state.push(op, args, result_types, &pos))
     }
 
+    /// Opens the condition of a loop that runs while it holds; returns the carries.
+    pub fn begin_while(&self, carries: &[Traced], pos: &Pos) -> Result<Vec<Traced>, Error> {
+        let mut state = self.state.borrow_mut();
+        let carries = state.resolve_all(carries, pos)?;
+        let inside = Builder::new("");
+        let carry_params = inside.params(state.top().builder.types(&carries));
+        let id = state.open(Kind::Condition { carries, carry_params: carry_params.clone() }, Place::LoopBody, pos);
+        state.top().builder = inside;
+        Ok(carry_params.into_iter().map(|value| Traced { frame: id, value }).collect())
+    }
+
+    /// Closes the condition with its result and opens the body; returns the carries.
+    pub fn begin_while_body(&self, predicate: Traced) -> Result<Vec<Traced>, Error> {
+        let mut state = self.state.borrow_mut();
+        let pos = state.top().pos.clone();
+        let predicate = state.resolve_all(&[predicate], &pos)?;
+        expect_scalar("the condition of a loop", &state.top().builder.ty(predicate[0]), DType::Bool, &pos)?;
+        let functions_before = state.top().functions_before;
+        let closed = state.close(predicate);
+        let Kind::Condition { carries, carry_params } = closed.kind else {
+            panic!("front ends nest: `begin_while_body` follows `begin_while`")
+        };
+        let inside = Builder::new("");
+        let params = inside.params(carry_params.iter().map(|v| closed.function.ty(*v).clone()));
+        let kind = Kind::While { carries, carry_params: params.clone(), cond: closed.function };
+        let id = state.open(kind, Place::LoopBody, &pos);
+        state.top().builder = inside;
+        state.inherit(&closed.captured, functions_before);
+        Ok(params.into_iter().map(|value| Traced { frame: id, value }).collect())
+    }
+
+    /// Closes the body of the innermost `while` with the next carries; returns the final carries, then the number of trips.
+    pub fn end_while(&self, next: &[Traced]) -> Result<Vec<Traced>, Error> {
+        let mut state = self.state.borrow_mut();
+        let pos = state.top().pos.clone();
+        let results = state.resolve_all(next, &pos)?;
+        let Kind::While { carry_params, .. } = &state.top_ref().kind else {
+            panic!("front ends nest: `end_while` closes what `begin_while_body` opened")
+        };
+        let body = &state.top_ref().builder;
+        let carry_types = body.types(carry_params);
+        check_carries(&carry_types, &body.types(&results), &pos)?;
+        let closed = state.close(results);
+        let Kind::While { carries, mut cond, .. } = closed.kind else { panic!("checked above") };
+        // What only the body captured is an invariant that the condition does not read.
+        for capture in &closed.captured[cond.params.len() - carries.len()..] {
+            cond.types.push(closed.function.ty(capture.inner).clone());
+            cond.params.push(last_value(&cond.types));
+        }
+        let op = WhileOp { cond: state.add(cond), body: state.add(closed.function), carries: carries.len() };
+        let args = carries.into_iter().chain(closed.captured.iter().map(|capture| capture.outer)).collect();
+        let types = [carry_types, vec![Type::scalar(DType::I64)]].concat();
+        Ok(state.push(Op::While(op), args, types, &pos))
+    }
+
+    /// Opens a function of parameters of these types, to be called.
+    pub fn begin_function(&self, types: &[Type], pos: &Pos) -> Vec<Traced> {
+        let mut state = self.state.borrow_mut();
+        let inside = Builder::new("");
+        let params = inside.params(types.iter().cloned());
+        let id = state.open(Kind::Function, Place::Function, pos);
+        state.top().builder = inside;
+        params.into_iter().map(|value| Traced { frame: id, value }).collect()
+    }
+
+    /// Closes it with its results. All that it reads must be its parameters or literals, since its derivative says nothing of others.
+    pub fn end_function(&self, results: &[Traced]) -> Result<TracedFunction, Error> {
+        let mut state = self.state.borrow_mut();
+        let pos = state.top().pos.clone();
+        let results = state.resolve_all(results, &pos)?;
+        let Kind::Function = &state.top_ref().kind else { panic!("front ends nest: `end_function` closes what `begin_function` opened") };
+        if let Some(capture) = state.top_ref().captured.first() {
+            let ty = state.top_ref().builder.ty(capture.inner);
+            let message = format!("a function with a derivative of its own reads a value ({ty}) from outside; make it an argument");
+            return Err(Error::new(ErrorKind::Argument, pos, message));
+        }
+        let closed = state.close(results);
+        Ok(TracedFunction(state.add(closed.function)))
+    }
+
+    /// Calls a function with a derivative of its own; that the parts fit is checked by [`Tracer::finish`].
+    pub fn call(&self, body: TracedFunction, rule: TracedRule, args: &[Traced], pos: &Pos) -> Result<Vec<Traced>, Error> {
+        let mut state = self.state.borrow_mut();
+        let args = state.resolve_all(args, pos)?;
+        let rule = match rule {
+            TracedRule::OfBody => None,
+            TracedRule::Vjp { forward, backward } => Some(CustomRule::Vjp { forward: forward.0, backward: backward.0 }),
+            TracedRule::Jvp { tangent } => Some(CustomRule::Jvp { tangent: tangent.0 }),
+        };
+        let types = state.functions[usize::from(body.0)].result_types();
+        Ok(state.push(Op::Call(CallOp { body: body.0, rule }), args, types, pos))
+    }
+
     /// Opens the branch that runs when the predicate holds.
     pub fn begin_if(&self, predicate: Traced, pos: &Pos) -> Result<(), Error> {
         let mut state = self.state.borrow_mut();
@@ -252,16 +373,7 @@ impl Tracer {
         let functions_before = state.top().functions_before;
         let closed = state.close(results);
         state.open(Kind::Else { predicate, then_body: closed.function }, Place::Branch, &pos);
-        let outside = state.frames.len() - 2;
-        let types: Vec<Type> = closed.captured.iter().map(|capture| state.frames[outside].builder.ty(capture.outer)).collect();
-        let frame = state.top();
-        frame.functions_before = functions_before;
-        // Both branches take the same arguments: first what the first branch captured, in its order.
-        for (capture, ty) in closed.captured.iter().zip(types) {
-            let inner = frame.builder.param(ty);
-            frame.known_as.insert(capture.source, inner);
-            frame.captured.push(Capture { inner, ..*capture });
-        }
+        state.inherit(&closed.captured, functions_before);
         Ok(())
     }
 
@@ -335,6 +447,20 @@ impl State {
         id
     }
 
+    /// The innermost frame takes what the one before it captured, in its order: both are bodies of one instruction and get the same
+    /// arguments.
+    fn inherit(&mut self, captured: &[Capture], functions_before: usize) {
+        let outside = &self.frames[self.frames.len() - 2].builder;
+        let types: Vec<Type> = captured.iter().map(|capture| outside.ty(capture.outer)).collect();
+        let frame = self.top();
+        frame.functions_before = functions_before;
+        for (capture, ty) in captured.iter().zip(types) {
+            let inner = frame.builder.param(ty);
+            frame.known_as.insert(capture.source, inner);
+            frame.captured.push(Capture { inner, ..*capture });
+        }
+    }
+
     /// Ends the innermost frame; its types are remembered, so that a stray value can still be named.
     fn close(&mut self, results: Vec<Value>) -> Closed {
         let frame = self.frames.pop().expect("the entry is open until `finish`");
@@ -385,6 +511,7 @@ impl State {
         }
         let message = match self.history.get(v.frame as usize).map(|remains| remains.place) {
             Some(Place::LoopBody) => "a value made inside a loop body was used outside it; return it from the body",
+            Some(Place::Function) => "a value made inside a function was used outside it; return it from the function",
             Some(Place::Branch) => "a value made inside a branch was used outside it; return it from the branch",
             Some(Place::Entry) | None => "a value of another trace was used; make it an argument of the function",
         };

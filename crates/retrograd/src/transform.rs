@@ -233,6 +233,20 @@ impl<'f, M: Mode> Transformed<'f, M> {
         Ok(self.compile(args)?.plan.clone())
     }
 
+    /// The Program of the function itself, before any derivative, for arguments of these types; it prints, and the interpreter runs it.
+    ///
+    /// ```
+    /// # use retrograd::{Array, eval, f64, jit};
+    /// let program = jit(|[x]| x * x).trace(&[f64([])])?;
+    /// assert_eq!(eval::run(&program, &[Array::scalar(3.0)])?, [Array::scalar(9.0)]);
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn trace<T: Typed>(&self, args: &[T]) -> Result<Program, Error> {
+        let (pos, types) = (here(), args.iter().map(Typed::ty).collect::<Vec<_>>());
+        pipeline::check_inputs(&types).and_then(|()| (self.trace)(&types)).map_err(|error| error.at(&pos))
+    }
+
     /// The function compiled for arguments of these types (arrays serve too); compiled once. Seeds, where it takes any, are inputs after
     /// the arguments.
     ///

@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use super::mask::{any, grow, or};
-use crate::ir::{ForOp, FuncId, Function, IfOp, Inst, Op, Program, Row, Rule, UnwindArgs, UnwindOp, Value};
+use super::mask::{any, grow, or, pick, spread};
+use crate::ir::{CallOp, CustomRule, ForOp, FuncId, Function, IfOp, Inst, Op, Program, Row, Rule, UnwindArgs, UnwindOp, Value, WhileOp};
 
 /// What a backward walk follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,7 +50,23 @@ impl Activity {
                 or(&self.varied_ends(program, *then_body, &args[1..]), &self.varied_ends(program, *else_body, &args[1..]))
             }
             Op::For(op) => self.varied_for(program, op, args),
+            Op::While(op) => self.varied_while(program, op, args),
             Op::Unwind(op) => self.varied_unwind(program, op, args),
+            Op::Call(op) => self.varied_call(program, op, args),
+        }
+    }
+
+    /// A custom vjp says nothing of which result depends on which argument, so all do on all.
+    fn varied_call(&mut self, program: &Program, op: &CallOp, args: &[bool]) -> Vec<bool> {
+        match &op.rule {
+            None => self.varied_ends(program, op.body, args),
+            Some(CustomRule::Vjp { .. }) => vec![any(args); program.function(op.body).results.len()],
+            Some(CustomRule::Jvp { tangent }) => {
+                let body = program.function(op.body);
+                let given = pick(args, &floats(body, &body.params));
+                let tangents = self.varied_ends(program, *tangent, &[vec![false; args.len()], given].concat());
+                scatter(&tangents, &floats(body, &body.results))
+            }
         }
     }
 
@@ -66,6 +82,17 @@ impl Activity {
             let (next, ys) = op.results(&results);
             if !grow(&mut carries, next) {
                 return [&carries, ys].concat();
+            }
+        }
+    }
+
+    fn varied_while(&mut self, program: &Program, op: &WhileOp, args: &[bool]) -> Vec<bool> {
+        let (c0, inv) = op.args(args);
+        let mut carries = c0.to_vec();
+        loop {
+            let next = self.varied_ends(program, op.body, &[&carries[..], inv].concat());
+            if !grow(&mut carries, &next) {
+                return [&carries[..], &[false]].concat();
             }
         }
     }
@@ -123,7 +150,22 @@ impl Activity {
                 [vec![controls], or(&then_args, &else_args)].concat()
             }
             Op::For(op) => self.reaching_for(program, through, op, results),
+            Op::While(op) => self.reaching_while(program, through, op, results),
             Op::Unwind(op) => self.reaching_unwind(program, through, op, results),
+            Op::Call(op) => self.reaching_call(program, through, op, results),
+        }
+    }
+
+    fn reaching_call(&mut self, program: &Program, through: Through, op: &CallOp, results: &[bool]) -> Vec<bool> {
+        match (through, &op.rule) {
+            (Through::Values, _) | (_, None) => self.reaching_params(program, through, op.body, results),
+            (Through::Derivatives, Some(CustomRule::Vjp { .. })) => vec![true; program.function(op.body).params.len()],
+            (Through::Derivatives, Some(CustomRule::Jvp { tangent })) => {
+                let body = program.function(op.body);
+                let wanted = pick(results, &floats(body, &body.results));
+                let params = self.reaching_params(program, through, *tangent, &wanted);
+                scatter(&params[body.params.len()..], &floats(body, &body.params))
+            }
         }
     }
 
@@ -140,6 +182,19 @@ impl Activity {
             let (_, c, inv, xs) = op.args(&params);
             if !grow(&mut carries, c) {
                 return [&[through == Through::Values], &carries[..], inv, xs].concat();
+            }
+        }
+    }
+
+    /// The condition decides how often the body runs, but has no derivative.
+    fn reaching_while(&mut self, program: &Program, through: Through, op: &WhileOp, results: &[bool]) -> Vec<bool> {
+        let controls = through == Through::Values;
+        let mut args = self.reaching_params(program, through, op.cond, &[controls]);
+        let mut carries = or(op.results(results).0, op.args(&args).0);
+        loop {
+            args = or(&args, &self.reaching_params(program, through, op.body, &carries));
+            if !grow(&mut carries, op.args(&args).0) {
+                return [&carries[..], op.args(&args).1].concat();
             }
         }
     }
@@ -165,6 +220,16 @@ impl Activity {
 /// The marks of some values.
 pub(super) fn at(marks: &[bool], values: &[Value]) -> Vec<bool> {
     values.iter().map(|v| marks[v.0 as usize]).collect()
+}
+
+/// Which of some values are floats.
+pub(super) fn floats(function: &Function, values: &[Value]) -> Vec<bool> {
+    values.iter().map(|v| function.ty(*v).dtype.is_float()).collect()
+}
+
+/// The marks of chosen places; no mark elsewhere.
+fn scatter(marks: &[bool], chosen: &[bool]) -> Vec<bool> {
+    spread(marks, chosen).into_iter().map(|mark| mark == Some(true)).collect()
 }
 
 /// Marks values; only floats have derivatives.

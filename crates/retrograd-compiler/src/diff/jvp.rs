@@ -56,7 +56,9 @@ impl Transform {
             }
             Op::If(op) => control::branch::forward(self, walk, inst, op, &active),
             Op::For(op) => control::counted::forward(self, walk, inst, op, &active),
+            Op::While(op) => control::conditional::forward(self, walk, inst, op, &active),
             Op::Unwind(op) => control::unwind::forward(self, walk, inst, op, &active),
+            Op::Call(op) => control::custom::forward(self, walk, function, inst, op, &active),
         }
     }
 }

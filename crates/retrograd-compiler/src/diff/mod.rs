@@ -13,7 +13,7 @@ mod transform;
 mod vjp;
 
 use crate::ir::{Builder, Error, ErrorKind, Function, Pos, Program, Type, Value};
-use crate::opt::dead_code;
+use crate::opt::{calls, dead_code};
 use transform::Transform;
 
 pub use jacobian::{Direction, Seeds, jacobian, seeds};
@@ -33,6 +33,7 @@ pub use jacobian::{Direction, Seeds, jacobian, seeds};
 /// # Ok::<(), retrograd_compiler::ir::Error>(())
 /// ```
 pub fn vjp(program: &Program, wrt: &[usize], outputs: &[usize]) -> Result<Program, Error> {
+    let program = &calls(program);
     let main = check(program, wrt, outputs)?;
     let b = Builder::new(format!("{}_vjp", main.name));
     let inputs = b.params(main.param_types());
@@ -64,6 +65,7 @@ pub fn vjp(program: &Program, wrt: &[usize], outputs: &[usize]) -> Result<Progra
 /// # Ok::<(), retrograd_compiler::ir::Error>(())
 /// ```
 pub fn jvp(program: &Program, wrt: &[usize], outputs: &[usize]) -> Result<Program, Error> {
+    let program = &calls(program);
     let main = check(program, wrt, outputs)?;
     let b = Builder::new(format!("{}_jvp", main.name));
     let inputs = b.params(main.param_types());

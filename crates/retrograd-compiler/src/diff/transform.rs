@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 
 use super::active::Activity;
-use crate::ir::{Builder, Error, FuncId, Function, Program, Value};
+use crate::ir::{Builder, Error, FuncId, Function, Linearity, Op, Program, Value, linear_in};
 
 /// A Program that is being differentiated. New functions are appended; old ones stay as they are.
 #[derive(Debug)]
 pub(super) struct Transform {
     pub(super) program: Program,
     pub(super) activity: Activity,
+    /// Whether a custom backward function is part of the Program, so that a backward step need not be linear.
+    pub(super) custom_backward: bool,
     built: BTreeMap<Key, FuncId>,
 }
 
@@ -18,7 +20,19 @@ type Key = (&'static str, Vec<FuncId>, Vec<Vec<bool>>);
 
 impl Transform {
     pub(super) fn new(program: &Program) -> Transform {
-        Transform { program: program.clone(), activity: Activity::default(), built: BTreeMap::new() }
+        let is_custom = |op: &Op| matches!(op, Op::Unwind(op) if op.linearity == Linearity::Custom);
+        let custom_backward = program.functions.iter().flat_map(|function| &function.insts).any(|inst| is_custom(&inst.op));
+        Transform { program: program.clone(), activity: Activity::default(), custom_backward, built: BTreeMap::new() }
+    }
+
+    /// Whether a backward step is linear in its cotangents, the parameters after the first `inputs`. It is, unless a custom rule is
+    /// part of it that is not.
+    pub(super) fn linearity(&self, bwd: FuncId, inputs: usize) -> Linearity {
+        let cotangents: Vec<bool> = (0..self.program.function(bwd).params.len()).map(|k| k >= inputs).collect();
+        match self.custom_backward && linear_in(&self.program, bwd, &cotangents).is_err() {
+            true => Linearity::Custom,
+            false => Linearity::Linear,
+        }
     }
 
     /// The function of that key; built the first time that it is asked for.

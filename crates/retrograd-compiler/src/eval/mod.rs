@@ -2,7 +2,7 @@
 //!
 //! An unwind keeps all states of its loop here; where they come from in machine code is the planner's business.
 
-use crate::ir::{Array, Data, Error, ErrorKind, ForOp, FuncId, Function, Inst, Op, Program, Type, UnwindArgs, UnwindOp};
+use crate::ir::{Array, Data, Error, ErrorKind, ForOp, FuncId, Function, Inst, Op, Program, Type, UnwindArgs, UnwindOp, WhileOp};
 
 /// Runs the entry of a verified Program.
 pub fn run(program: &Program, inputs: &[Array]) -> Result<Vec<Array>, Error> {
@@ -47,7 +47,9 @@ fn step(program: &Program, function: &Function, inst: &Inst, args: &[&Array]) ->
             call(program, body, owned(&args[1..]))
         }
         Op::For(op) => run_for(program, function, inst, op, args),
+        Op::While(op) => run_while(program, op, args),
         Op::Unwind(op) => run_unwind(program, function, inst, op, args),
+        Op::Call(op) => call(program, op.body, owned(args)),
     }
 }
 
@@ -83,6 +85,20 @@ fn run_for(program: &Program, function: &Function, inst: &Inst, op: &ForOp, args
     }
     carries.append(&mut emitted);
     Ok(carries)
+}
+
+fn run_while(program: &Program, op: &WhileOp, args: &[&Array]) -> Result<Vec<Array>, Error> {
+    let (c0, inv) = op.args(args);
+    let (mut carries, mut trips) = (owned(c0), 0);
+    loop {
+        let params = [carries.clone(), owned(inv)].concat();
+        if !call(program, op.cond, params.clone())?[0].as_bool()[0] {
+            carries.push(Array::int(trips));
+            return Ok(carries);
+        }
+        carries = call(program, op.body, params)?;
+        trips += 1;
+    }
 }
 
 fn run_unwind(program: &Program, function: &Function, inst: &Inst, op: &UnwindOp, args: &[&Array]) -> Result<Vec<Array>, Error> {

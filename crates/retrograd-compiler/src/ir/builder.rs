@@ -114,7 +114,7 @@ impl Builder {
         let function = self.function.borrow();
         function.insts.iter().rev().find(|inst| inst.results.contains(&value)).and_then(|inst| match &inst.op {
             Op::Row(row, attrs) if row.lowering == super::Lowering::Constant => Some(attrs.array("value").clone()),
-            Op::Row(..) | Op::If(_) | Op::For(_) | Op::Unwind(_) => None,
+            Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
         })
     }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::array::Data;
 use super::error::{Error, ErrorKind, Pos};
-use super::program::{ForOp, FuncId, Function, Inst, Op, Program, UnwindArgs, UnwindOp};
+use super::program::{ForOp, FuncId, Function, Inst, Linearity, Op, Program, UnwindArgs, UnwindOp, WhileOp};
 use super::row::{Lowering, Partial, Row, Rule};
 
 /// Checks that the results of a function are linear in the parameters marked as seeds, taken together; says for each result whether
@@ -28,13 +28,16 @@ pub fn linear_in(program: &Program, function: FuncId, seeds: &[bool]) -> Result<
     Analysis::new(program).judge(function, params)
 }
 
-/// Checks that every bwd that a function runs is linear in (a, g, r), knowing which of its other arguments are zero.
+/// Checks that every bwd that a function runs, unless it is marked otherwise, is linear in (a, g, r), knowing which of its other arguments are zero.
 pub(super) fn check_unwinds(program: &Program, id: FuncId) -> Result<(), Error> {
     let mut analysis = Analysis::new(program);
     let function = program.function(id);
     let mut kinds: Option<Vec<Kind>> = None;
     for inst in &function.insts {
         let Op::Unwind(op) = &inst.op else { continue };
+        if op.linearity == Linearity::Custom {
+            continue;
+        }
         let kinds = kinds.get_or_insert_with(|| analysis.values(id, &vec![Kind::Constant; function.params.len()]));
         let args: Vec<Kind> = inst.args.iter().map(|v| kinds[v.0 as usize]).collect();
         let UnwindArgs { invariants, streams, adjoints, emitted, running, .. } = op.args(&args);
@@ -134,6 +137,8 @@ impl<'p> Analysis<'p> {
                 self.join(function, inst, &then, &otherwise)
             }
             Op::For(op) => self.counted_loop(function, inst, op, args),
+            Op::While(op) => self.conditional_loop(function, inst, op, args),
+            Op::Call(op) => self.function(op.body, args.to_vec()),
             Op::Unwind(op) => self.unwind(function, inst, op, args),
         }
     }
@@ -154,6 +159,25 @@ impl<'p> Analysis<'p> {
             let joined = self.join(function, inst, &carries, stepped);
             if joined == carries {
                 return [&carries, emitted].concat();
+            }
+            carries = joined;
+        }
+    }
+
+    fn conditional_loop(&mut self, function: &Function, inst: &Inst, op: &WhileOp, args: &[Kind]) -> Vec<Kind> {
+        let (c0, inv) = op.args(args);
+        let mut carries = c0.to_vec();
+        loop {
+            let params = [&carries[..], inv].concat();
+            let more = self.function(op.cond, params.clone())[0];
+            if !self.is_constant(more) {
+                let kind = self.fault(function, inst, "a cotangent decides what runs");
+                return vec![kind; inst.results.len()];
+            }
+            let stepped = self.function(op.body, params);
+            let joined = self.join(function, inst, &carries, &stepped);
+            if joined == carries {
+                return [&carries[..], &[Kind::Constant]].concat();
             }
             carries = joined;
         }

@@ -19,7 +19,7 @@ pub use attr::{Attr, Attrs};
 pub use builder::{Builder, Expr};
 pub use error::{Error, ErrorKind, Pos};
 pub use linear::linear_in;
-pub use program::{ForOp, FuncId, Function, IfOp, Inst, Op, Program, UnwindArgs, UnwindOp, Value};
+pub use program::{CallOp, CustomRule, ForOp, FuncId, Function, IfOp, Inst, Linearity, Op, Program, UnwindArgs, UnwindOp, Value, WhileOp};
 pub use row::{Contribution, Lowering, Partial, Row, Rule, Sample, Scalar, Transpose, View, Write};
 pub use text::parse;
 pub use types::{DType, Type};

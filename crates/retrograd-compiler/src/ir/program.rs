@@ -59,8 +59,12 @@ pub enum Op {
     If(IfOp),
     /// A counted loop.
     For(ForOp),
-    /// The adjoint of a counted loop.
+    /// A loop that runs while a condition holds.
+    While(WhileOp),
+    /// The adjoint of a loop.
     Unwind(UnwindOp),
+    /// A function with arguments, perhaps with a derivative of its own.
+    Call(CallOp),
 }
 
 /// `if p, args {then, else}`: both bodies take `args` and return results of the same types.
@@ -88,10 +92,51 @@ pub struct ForOp {
     pub bound: usize,
 }
 
+/// `while c0, inv {cond, body} -> cN, trips`: as long as `cond(c, inv)` holds, `c = body(c, inv)`; `trips` (i64) says how often it did.
+///
+/// Arguments are grouped `c0 ++ inv`, results `cN ++ [trips]`. The states are those of `for trips, c0, inv` over the same step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WhileOp {
+    /// Whether there is one more step: a bool scalar.
+    pub cond: FuncId,
+    /// One step.
+    pub body: FuncId,
+    /// How many carries.
+    pub carries: usize,
+}
+
+/// `call args {body}`: what the body computes of the arguments.
+///
+/// Without a rule it is no more than its body, and `opt` puts that in its place. With one, `diff` takes the derivative from there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallOp {
+    /// What it computes.
+    pub body: FuncId,
+    /// Its derivative, where it is not that of the body.
+    pub rule: Option<CustomRule>,
+}
+
+/// A derivative that the user states. Only floats have tangents and cotangents: the others are left out of their lists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CustomRule {
+    /// `forward(args) -> (results, residuals)` and `backward(residuals, cts) -> cts of args`. Need not be linear in the cotangents.
+    Vjp {
+        /// What the backward part reads is among its results.
+        forward: FuncId,
+        /// From cotangents of the results to those of the arguments.
+        backward: FuncId,
+    },
+    /// `tangent(args, dargs) -> dresults`, linear in the tangents; reverse mode is its transpose.
+    Jvp {
+        /// From tangents of the arguments to those of the results.
+        tangent: FuncId,
+    },
+}
+
 /// `unwind n, c0, inv, xs, a, g, r0 {body, bwd} -> a', r', h`: for i = n−1 … 0, `(a, r, h_i) = bwd(i, c_i, inv, x_i, a, g_i, r)`,
 /// where `c_i` is the state that `for n, c0, inv, xs {body}` has before step i.
 ///
-/// `bwd` is linear in (a, g, r). Where the `c_i` come from is the planner's decision alone.
+/// `bwd` is linear in (a, g, r), unless a custom rule made it otherwise. Where the `c_i` come from is the planner's decision alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnwindOp {
     /// One step of the loop: `body(i, c, inv, x) -> c'` (no emitted streams).
@@ -112,6 +157,18 @@ pub struct UnwindOp {
     pub running: usize,
     /// Extent of every stream (0 where there is none).
     pub bound: usize,
+    /// Whether `bwd` is linear in its cotangents.
+    pub linearity: Linearity,
+}
+
+/// Whether a backward step is linear in its cotangents.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Linearity {
+    /// It is: the transpose of a derivative. The verifier checks it.
+    #[default]
+    Linear,
+    /// It need not be: a custom rule (clipping) is part of it. Reverse mode cannot differentiate it again.
+    Custom,
 }
 
 impl Program {
@@ -161,19 +218,46 @@ impl Inst {
             Op::Row(..) => vec![],
             Op::If(op) => vec![op.then_body, op.else_body],
             Op::For(op) => vec![op.body],
+            Op::While(op) => vec![op.cond, op.body],
             Op::Unwind(op) => vec![op.body, op.bwd],
+            Op::Call(op) => match &op.rule {
+                None => vec![op.body],
+                Some(CustomRule::Vjp { forward, backward }) => vec![op.body, *forward, *backward],
+                Some(CustomRule::Jvp { tangent }) => vec![op.body, *tangent],
+            },
         }
     }
 }
 
 impl Op {
+    /// The op over other bodies.
+    pub fn map_bodies(&mut self, new: impl Fn(FuncId) -> FuncId) {
+        match self {
+            Op::Row(..) => {}
+            Op::If(op) => (op.then_body, op.else_body) = (new(op.then_body), new(op.else_body)),
+            Op::For(op) => op.body = new(op.body),
+            Op::While(op) => (op.cond, op.body) = (new(op.cond), new(op.body)),
+            Op::Unwind(op) => (op.body, op.bwd) = (new(op.body), new(op.bwd)),
+            Op::Call(op) => {
+                op.body = new(op.body);
+                match &mut op.rule {
+                    None => {}
+                    Some(CustomRule::Vjp { forward, backward }) => (*forward, *backward) = (new(*forward), new(*backward)),
+                    Some(CustomRule::Jvp { tangent }) => *tangent = new(*tangent),
+                }
+            }
+        }
+    }
+
     /// Name in the text form.
     pub fn name(&self) -> &'static str {
         match self {
             Op::Row(row, _) => row.name,
             Op::If(_) => "if",
             Op::For(_) => "for",
+            Op::While(_) => "while",
             Op::Unwind(_) => "unwind",
+            Op::Call(_) => "call",
         }
     }
 }
@@ -199,6 +283,18 @@ impl ForOp {
     /// Results of the instruction as (cN, ys); also results of the body as (c', y).
     pub fn results<'a, T>(&self, results: &'a [T]) -> (&'a [T], &'a [T]) {
         results.split_at(self.carries)
+    }
+}
+
+impl WhileOp {
+    /// Arguments of the instruction as (c0, inv); also parameters of the condition and of the body as (c, inv).
+    pub fn args<'a, T>(&self, args: &'a [T]) -> (&'a [T], &'a [T]) {
+        args.split_at(self.carries)
+    }
+
+    /// Results of the instruction as (cN, trips).
+    pub fn results<'a, T: Copy>(&self, results: &'a [T]) -> (&'a [T], T) {
+        (&results[..self.carries], results[self.carries])
     }
 }
 

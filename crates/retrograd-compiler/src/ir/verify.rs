@@ -3,7 +3,7 @@
 use super::attr::{Attr, AttrKind, Attrs};
 use super::error::{Error, ErrorKind, Pos};
 use super::linear::check_unwinds;
-use super::program::{ForOp, FuncId, Function, IfOp, Inst, Op, Program, UnwindArgs, UnwindOp, Value};
+use super::program::{CallOp, CustomRule, ForOp, FuncId, Function, IfOp, Inst, Op, Program, UnwindArgs, UnwindOp, Value, WhileOp};
 use super::row::Row;
 use super::types::{DType, Type};
 
@@ -11,7 +11,7 @@ use super::types::{DType, Type};
 pub const MAX_NESTING: usize = 64;
 
 /// Checks a Program: values defined once and before use, attributes present, types as inferred, bodies that fit their control flow
-/// and do not recurse, and every `bwd` linear in its cotangents.
+/// and do not recurse, and every `bwd` linear in its cotangents unless it is marked otherwise.
 ///
 /// ```
 /// use retrograd_compiler::{ir, ops};
@@ -143,7 +143,9 @@ impl Checker<'_> {
             Op::Row(row, attrs) => self.row(inst, row, attrs),
             Op::If(op) => self.branch(inst, op),
             Op::For(op) => self.counted_loop(inst, op),
+            Op::While(op) => self.conditional_loop(inst, op),
             Op::Unwind(op) => self.unwind(inst, op),
+            Op::Call(op) => self.call(inst, op),
         }
     }
 
@@ -215,6 +217,36 @@ impl Checker<'_> {
         let params = [vec![count.1.clone()], owned(c0), owned(inv), self.rows(inst, xs, op.bound)?].concat();
         self.signature(inst, op.body, &params, &[owned(c0), self.rows(inst, ys, op.bound)?].concat())?;
         self.same(inst, "results", &owned(c0), &owned(&results[..op.carries]))
+    }
+
+    fn conditional_loop(&self, inst: &Inst, op: &WhileOp) -> Result<(), Error> {
+        if inst.args.len() < op.carries || inst.results.len() != op.carries.saturating_add(1) {
+            let found = format!("found {} arguments and {} results", inst.args.len(), inst.results.len());
+            return self.fail(inst, format!("has {} carries and returns them and its trips, {found}", op.carries));
+        }
+        let args = self.types(&inst.args);
+        let (c0, _) = op.args(&args);
+        self.signature(inst, op.cond, &args, &[Type::scalar(DType::Bool)])?;
+        self.signature(inst, op.body, &args, c0)?;
+        self.same(inst, "results", &[c0, &[Type::scalar(DType::I64)]].concat(), &self.types(&inst.results))
+    }
+
+    fn call(&self, inst: &Inst, op: &CallOp) -> Result<(), Error> {
+        let (args, results) = (self.types(&inst.args), self.types(&inst.results));
+        self.signature(inst, op.body, &args, &results)?;
+        let floats = |types: &[Type]| types.iter().filter(|ty| ty.dtype.is_float()).cloned().collect::<Vec<_>>();
+        match &op.rule {
+            None => Ok(()),
+            Some(CustomRule::Vjp { forward, backward }) => {
+                let found = self.program.function(*forward).result_types();
+                let Some(residuals) = found.strip_prefix(&results[..]) else {
+                    return self.same(inst, &format!("first results of `{}`", self.program.function(*forward).name), &results, &found);
+                };
+                self.signature(inst, *forward, &args, &found)?;
+                self.signature(inst, *backward, &[residuals, &floats(&results)].concat(), &floats(&args))
+            }
+            Some(CustomRule::Jvp { tangent }) => self.signature(inst, *tangent, &[&args[..], &floats(&args)].concat(), &floats(&results)),
+        }
     }
 
     fn unwind(&self, inst: &Inst, op: &UnwindOp) -> Result<(), Error> {

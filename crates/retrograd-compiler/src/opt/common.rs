@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use super::edit::Editor;
 use super::functions::rewrite;
-use crate::ir::{Array, Attr, Attrs, DType, Data, FuncId, Function, Inst, Op, Program, Type, Value};
+use crate::ir::{Array, Attr, Attrs, CustomRule, DType, Data, FuncId, Function, Inst, Linearity, Op, Program, Type, Value};
 
 /// The Program with every value of a function computed once, by its first instruction, and every function there once.
 pub fn common(program: &Program) -> Program {
@@ -121,9 +121,18 @@ fn op_key(op: &Op, class: impl Fn(FuncId) -> u32) -> OpKey {
         Op::If(f) => OpKey::Control(op.name(), vec![class(f.then_body), class(f.else_body)], vec![]),
         Op::For(f) => OpKey::Control(op.name(), vec![class(f.body)], vec![f.carries, f.invariants, f.bound]),
         Op::Unwind(f) => {
-            let groups = vec![f.carries, f.invariants, f.streams, f.adjoints, f.emitted, f.running, f.bound];
+            let custom = usize::from(f.linearity == Linearity::Custom);
+            let groups = vec![f.carries, f.invariants, f.streams, f.adjoints, f.emitted, f.running, f.bound, custom];
             OpKey::Control(op.name(), vec![class(f.body), class(f.bwd)], groups)
         }
+        Op::While(f) => OpKey::Control(op.name(), vec![class(f.cond), class(f.body)], vec![f.carries]),
+        Op::Call(f) => match &f.rule {
+            None => OpKey::Control(op.name(), vec![class(f.body)], vec![]),
+            Some(CustomRule::Vjp { forward, backward }) => {
+                OpKey::Control(op.name(), [f.body, *forward, *backward].map(class).to_vec(), vec![])
+            }
+            Some(CustomRule::Jvp { tangent }) => OpKey::Control(op.name(), [f.body, *tangent].map(class).to_vec(), vec![]),
+        },
     }
 }
 

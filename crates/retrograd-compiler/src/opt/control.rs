@@ -3,7 +3,7 @@
 
 use super::edit::{Editor, literal, repeat};
 use super::functions::rewrite;
-use crate::ir::{Array, ForOp, FuncId, Function, IfOp, Inst, Op, Pos, Program, Type, UnwindArgs, UnwindOp, Value};
+use crate::ir::{Array, ForOp, FuncId, Function, IfOp, Inst, Lowering, Op, Pos, Program, Type, UnwindArgs, UnwindOp, Value, WhileOp};
 
 /// The Program with known control flow dissolved.
 pub fn control(program: &Program) -> Program {
@@ -11,9 +11,10 @@ pub fn control(program: &Program) -> Program {
         let mut editor = Editor::new(function);
         for inst in &function.insts {
             match &inst.op {
-                Op::Row(..) => editor.copy(inst),
+                Op::Row(..) | Op::Call(_) => editor.copy(inst),
                 Op::If(op) => rewrite_if(out, &mut editor, inst, op),
                 Op::For(op) => rewrite_for(out, &mut editor, inst, op),
+                Op::While(op) => rewrite_while(out, &mut editor, inst, op),
                 Op::Unwind(op) => rewrite_unwind(out, &mut editor, inst, op),
             }
         }
@@ -59,11 +60,12 @@ fn rewrite_for(out: &mut Program, editor: &mut Editor<'_>, inst: &Inst, op: &For
         Some(_) | None => {}
     }
     // A carry that the body returns as it came is an invariant, and its final value is its first.
-    let fixed = fixed_carries(out.function(op.body), op.carries);
+    let fixed = fixed_carries(out.function(op.body), 1, op.carries);
     let carried: Vec<Value> = pick(&inst.results[..op.carries], &fixed, false).chain(inst.results[op.carries..].iter().copied()).collect();
     inst.results.iter().zip(c0).zip(&fixed).filter(|(_, fixed)| **fixed).for_each(|((result, c), _)| editor.bind(*result, *c));
-    let body = settle(out, op.body, &fixed, op.invariants);
-    let args = settled(&args, &fixed, op.invariants);
+    let body = settle_params(out, op.body, 1, &fixed, op.invariants);
+    let body = drop_results(out, body, &fixed);
+    let args = settled(&args, 1, &fixed, op.invariants);
     let carries = fixed.iter().filter(|fixed| !**fixed).count();
     let invariants = op.invariants + op.carries - carries;
     // Known invariants move into the body.
@@ -73,6 +75,36 @@ fn rewrite_for(out: &mut Program, editor: &mut Editor<'_>, inst: &Inst, op: &For
     let invariants = invariants + args.len() - before;
     let op = ForOp { body: bodies[0], carries, invariants, bound: op.bound };
     editor.replace(inst, Op::For(op), args, &carried);
+}
+
+fn rewrite_while(out: &mut Program, editor: &mut Editor<'_>, inst: &Inst, op: &WhileOp) {
+    let args = editor.values(&inst.args);
+    let (c0, inv) = op.args(&args);
+    // while c0 {false, body} = c0, 0
+    if literal_result(out.function(op.cond)).is_some_and(|literal| !literal.as_bool()[0]) {
+        let zero = editor.full(Array::int(0), &[], &inst.pos);
+        return editor.bind_all(inst, &[c0, &[zero]].concat());
+    }
+    // A carry that the body returns as it came is an invariant of both, and its final value is its first.
+    let fixed = fixed_carries(out.function(op.body), 0, op.carries);
+    let carried: Vec<Value> = pick(&inst.results[..op.carries], &fixed, false).chain(inst.results[op.carries..].iter().copied()).collect();
+    inst.results.iter().zip(c0).zip(&fixed).filter(|(_, fixed)| **fixed).for_each(|((result, c), _)| editor.bind(*result, *c));
+    let [cond, body] = [op.cond, op.body].map(|body| settle_params(out, body, 0, &fixed, inv.len()));
+    let body = drop_results(out, body, &fixed);
+    let args = settled(&args, 0, &fixed, inv.len());
+    let carries = fixed.iter().filter(|fixed| !**fixed).count();
+    // Known invariants move into the bodies.
+    let (args, bodies) = sink(out, editor, &args, carries..args.len(), &[(cond, 0), (body, 0)], &inst.pos);
+    editor.replace(inst, Op::While(WhileOp { cond: bodies[0], body: bodies[1], carries }), args, &carried);
+}
+
+/// The literal that the one result of a function is.
+fn literal_result(function: &Function) -> Option<&Array> {
+    let inst = function.insts.iter().find(|inst| inst.results.contains(&function.results[0]))?;
+    match &inst.op {
+        Op::Row(row, attrs) if row.lowering == Lowering::Constant => Some(attrs.array("value")),
+        Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
+    }
 }
 
 fn rewrite_unwind(out: &mut Program, editor: &mut Editor<'_>, inst: &Inst, op: &UnwindOp) {
@@ -92,10 +124,10 @@ fn rewrite_unwind(out: &mut Program, editor: &mut Editor<'_>, inst: &Inst, op: &
     }
     let through: Vec<Value> = [adjoints, running].concat();
     // A carry that the body returns as it came is an invariant of both.
-    let fixed = fixed_carries(out.function(op.body), op.carries);
-    let bodies = [op.body, op.bwd].map(|body| settle_params(out, body, &fixed, op.invariants));
+    let fixed = fixed_carries(out.function(op.body), 1, op.carries);
+    let bodies = [op.body, op.bwd].map(|body| settle_params(out, body, 1, &fixed, op.invariants));
     let body = drop_results(out, bodies[0], &fixed);
-    let args = settled(&args, &fixed, op.invariants);
+    let args = settled(&args, 1, &fixed, op.invariants);
     let carries = fixed.iter().filter(|fixed| !**fixed).count();
     let invariants = op.invariants + op.carries - carries;
     let before = args.len();
@@ -113,31 +145,26 @@ fn rewrite_unwind(out: &mut Program, editor: &mut Editor<'_>, inst: &Inst, op: &
     }
 }
 
-/// Carries that a body returns as they came.
-fn fixed_carries(body: &Function, carries: usize) -> Vec<bool> {
-    (0..carries).map(|k| body.results[k] == body.params[1 + k]).collect()
+/// Carries, the first of them at a place, that a body returns as they came.
+fn fixed_carries(body: &Function, first: usize, carries: usize) -> Vec<bool> {
+    (0..carries).map(|k| body.results[k] == body.params[first + k]).collect()
 }
 
 fn pick<'a>(list: &'a [Value], marks: &'a [bool], mark: bool) -> impl Iterator<Item = Value> + 'a {
     list.iter().zip(marks).filter(move |(_, found)| **found == mark).map(|(value, _)| *value)
 }
 
-/// A list grouped `[i] ++ carries ++ invariants ++ rest`, with the marked carries moved to the end of the invariants.
-fn settled(list: &[Value], fixed: &[bool], invariants: usize) -> Vec<Value> {
-    let (carries, rest) = list[1..].split_at(fixed.len());
+/// A list with `carries ++ invariants` from the place `first` on, the marked carries moved to the end of the invariants.
+fn settled(list: &[Value], first: usize, fixed: &[bool], invariants: usize) -> Vec<Value> {
+    let (carries, rest) = list[first..].split_at(fixed.len());
     let (invariants, rest) = rest.split_at(invariants);
     let (kept, moved) = (pick(carries, fixed, false), pick(carries, fixed, true));
-    list[..1].iter().copied().chain(kept).chain(invariants.iter().copied()).chain(moved).chain(rest.iter().copied()).collect()
+    list[..first].iter().copied().chain(kept).chain(invariants.iter().copied()).chain(moved).chain(rest.iter().copied()).collect()
 }
 
-/// A copy of a loop's body with the marked carries as invariants.
-fn settle(out: &mut Program, body: FuncId, fixed: &[bool], invariants: usize) -> FuncId {
-    let body = settle_params(out, body, fixed, invariants);
-    drop_results(out, body, fixed)
-}
-
-fn settle_params(out: &mut Program, id: FuncId, fixed: &[bool], invariants: usize) -> FuncId {
-    change(out, id, fixed.contains(&true), |body| body.params = settled(&body.params, fixed, invariants))
+/// A copy of a body with the marked carries as invariants.
+fn settle_params(out: &mut Program, id: FuncId, first: usize, fixed: &[bool], invariants: usize) -> FuncId {
+    change(out, id, fixed.contains(&true), |body| body.params = settled(&body.params, first, fixed, invariants))
 }
 
 fn drop_results(out: &mut Program, id: FuncId, fixed: &[bool]) -> FuncId {

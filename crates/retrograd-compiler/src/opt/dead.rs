@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use super::edit::Editor;
 use super::functions::compact;
-use crate::ir::{ForOp, FuncId, Function, IfOp, Inst, Op, Program, UnwindOp, Value};
+use crate::ir::{CallOp, CustomRule, ForOp, FuncId, Function, IfOp, Inst, Op, Program, UnwindOp, Value, WhileOp};
 
 /// The Program without what no result needs: instructions, results and arguments of control flow, functions. The entry keeps its
 /// parameters and results.
@@ -85,7 +85,11 @@ impl<'p> Slicer<'p> {
             Op::Row(..) => Kept { args: vec![true; inst.args.len()], results },
             Op::If(op) => self.keep_if(op, results),
             Op::For(op) => self.keep_for(op, results),
+            Op::While(op) => self.keep_while(op, results),
             Op::Unwind(op) => self.keep_unwind(op, results),
+            Op::Call(CallOp { body, rule: None }) => Kept { args: self.reads(*body, &results), results },
+            // The functions of a rule take and return what the body does, so nothing of it goes.
+            Op::Call(CallOp { rule: Some(_), .. }) => Kept { args: vec![true; inst.args.len()], results: vec![true; results.len()] },
         }
     }
 
@@ -104,6 +108,15 @@ impl<'p> Slicer<'p> {
         }
         args[0] = true;
         merge(&mut args[1..], &results[..op.carries]);
+        Kept { args, results }
+    }
+
+    /// A carry is live iff its final value is read, or the condition or a live result of the body reads it. The trips are always there.
+    fn keep_while(&mut self, op: &WhileOp, mut results: Vec<bool>) -> Kept {
+        let mut args = self.reads(op.cond, &[true]);
+        merge(&mut args, &results[..op.carries]);
+        while merge(&mut results[..op.carries], &args[..op.carries]) | merge(&mut args, &self.reads(op.body, &results[..op.carries])) {}
+        results[op.carries] = true;
         Kept { args, results }
     }
 
@@ -189,7 +202,26 @@ impl<'p> Slicer<'p> {
                     emitted: count(groups.emitted),
                     running: count(groups.running),
                     bound: bound(op.bound, streams),
+                    linearity: op.linearity,
                 })
+            }
+            Op::While(op) => {
+                let carries = &results[..op.carries];
+                let (cond, body) = (self.slice(op.cond, &[true], args), self.slice(op.body, carries, args));
+                Op::While(WhileOp { cond, body, carries: count(carries) })
+            }
+            Op::Call(CallOp { body, rule }) => {
+                let whole = |slicer: &mut Self, id: FuncId| {
+                    let function = slicer.program.function(id);
+                    slicer.slice(id, &vec![true; function.results.len()], &vec![true; function.params.len()])
+                };
+                let rule = rule.as_ref().map(|rule| match rule {
+                    CustomRule::Vjp { forward, backward } => {
+                        CustomRule::Vjp { forward: whole(self, *forward), backward: whole(self, *backward) }
+                    }
+                    CustomRule::Jvp { tangent } => CustomRule::Jvp { tangent: whole(self, *tangent) },
+                });
+                Op::Call(CallOp { body: self.slice(*body, results, args), rule })
             }
         }
     }

@@ -107,7 +107,7 @@ impl<'f> Editor<'f> {
         let inst = &self.to.insts[self.definitions[value.0 as usize]?];
         match &inst.op {
             Op::Row(row, attrs) => Some((row, attrs, &inst.args)),
-            Op::If(_) | Op::For(_) | Op::Unwind(_) => None,
+            Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
         }
     }
 

@@ -16,7 +16,7 @@ pub fn fold(program: &Program) -> Program {
         for inst in &function.insts {
             match &inst.op {
                 Op::Row(row, attrs) => fold_row(&mut editor, inst, row, attrs, function.ty(inst.results[0])),
-                Op::If(_) | Op::For(_) | Op::Unwind(_) => editor.copy(inst),
+                Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => editor.copy(inst),
             }
         }
         out.add(editor.finish())

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::ir::{FuncId, Function, Inst, Op, Program};
+use crate::ir::{FuncId, Function, Inst, Program};
 
 /// The functions that the entry reaches, in the order of their first use, the entry first; names become unique.
 ///
@@ -15,7 +15,7 @@ pub fn compact(program: &Program) -> Program {
     }
     let mut functions: Vec<Function> = order.iter().map(|id| program.function(*id).clone()).collect();
     for inst in functions.iter_mut().flat_map(|function| &mut function.insts) {
-        map_bodies(inst, |id| renumbered[usize::from(id)].expect("bodies of reached functions are reached"));
+        inst.op.map_bodies(|id| renumbered[usize::from(id)].expect("bodies of reached functions are reached"));
     }
     name_uniquely(&mut functions);
     Program { functions, entry: FuncId(0) }
@@ -44,7 +44,7 @@ pub(super) fn rewrite(program: &Program, mut pass: impl FnMut(&mut Program, &Fun
     for id in bodies_first(program) {
         let mut function = program.function(id).clone();
         for inst in &mut function.insts {
-            map_bodies(inst, |id| new[usize::from(id)].expect("bodies come before their users"));
+            inst.op.map_bodies(|id| new[usize::from(id)].expect("bodies come before their users"));
         }
         new[usize::from(id)] = Some(pass(&mut out, &function));
         out.entry = new[usize::from(id)].expect("just set");
@@ -64,16 +64,6 @@ fn bodies_first(program: &Program) -> Vec<FuncId> {
     let mut order = Vec::new();
     visit(program, program.entry, &mut vec![false; program.functions.len()], &mut order);
     order
-}
-
-/// Replaces the bodies of an instruction.
-pub(super) fn map_bodies(inst: &mut Inst, new: impl Fn(FuncId) -> FuncId) {
-    match &mut inst.op {
-        Op::Row(..) => {}
-        Op::If(op) => (op.then_body, op.else_body) = (new(op.then_body), new(op.else_body)),
-        Op::For(op) => op.body = new(op.body),
-        Op::Unwind(op) => (op.body, op.bwd) = (new(op.body), new(op.bwd)),
-    }
 }
 
 /// The first function of a name keeps it; its copies are numbered: `step`, `step_2`, `step_3`.

@@ -5,7 +5,7 @@
 
 use super::edit::Editor;
 use super::functions::rewrite;
-use crate::ir::{Array, DType, ForOp, FuncId, Function, Inst, Lowering, Op, Program, Row, Scalar, UnwindOp, Value, View};
+use crate::ir::{Array, DType, ForOp, FuncId, Function, Inst, Lowering, Op, Program, Row, Scalar, UnwindOp, Value, View, WhileOp};
 
 /// The Program with scalar invariants computed before their loops, innermost loops first.
 pub fn hoist(program: &Program) -> Program {
@@ -13,8 +13,9 @@ pub fn hoist(program: &Program) -> Program {
         let mut editor = Editor::new(function);
         for inst in &function.insts {
             match &inst.op {
-                Op::Row(..) | Op::If(_) => editor.copy(inst),
+                Op::Row(..) | Op::If(_) | Op::Call(_) => editor.copy(inst),
                 Op::For(op) => hoist_for(out, &mut editor, inst, op),
+                Op::While(op) => hoist_while(out, &mut editor, inst, op),
                 Op::Unwind(op) => hoist_unwind(out, &mut editor, inst, op),
             }
         }
@@ -38,33 +39,50 @@ fn hoist_for(out: &mut Program, editor: &mut Editor<'_>, inst: &Inst, op: &ForOp
     editor.replace(inst, Op::For(ForOp { body, invariants: op.invariants + count, ..op.clone() }), args, &inst.results);
 }
 
-/// Invariants of an unwind go to both of its bodies, whichever of them had the instruction.
+fn hoist_while(out: &mut Program, editor: &mut Editor<'_>, inst: &Inst, op: &WhileOp) {
+    let mut args = editor.values(&inst.args);
+    let invariants = op.carries..args.len();
+    let [cond, body] = hoist_shared(out, editor, &mut args, invariants, [op.cond, op.body]);
+    editor.replace(inst, Op::While(WhileOp { cond, body, carries: op.carries }), args, &inst.results);
+}
+
 fn hoist_unwind(out: &mut Program, editor: &mut Editor<'_>, inst: &Inst, op: &UnwindOp) {
     let mut args = editor.values(&inst.args);
+    let before = args.len();
     let first = 1 + op.carries;
-    let mut op = op.clone();
-    let choices: [fn(&mut UnwindOp) -> [&mut FuncId; 2]; 2] = [|op| [&mut op.body, &mut op.bwd], |op| [&mut op.bwd, &mut op.body]];
-    for choice in choices {
-        let last = first + op.invariants;
-        let [from, other] = choice(&mut op);
-        let body = out.function(*from).clone();
+    let [body, bwd] = hoist_shared(out, editor, &mut args, first..first + op.invariants, [op.body, op.bwd]);
+    let invariants = op.invariants + args.len() - before;
+    editor.replace(inst, Op::Unwind(UnwindOp { body, bwd, invariants, ..op.clone() }), args, &inst.results);
+}
+
+/// New invariants of two bodies that share theirs, at the same places, go to both, whichever of them had the instruction.
+fn hoist_shared(
+    out: &mut Program,
+    editor: &mut Editor<'_>,
+    args: &mut Vec<Value>,
+    invariants: std::ops::Range<usize>,
+    mut bodies: [FuncId; 2],
+) -> [FuncId; 2] {
+    let (first, mut last) = (invariants.start, invariants.end);
+    for from in [0, 1] {
+        let body = out.function(bodies[from]).clone();
         let moved = leaving(&body, &body.params[first..last]);
         if moved.is_empty() {
             continue;
         }
         let values = place_before(editor, &body, &moved, &body.params[first..last], &args[first..last]);
         let types = values.iter().map(|v| editor.ty(*v).clone());
-        let mut ignoring = out.function(*other).clone();
+        let mut ignoring = out.function(bodies[1 - from]).clone();
         let start = ignoring.types.len();
         ignoring.types.extend(types);
         let ignored = (start..ignoring.types.len()).map(|v| Value(u32::try_from(v).expect("fewer than 2^32 values")));
         ignoring.params.splice(last..last, ignored);
-        *other = out.add(ignoring);
-        *from = out.add(without(body, &moved, last));
-        op.invariants += values.len();
-        args.splice(last..last, values);
+        bodies[1 - from] = out.add(ignoring);
+        bodies[from] = out.add(without(body, &moved, last));
+        args.splice(last..last, values.iter().copied());
+        last += values.len();
     }
-    editor.replace(inst, Op::Unwind(op), args, &inst.results);
+    bodies
 }
 
 /// What a value of a body depends on.

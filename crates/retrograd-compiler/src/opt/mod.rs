@@ -4,6 +4,7 @@
 //! bounds) that only such a value would have met goes with it; everything else is the same for all inputs, NaN, infinities and -0.0
 //! included.
 
+mod calls;
 mod common;
 mod control;
 mod dead;
@@ -14,6 +15,7 @@ mod hoist;
 
 use crate::ir::Program;
 
+pub use calls::{all_calls, calls};
 pub use common::common;
 pub use control::control;
 pub use dead::{dead_code, live_insts};
@@ -25,7 +27,8 @@ pub use hoist::hoist;
 pub type Pass = fn(&Program) -> Program;
 
 /// The passes of one round, in order, by name.
-pub const PASSES: &[(&str, Pass)] = &[("fold", fold), ("control", control), ("common", common), ("hoist", hoist), ("dead_code", dead_code)];
+pub const PASSES: &[(&str, Pass)] =
+    &[("calls", calls), ("fold", fold), ("control", control), ("common", common), ("hoist", hoist), ("dead_code", dead_code)];
 
 /// Rounds of all passes. Constants sink and scalars rise by one loop per round, so deep nests take some; more than this is not worth it.
 const ROUNDS: usize = 32;

@@ -71,7 +71,7 @@ fn visit(program: &Program, id: FuncId, depth: usize, facts: &mut Facts) {
             let sweep = if pairs.iter().any(|pair| pair.unwind_inst == k) { Sweep::Paired } else { Sweep::Alone };
             facts.loops.push(loop_facts(program, function, inst, op, depth, sweep));
         }
-        let deeper = depth + usize::from(matches!(inst.op, Op::For(_) | Op::Unwind(_)));
+        let deeper = depth + usize::from(matches!(inst.op, Op::For(_) | Op::While(_) | Op::Unwind(_)));
         inst.bodies().into_iter().for_each(|body| visit(program, body, deeper, facts));
     }
 }
@@ -98,7 +98,7 @@ fn constant(function: &Function, value: Value) -> Option<&Array> {
     let inst = function.insts.iter().find(|inst| inst.results.contains(&value))?;
     match &inst.op {
         Op::Row(row, attrs) if *row == &crate::ops::CONSTANT => Some(attrs.array("value")),
-        Op::Row(..) | Op::If(_) | Op::For(_) | Op::Unwind(_) => None,
+        Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
     }
 }
 
@@ -120,6 +120,8 @@ fn inst_cost(program: &Program, function: &Function, inst: &Inst) -> u64 {
         }
         Op::If(op) => body(op.then_body).max(body(op.else_body)),
         Op::For(op) => steps().saturating_mul(body(op.body)),
+        Op::While(op) => UNKNOWN_STEPS.saturating_mul(body(op.cond) + body(op.body)),
         Op::Unwind(op) => steps().saturating_mul(body(op.body) + body(op.bwd)),
+        Op::Call(op) => body(op.body),
     }
 }

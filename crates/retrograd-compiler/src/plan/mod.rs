@@ -18,7 +18,8 @@ pub use explain::bytes_in_words;
 pub use facts::{Facts, LoopFacts, Residual};
 pub use strategy::Strategy;
 
-use crate::ir::{Error, ErrorKind, FuncId, Pos, Program};
+use crate::ir::{Error, ErrorKind, FuncId, Op, Pos, Program};
+use crate::opt;
 use place::{Placed, place};
 use schedule::Schedule;
 
@@ -75,6 +76,8 @@ pub struct Plan {
 
 /// Plans a Program: the strategy's decision for the most spare bytes that still fit the budget.
 pub fn plan(program: &Program, request: &Request) -> Result<Plan, Error> {
+    let program = &opt::all_calls(program);
+    check_supported(program)?;
     let facts = facts::facts(program);
     let strategy = &request.strategy;
     let attempt = |spare: Option<u64>| -> Result<(Decision, Placed), Error> {
@@ -87,6 +90,17 @@ pub fn plan(program: &Program, request: &Request) -> Result<Plan, Error> {
         Some(budget) => within(budget, attempt)?,
     };
     Ok(Plan { strategy: strategy.name(), budget: request.budget, bytes_peak: placed.bytes, decision, facts, placed })
+}
+
+fn check_supported(program: &Program) -> Result<(), Error> {
+    let mut insts = program.functions.iter().flat_map(|function| &function.insts);
+    match insts.find(|inst| matches!(inst.op, Op::While(_))) {
+        None => Ok(()),
+        Some(inst) => {
+            let message = "`while` runs in the interpreter only, not yet as machine code; use `for` where the count is known at entry";
+            Err(Error::new(ErrorKind::Unsupported, inst.pos.clone(), message))
+        }
+    }
 }
 
 /// Starts from the least memory, offers what is left of the budget, and takes back what a decision overdraws.

@@ -102,6 +102,8 @@ impl Numbers<'_> {
             Op::Row(row, attrs) => format!("{} {attrs:?}", row.name),
             Op::If(_) => format!("if {:?}", self.bodies(inst)),
             Op::For(op) => format!("for {} {} {} {:?}", op.carries, op.invariants, op.bound, self.bodies(inst)),
+            Op::While(op) => format!("while {} {:?}", op.carries, self.bodies(inst)),
+            Op::Call(_) => format!("call {:?}", self.bodies(inst)),
             Op::Unwind(op) => {
                 let counts = [op.carries, op.invariants, op.streams, op.adjoints, op.emitted, op.running, op.bound];
                 format!("unwind {counts:?} {:?}", self.bodies(inst))

@@ -174,7 +174,7 @@ impl<'f> Cut<'f> {
                 | Lowering::Sum
                 | Lowering::Dot => None,
             },
-            Op::If(_) | Op::For(_) | Op::Unwind(_) => None,
+            Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
         }
     }
 

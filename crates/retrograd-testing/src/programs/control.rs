@@ -1,6 +1,7 @@
-//! Random branches, loops and adjoints of loops.
+//! Random branches, loops, calls and adjoints of loops.
 
-use retrograd_compiler::ir::{DType, ForOp, FuncId, IfOp, Op, Type, UnwindOp, Value};
+use retrograd_compiler::ir::{Builder, CallOp, DType, ForOp, FuncId, IfOp, Linearity, Op, Type, UnwindOp, Value, WhileOp};
+use retrograd_compiler::ops;
 
 use super::{Draft, ELEMENTS, Kind, Place, Scope, Slot};
 
@@ -84,6 +85,58 @@ impl Draft {
         }
     }
 
+    /// A loop that ends at the latest when its first carry, which counts, has reached its first invariant.
+    pub(super) fn conditional(&mut self, s: &mut Scope) {
+        let count = self.count(s);
+        let (carries, invariants) = (self.slots(0, 3), self.slots(0, 2));
+        let place = inside(s, &count);
+        let index = Slot { kind: Kind::Index, ty: Type::scalar(DType::I64), most: count.most.max(1) as f64 };
+        let params = [vec![index.clone()], carries.clone(), invariants.clone()].concat();
+        let inner = self.function("turn", &params, &carries, &place);
+        let mask = Slot { kind: Kind::Mask, ty: Type::scalar(DType::Bool), most: 0.0 };
+        let more = if self.chance(2) { Some(self.function("more", &params, &[mask], &place)) } else { None };
+
+        // Parameters (counter, carries, count, invariants); the functions inside do not see the count.
+        let bounded = |draft: &Draft, name: &str, build: &dyn Fn(&Draft, &Builder, Value, &[Value]) -> Vec<Value>| {
+            let b = Builder::new(name);
+            let before = b.params(params[..=carries.len()].iter().map(|slot| slot.ty.clone()));
+            let last = b.param(index.ty.clone());
+            let after = b.params(invariants.iter().map(|slot| slot.ty.clone()));
+            let results = build(draft, &b, last, &[before, after].concat());
+            b.finish(results)
+        };
+        let cond = bounded(self, "cond", &|draft, b, last, params| {
+            let below = b.row(&ops::LT, Default::default(), &[params[0], last]);
+            let more = more.map(|more| b.inline(&draft.functions[usize::from(more)], params)[0]);
+            vec![more.map_or(below, |more| b.row(&ops::AND, Default::default(), &[below, more]))]
+        });
+        let body = bounded(self, "turned", &|draft, b, _, params| {
+            let next = b.inline(&draft.functions[usize::from(inner)], params);
+            [vec![b.add(params[0], b.int(1))], next].concat()
+        });
+        self.functions.extend([cond, body]);
+        let ids = self.functions.len() as u32;
+        let op = WhileOp { cond: FuncId(ids - 2), body: FuncId(ids - 1), carries: 1 + carries.len() };
+        let mut args = vec![s.b.int(0)];
+        args.extend(carries.iter().map(|slot| self.arg(s, slot)).collect::<Vec<_>>());
+        args.push(count.value);
+        args.extend(invariants.iter().map(|slot| self.arg(s, slot)).collect::<Vec<_>>());
+        let trips = Slot { most: count.most as f64 + 1.0, ..index };
+        let results = [vec![trips.clone()], carries, vec![trips]].concat();
+        let values = s.b.push(Op::While(op), args, results.iter().map(|slot| slot.ty.clone()).collect());
+        self.take(s, values, &results);
+    }
+
+    pub(super) fn call(&mut self, s: &mut Scope) {
+        let (params, results) = (self.slots(0, 4), self.slots(1, 3));
+        let place = Place { depth: s.place.depth - 1, ..s.place };
+        let body = self.function("called", &params, &results, &place);
+        let args = params.iter().map(|slot| self.arg(s, slot)).collect();
+        let types = results.iter().map(|slot| slot.ty.clone()).collect();
+        let values = s.b.push(Op::Call(CallOp { body, rule: None }), args, types);
+        self.take(s, values, &results);
+    }
+
     pub(super) fn unwind(&mut self, s: &mut Scope) {
         let count = self.count(s);
         let bound = count.most.max(1);
@@ -114,6 +167,7 @@ impl Draft {
             emitted: emitted.len(),
             running: running.len(),
             bound,
+            linearity: Linearity::Linear,
         };
         let results = [adjoints, running, streams(&rows, bound)].concat();
         let values = s.b.push(Op::Unwind(op), args, results.iter().map(|slot| slot.ty.clone()).collect());

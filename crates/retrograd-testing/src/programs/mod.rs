@@ -188,7 +188,7 @@ impl Draft {
     }
 
     fn inst(&mut self, s: &mut Scope) {
-        match self.random.below(if s.place.depth == 0 { 28 } else { 44 }) {
+        match self.random.below(if s.place.depth == 0 { 28 } else { 46 }) {
             0..=3 => self.unary(s),
             4..=9 => self.binary(s),
             10 => self.select(s),
@@ -204,6 +204,8 @@ impl Draft {
             26 | 27 => self.linear(s),
             28..=30 => self.branch(s),
             31..=41 => self.counted(s),
+            42 => self.conditional(s),
+            43 => self.call(s),
             _ => self.unwind(s),
         }
     }

@@ -129,7 +129,7 @@ fn constant(array: Array) -> Op {
 fn literal(inst: &Inst) -> Option<&Array> {
     match &inst.op {
         Op::Row(row, attrs) if *row == &ops::CONSTANT => Some(attrs.array("value")),
-        Op::Row(..) | Op::If(_) | Op::For(_) | Op::Unwind(_) => None,
+        Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
     }
 }
 

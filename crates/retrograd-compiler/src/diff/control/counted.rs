@@ -109,6 +109,7 @@ pub(in crate::diff) fn reverse(
         emitted: g.len(),
         running: r.len(),
         bound: op.bound,
+        linearity: t.linearity(bwd, inst.args.len()),
     };
     let active = [pick(c0, &carries), pick(invariants, &inv), pick(streams, &xs)].concat();
     let types = active.iter().map(|v| function.ty(*v).clone()).collect();

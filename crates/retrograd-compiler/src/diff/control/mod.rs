@@ -1,7 +1,9 @@
 //! Derivatives of control flow: one file per construct, both modes in it.
 
 pub(super) mod branch;
+pub(super) mod conditional;
 pub(super) mod counted;
+pub(super) mod custom;
 pub(super) mod unwind;
 
 use super::mask::{pick, spread};

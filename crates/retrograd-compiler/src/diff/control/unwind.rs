@@ -79,6 +79,7 @@ pub(in crate::diff) fn forward(t: &mut Transform, walk: &mut Walk<'_>, inst: &In
         emitted: emitted.len(),
         running: running.len(),
         bound: op.bound,
+        linearity: t.linearity(bwd, 1 + carries.len() + invariants.len() + streams.len()),
     };
     let args = [walk.values(&[values.count]), carries, invariants, streams, adjoints, emitted, running].concat();
     b.set_pos(&inst.pos);
@@ -212,6 +213,7 @@ fn descend(t: &mut Transform, sweep: &mut Sweep<'_>, inst: &Inst, op: &UnwindOp,
         emitted: op.emitted,
         running: rho.len(),
         bound: op.bound,
+        linearity: t.linearity(bwd, 1 + op.carries + ascent.w.len() + op.invariants + op.streams + ascent.wh.len()),
     };
     let values = |values: &[Value]| sweep.values(values);
     let args = [ascent.args(sweep, inst, op), lambda, values(adjoints), values(running), values(emitted), rho].concat();
@@ -278,7 +280,8 @@ fn check_linear(t: &mut Transform, op: &UnwindOp, transpose: FuncId) -> Result<(
     let reads = t.activity.reaching_params(&t.program, Through::Values, transpose, &every);
     let UnwindArgs { adjoints, emitted, running, .. } = op.args(&reads[..t.program.function(op.bwd).params.len()]);
     if any(adjoints) || any(emitted) || any(running) {
-        let message = "a backward step that is not linear in its cotangents cannot be differentiated in reverse mode again";
+        let message = "the backward step of this loop has a custom_vjp that is not linear in its cotangents (it clips, say), so it cannot be \
+                       differentiated in reverse mode again";
         return Err(Error::new(ErrorKind::Unsupported, Pos::unknown(), message));
     }
     Ok(())

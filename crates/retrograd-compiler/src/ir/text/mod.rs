@@ -22,12 +22,16 @@
 //! operation   = row %a, … {attribute=…, …}
 //!             | if %p args(%a, …) {then=name, else=name}
 //!             | for %n carries(…) invariants(…) streams(…) {body=name, bound=rows}
-//!             | unwind %n carries(…) invariants(…) streams(…) adjoints(…) emitted(…) running(…) {body=name, bwd=name, bound=rows}
+//!             | while carries(…) invariants(…) {cond=name, body=name}
+//!             | unwind %n carries(…) invariants(…) streams(…) adjoints(…) emitted(…) running(…) {body=name, bwd=name, bound=rows, custom=1}
+//!             | call args(…) {body=name}
+//!             | call args(…) {body=name, forward=name, backward=name}
+//!             | call args(…) {body=name, tangent=name}
 //! attribute   = [1, 2] | f64 | f64[2,3] | literal
 //! literal     = 1.5 | inf | nan | 3 | true | f64[2,2] [[1.0, 2.0], [3.0, 4.0]]
 //! ```
 //!
-//! Empty groups, empty attributes and `bound=0` are left out. Space and line ends separate only; `//` starts a comment. Values may
+//! Empty groups, empty attributes, `bound=0` and `custom=0` (bwd is linear) are left out. Space and line ends separate only; `//` starts a comment. Values may
 //! have any name of letters and digits after `%`; printing numbers them in order of definition. Without `@` an instruction is at
 //! its own line of the text; `{:#}` prints the positions that instructions carry. An array without elements is `[]` after its type,
 //! a NaN with unusual bits `nan(0x7ff0000000000001)`.
@@ -42,5 +46,7 @@ pub use parse::parse;
 mod groups {
     pub(super) const IF: [&str; 1] = ["args"];
     pub(super) const FOR: [&str; 3] = ["carries", "invariants", "streams"];
+    pub(super) const WHILE: [&str; 2] = ["carries", "invariants"];
+    pub(super) const CALL: [&str; 1] = ["args"];
     pub(super) const UNWIND: [&str; 6] = ["carries", "invariants", "streams", "adjoints", "emitted", "running"];
 }

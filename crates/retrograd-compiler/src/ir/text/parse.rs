@@ -9,7 +9,7 @@ use super::lex::{Kind, Token, lex};
 use crate::ir::array::{Array, Data};
 use crate::ir::attr::{Attr, AttrKind, Attrs};
 use crate::ir::error::{Error, ErrorKind, Pos};
-use crate::ir::program::{ForOp, FuncId, Function, IfOp, Inst, Op, Program, UnwindOp, Value};
+use crate::ir::program::{CallOp, CustomRule, ForOp, FuncId, Function, IfOp, Inst, Linearity, Op, Program, UnwindOp, Value, WhileOp};
 use crate::ir::row::Row;
 use crate::ir::types::{DType, Type};
 
@@ -227,7 +227,9 @@ impl<'t> Parser<'t> {
         let (op, args) = match self.word("an instruction or `return`")? {
             "if" => self.branch()?,
             "for" => self.counted_loop()?,
+            "while" => self.conditional_loop()?,
             "unwind" => self.unwind()?,
+            "call" => self.call()?,
             name => self.row(name)?,
         };
         let pos = if self.took("@") { self.position()? } else { Pos::new(self.file.clone(), line) };
@@ -247,7 +249,7 @@ impl<'t> Parser<'t> {
 
     fn row(&mut self, name: &str) -> Result<(Op, Vec<Value>), Error> {
         let Some(row) = (self.lookup)(name) else {
-            let known = |name: &str| (self.lookup)(name).is_some() || ["if", "for", "unwind"].contains(&name);
+            let known = |name: &str| (self.lookup)(name).is_some() || ["if", "for", "while", "unwind", "call"].contains(&name);
             let hint = nearest(name, &known).map_or(String::new(), |name| format!("; did you mean `{name}`?"));
             return self.fail(self.tokens[self.at - 1].line, format!("unknown op `{name}`{hint}"));
         };
@@ -299,28 +301,58 @@ impl<'t> Parser<'t> {
 /// Control flow.
 impl Parser<'_> {
     fn branch(&mut self) -> Result<(Op, Vec<Value>), Error> {
-        let (args, _) = self.groups(groups::IF)?;
+        let (args, _) = self.headed(groups::IF)?;
         let [then_body, else_body] = self.settings("if", ["then", "else"])?;
         Ok((Op::If(IfOp { then_body: self.body(then_body, "then")?, else_body: self.body(else_body, "else")? }), args))
     }
 
     fn counted_loop(&mut self) -> Result<(Op, Vec<Value>), Error> {
-        let (args, [carries, invariants, _]) = self.groups(groups::FOR)?;
+        let (args, [carries, invariants, _]) = self.headed(groups::FOR)?;
         let [body, bound] = self.settings("for", ["body", "bound"])?;
         let op = ForOp { body: self.body(body, "body")?, carries, invariants, bound: bound.unwrap_or(0) };
         Ok((Op::For(op), args))
     }
 
     fn unwind(&mut self) -> Result<(Op, Vec<Value>), Error> {
-        let (args, [carries, invariants, streams, adjoints, emitted, running]) = self.groups(groups::UNWIND)?;
-        let [body, bwd, bound] = self.settings("unwind", ["body", "bwd", "bound"])?;
+        let (args, [carries, invariants, streams, adjoints, emitted, running]) = self.headed(groups::UNWIND)?;
+        let [body, bwd, bound, custom] = self.settings("unwind", ["body", "bwd", "bound", "custom"])?;
         let (body, bwd, bound) = (self.body(body, "body")?, self.body(bwd, "bwd")?, bound.unwrap_or(0));
-        Ok((Op::Unwind(UnwindOp { body, bwd, carries, invariants, streams, adjoints, emitted, running, bound }), args))
+        let linearity = if custom.unwrap_or(0) == 0 { Linearity::Linear } else { Linearity::Custom };
+        Ok((Op::Unwind(UnwindOp { body, bwd, carries, invariants, streams, adjoints, emitted, running, bound, linearity }), args))
     }
 
-    /// A value, then labelled groups in any order: all arguments in the order of the labels, and the length of each group.
+    fn conditional_loop(&mut self) -> Result<(Op, Vec<Value>), Error> {
+        let (args, [carries, _]) = self.groups(groups::WHILE)?;
+        let [cond, body] = self.settings("while", ["cond", "body"])?;
+        Ok((Op::While(WhileOp { cond: self.body(cond, "cond")?, body: self.body(body, "body")?, carries }), args))
+    }
+
+    fn call(&mut self) -> Result<(Op, Vec<Value>), Error> {
+        let (args, _) = self.groups(groups::CALL)?;
+        let [body, forward, backward, tangent] = self.settings("call", ["body", "forward", "backward", "tangent"])?;
+        let rule = match (forward.or(backward), tangent) {
+            (None, None) => None,
+            (None, Some(_)) => Some(CustomRule::Jvp { tangent: self.body(tangent, "tangent")? }),
+            (Some(_), None) => {
+                Some(CustomRule::Vjp { forward: self.body(forward, "forward")?, backward: self.body(backward, "backward")? })
+            }
+            (Some(_), Some(_)) => {
+                let line = self.tokens[self.at - 1].line;
+                return self.fail(line, "`call` has either `forward` and `backward` or `tangent`".into());
+            }
+        };
+        Ok((Op::Call(CallOp { body: self.body(body, "body")?, rule }), args))
+    }
+
+    /// A value, then labelled groups.
+    fn headed<const N: usize>(&mut self, labels: [&str; N]) -> Result<(Vec<Value>, [usize; N]), Error> {
+        let first = self.value()?;
+        let (rest, lengths) = self.groups(labels)?;
+        Ok(([vec![first], rest].concat(), lengths))
+    }
+
+    /// Labelled groups in any order: all arguments in the order of the labels, and the length of each group.
     fn groups<const N: usize>(&mut self, labels: [&str; N]) -> Result<(Vec<Value>, [usize; N]), Error> {
-        let mut args = vec![self.value()?];
         let mut found: [Option<Vec<Value>>; N] = [const { None }; N];
         while let Kind::Word(label) = *self.peek() {
             let Some(place) = labels.iter().position(|known| *known == label) else {
@@ -335,11 +367,10 @@ impl Parser<'_> {
         }
         let groups = found.map(Option::unwrap_or_default);
         let lengths = groups.each_ref().map(Vec::len);
-        args.extend(groups.into_iter().flatten());
-        Ok((args, lengths))
+        Ok((groups.into_iter().flatten().collect(), lengths))
     }
 
-    /// `{key=…}`: bodies by name and the bound of streams, each as a number.
+    /// `{key=…}`: bodies by name, the bound of streams and the mark of a custom rule, each as a number.
     fn settings<const N: usize>(&mut self, op: &str, keys: [&str; N]) -> Result<[Option<usize>; N], Error> {
         let mut found = [None; N];
         self.mark("{")?;
@@ -347,6 +378,7 @@ impl Parser<'_> {
             let key = parser.key(op, &keys, |key| found[key].is_some())?;
             found[key] = Some(match keys[key] {
                 "bound" => parser.integer("a number of rows")?,
+                "custom" => parser.integer("0 or 1")?,
                 _ => parser.function_name()?,
             });
             Ok(())

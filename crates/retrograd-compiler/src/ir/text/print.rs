@@ -7,7 +7,7 @@ use super::groups;
 use crate::ir::array::{Array, Data};
 use crate::ir::attr::Attr;
 use crate::ir::error::Pos;
-use crate::ir::program::{FuncId, Function, Inst, Op, Program, Value};
+use crate::ir::program::{CustomRule, FuncId, Function, Inst, Linearity, Op, Program, Value};
 
 /// The text form: the entry, then bodies in the order of first reference; functions that the entry cannot reach are left out.
 /// `{:#}` adds positions. Works on invalid Programs too, so that they can be looked at.
@@ -104,19 +104,26 @@ impl<'p> Printer<'p> {
     fn operands(&self, inst: &Inst) -> String {
         match &inst.op {
             Op::Row(..) => spaced(&self.values(&inst.args)),
-            Op::If(_) => self.groups(&inst.args, groups::IF, [usize::MAX]),
-            Op::For(op) => self.groups(&inst.args, groups::FOR, [op.carries, op.invariants, usize::MAX]),
+            Op::If(_) => self.headed(&inst.args, groups::IF, [usize::MAX]),
+            Op::For(op) => self.headed(&inst.args, groups::FOR, [op.carries, op.invariants, usize::MAX]),
             Op::Unwind(op) => {
                 let lengths = [op.carries, op.invariants, op.streams, op.adjoints, op.emitted, op.running];
-                self.groups(&inst.args, groups::UNWIND, lengths)
+                self.headed(&inst.args, groups::UNWIND, lengths)
             }
+            Op::While(op) => self.groups(&inst.args, groups::WHILE, [op.carries, usize::MAX]),
+            Op::Call(_) => self.groups(&inst.args, groups::CALL, [usize::MAX]),
         }
     }
 
-    /// The first argument, then the others in labelled groups of these lengths or as long as arguments last.
+    /// The first argument, then the others in groups.
+    fn headed<const N: usize>(&self, args: &[Value], labels: [&str; N], lengths: [usize; N]) -> String {
+        let (first, rest) = args.split_at(args.len().min(1));
+        spaced(&self.values(first)) + &self.groups(rest, labels, lengths)
+    }
+
+    /// Arguments in labelled groups of these lengths or as long as arguments last.
     fn groups<const N: usize>(&self, args: &[Value], labels: [&str; N], lengths: [usize; N]) -> String {
-        let (first, mut rest) = args.split_at(args.len().min(1));
-        let mut text = spaced(&self.values(first));
+        let (mut rest, mut text) = (args, String::new());
         for (label, length) in labels.into_iter().zip(lengths) {
             let (group, tail) = rest.split_at(length.min(rest.len()));
             rest = tail;
@@ -134,7 +141,18 @@ impl<'p> Printer<'p> {
             Op::Row(_, attrs) => attrs.iter().map(|(name, attr)| format!("{name}={}", attribute(attr))).collect(),
             Op::If(op) => vec![body("then", op.then_body), body("else", op.else_body)],
             Op::For(op) => [body("body", op.body)].into_iter().chain(bound(op.bound)).collect(),
-            Op::Unwind(op) => [body("body", op.body), body("bwd", op.bwd)].into_iter().chain(bound(op.bound)).collect(),
+            Op::While(op) => vec![body("cond", op.cond), body("body", op.body)],
+            Op::Unwind(op) => {
+                let custom = (op.linearity == Linearity::Custom).then(|| "custom=1".into());
+                [body("body", op.body), body("bwd", op.bwd)].into_iter().chain(bound(op.bound)).chain(custom).collect()
+            }
+            Op::Call(op) => match &op.rule {
+                None => vec![body("body", op.body)],
+                Some(CustomRule::Vjp { forward, backward }) => {
+                    vec![body("body", op.body), body("forward", *forward), body("backward", *backward)]
+                }
+                Some(CustomRule::Jvp { tangent }) => vec![body("body", op.body), body("tangent", *tangent)],
+            },
         }
     }
 

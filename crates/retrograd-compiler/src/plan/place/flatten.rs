@@ -118,6 +118,8 @@ impl Flatten<'_> {
                         results
                     }
                 },
+                Op::While(_) => panic!("`plan` has refused `while`"),
+                Op::Call(_) => panic!("`plan` has put the bodies of calls in their place"),
                 Op::Unwind(op) => self.unwind(inst, op, &args, trajectories.get(&k).copied(), scope),
             };
             for (value, result) in inst.results.iter().zip(results) {

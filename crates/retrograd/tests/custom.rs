@@ -1,0 +1,71 @@
+//! `while_loop`, `custom_vjp`, `custom_jvp` and `stop_gradient` from Rust.
+
+use retrograd::{Array, DType, ErrorKind, custom_jvp, custom_vjp, eval, f64, for_loop, grad, jit, stop_gradient, while_loop};
+
+#[test]
+fn a_while_reads_values_from_outside_in_condition_and_body() {
+    let f = jit(|[x, limit, factor]| while_loop((x, x), |(z, _)| z.lt(limit), |(z, y)| (z * factor, y + limit)).1);
+    let program = f.trace(&[f64([]), f64([]), f64([])]).unwrap();
+    let inputs = [1.0, 10.0, 3.0].map(Array::scalar);
+    assert_eq!(eval::run(&program, &inputs).unwrap(), [Array::scalar(31.0)]);
+}
+
+#[test]
+fn a_while_is_not_machine_code_yet_and_says_so_at_the_users_line() {
+    let error = jit(|[x]| while_loop(x, |z| z.lt(1.0), |z| z + 1.0)).run(&[Array::scalar(0.0)]).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Unsupported);
+    assert_eq!((error.pos.file(), error.pos.line()), (Some(file!()), line!() - 2));
+    assert!(error.message.contains("`while`"), "{error}");
+}
+
+#[test]
+fn mistakes_in_a_while_name_the_line() {
+    let error = jit(|[x]| while_loop(x, |z| z + 1.0, |z| z)).run(&[Array::scalar(0.0)]).unwrap_err();
+    assert_eq!(error.message, "the condition of a loop must be a scalar bool, found f64");
+    assert_eq!(error.pos.line(), line!() - 2);
+    let error = jit(|[x]| while_loop(x, |z| z.lt(1.0), |z| z.lt(1.0))).run(&[Array::scalar(0.0)]).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::DType);
+}
+
+#[test]
+fn a_cotangent_is_clipped_in_a_loop() {
+    // Without clipping the gradient is 2⁵ = 32.
+    let f = grad(|[x]| {
+        for_loop(5, x, |_, z| {
+            let z = custom_vjp(z, |z| z, |z| (z, z), |_, ct| ct.lt(3.0).select(ct, 3.0));
+            2.0 * z
+        })
+    });
+    assert_eq!(f.run(&[Array::scalar(0.1)]).unwrap(), [Array::scalar(3.0)]);
+}
+
+#[test]
+fn what_is_not_a_float_has_no_cotangent() {
+    let f = grad(|[x]| {
+        let n = x.arange(1).sum().convert(DType::I64);
+        let (_, y) = custom_vjp((n, x), |(n, x)| (n, x * x), |(n, x)| ((n, x * x), x), |x, (n, ct)| (n, 5.0 * x * ct));
+        y
+    });
+    assert_eq!(f.run(&[Array::scalar(2.0)]).unwrap(), [Array::scalar(10.0)]);
+    let f = grad(|[x]| {
+        let n = x.arange(1).sum().convert(DType::I64);
+        custom_jvp((n, x), |(n, x)| (n, x * x), |(n, x), (_, dx)| (n, 5.0 * x * dx)).1
+    });
+    assert_eq!(f.run(&[Array::scalar(2.0)]).unwrap(), [Array::scalar(10.0)]);
+}
+
+#[test]
+fn a_function_with_a_rule_reads_only_its_arguments() {
+    let error = grad(|[x]| custom_jvp(x, |z| z * x, |_, dz| dz)).run(&[Array::scalar(2.0)]).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Argument);
+    assert_eq!(error.pos.line(), line!() - 2);
+    assert!(error.message.contains("make it an argument"), "{error}");
+}
+
+#[test]
+fn stop_gradient_holds_still() {
+    let f = grad(|[x]| (x * x - stop_gradient(x * x * x)).sum());
+    assert_eq!(f.run(&[Array::f64([2], vec![1.0, 2.0])]).unwrap(), [Array::f64([2], vec![2.0, 4.0])]);
+    let g = grad(|[x]| for_loop(3, x, |_, z| z + stop_gradient(z * x)));
+    assert_eq!(g.run(&[Array::scalar(2.0)]).unwrap(), [Array::scalar(1.0)]);
+}

@@ -17,7 +17,7 @@ pub use reduce::{DOT, DotAxes, SUM, SUM_CHUNK, SUM_LANES, blocked_sum, sum_axes}
 pub use scalar::{
     ADD, AND, CONVERT, COS, DIV, EQ, EXP, GE, GT, LE, LOG, LT, MUL, NE, NEG, NOT, OR, SELECT, SIN, SQRT, SUB, TANH, evaluate,
 };
-pub use shape::{BROADCAST, CONSTANT, IOTA, RESHAPE, TRANSPOSE};
+pub use shape::{BROADCAST, CONCAT, CONSTANT, IOTA, PAD, RESHAPE, REVERSE, TRANSPOSE, moves};
 
 /// All rows, family by family.
 pub fn rows() -> impl Iterator<Item = &'static Row> {

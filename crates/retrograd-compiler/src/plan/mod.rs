@@ -18,7 +18,7 @@ pub use explain::bytes_in_words;
 pub use facts::{Facts, LoopFacts, Residual};
 pub use strategy::Strategy;
 
-use crate::ir::{Error, ErrorKind, FuncId, Pos, Program};
+use crate::ir::{Error, ErrorKind, FuncId, Lowering, Op, Pos, Program, Row};
 use place::{Placed, place};
 use schedule::Schedule;
 
@@ -75,6 +75,7 @@ pub struct Plan {
 
 /// Plans a Program: the strategy's decision for the most spare bytes that still fit the budget.
 pub fn plan(program: &Program, request: &Request) -> Result<Plan, Error> {
+    check_lowerings(program, program.entry)?;
     let facts = facts::facts(program);
     let strategy = &request.strategy;
     let attempt = |spare: Option<u64>| -> Result<(Decision, Placed), Error> {
@@ -87,6 +88,17 @@ pub fn plan(program: &Program, request: &Request) -> Result<Plan, Error> {
         Some(budget) => within(budget, attempt)?,
     };
     Ok(Plan { strategy: strategy.name(), budget: request.budget, bytes_peak: placed.bytes, decision, facts, placed })
+}
+
+/// Nothing is planned that cannot become machine code.
+fn check_lowerings(program: &Program, id: FuncId) -> Result<(), Error> {
+    for inst in &program.function(id).insts {
+        if let Op::Row(Row { name, lowering: Lowering::Missing, .. }, _) = &inst.op {
+            return Err(Error::new(ErrorKind::Unsupported, inst.pos.clone(), format!("`{name}` has no machine code yet")));
+        }
+        inst.bodies().into_iter().try_for_each(|body| check_lowerings(program, body))?;
+    }
+    Ok(())
 }
 
 /// Starts from the least memory, offers what is left of the budget, and takes back what a decision overdraws.

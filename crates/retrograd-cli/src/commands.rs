@@ -142,8 +142,9 @@ fn columns(row: &Row) -> [String; 5] {
     let rule = match row.rule {
         Rule::Zero => "zero",
         Rule::Partials(_) => "partials",
-        Rule::Linear(_) => "linear",
+        Rule::Linear(_) | Rule::LinearInEach(_) => "linear",
         Rule::Bilinear(_) => "bilinear",
+        Rule::Tangent { .. } => "tangent",
         Rule::Missing => "missing",
     };
     let dash = |text: String| if text.is_empty() { "-".into() } else { text };

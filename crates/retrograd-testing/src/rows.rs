@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use retrograd_compiler::ir::{Array, Builder, ErrorKind, Program, Row, Rule, Sample};
+use retrograd_compiler::ir::{Array, Builder, ErrorKind, Lowering, Program, Row, Rule, Sample};
 use retrograd_compiler::opt::simplify;
 use retrograd_compiler::plan::strategy::Auto;
 use retrograd_compiler::{diff, eval};
@@ -19,7 +19,9 @@ use retrograd_compiler::diff::check::{check_to_order, floats};
 pub fn check_row(row: &'static Row) -> Result<(), String> {
     each_sample(row, |program, inputs, seed| match row.rule {
         Rule::Missing => check_missing(program),
-        Rule::Zero | Rule::Partials(_) | Rule::Linear(_) | Rule::Bilinear(_) => check_to_order(program, inputs, 2, seed),
+        Rule::Zero | Rule::Partials(_) | Rule::Linear(_) | Rule::LinearInEach(_) | Rule::Bilinear(_) | Rule::Tangent { .. } => {
+            check_to_order(program, inputs, 2, seed)
+        }
     })
 }
 
@@ -31,10 +33,15 @@ pub fn check_row(row: &'static Row) -> Result<(), String> {
 /// ```
 pub fn check_row_native(row: &'static Row) -> Result<(), String> {
     each_sample(row, |program, inputs, seed| {
+        if row.lowering == Lowering::Missing {
+            return check_refused(row, program);
+        }
         let random = &mut Random::new(seed);
         check_native("value", program, inputs)?;
         check_native("value of awkward numbers", program, &random.awkward(inputs))?;
-        let (Rule::Zero | Rule::Partials(_) | Rule::Linear(_) | Rule::Bilinear(_)) = row.rule else { return Ok(()) };
+        if matches!(row.rule, Rule::Missing) {
+            return Ok(());
+        }
         let Some((jvp, tangents)) = derived(Mode::Forward, program, inputs, random)? else { return Ok(()) };
         check_native("jvp", &jvp, &tangents)?;
         let Some((vjp, cotangents)) = derived(Mode::Reverse, program, inputs, random)? else { return Ok(()) };
@@ -102,6 +109,15 @@ fn program(row: &'static Row, sample: &Sample) -> Result<Program, String> {
     let params = b.params(sample.args.iter().map(|(ty, _)| ty.clone()));
     let result = b.try_row(row, sample.attrs.clone(), &params).map_err(|error| error.to_string())?;
     Ok(Program::new(b.finish(vec![result])))
+}
+
+/// A row without machine code says so before anything runs.
+fn check_refused(row: &Row, program: &Program) -> Result<(), String> {
+    match Native::new(program, Arc::new(Auto), None) {
+        Err(error) if error.kind == ErrorKind::Unsupported && error.message.contains(&format!("`{}`", row.name)) => Ok(()),
+        Err(error) => Err(format!("expected that no machine code is said, found {error}")),
+        Ok(_) => Err("a row without machine code was compiled".into()),
+    }
 }
 
 /// A row without a rule says so.

@@ -247,6 +247,6 @@ fn derivatives(row: &Row, count: usize) -> Vec<bool> {
         Rule::Zero => vec![false; count],
         Rule::Partials(partials) => partials.iter().map(|partial| !matches!(partial, crate::ir::Partial::Zero)).collect(),
         Rule::Linear(transposes) => (0..count).map(|k| transposes.get(k).is_some_and(Option::is_some)).collect(),
-        Rule::Bilinear(_) | Rule::Missing => vec![true; count],
+        Rule::LinearInEach(_) | Rule::Bilinear(_) | Rule::Tangent { .. } | Rule::Missing => vec![true; count],
     }
 }

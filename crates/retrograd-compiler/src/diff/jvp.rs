@@ -114,6 +114,11 @@ fn forward_row(walk: &Walk<'_>, inst: &Inst, row: &'static Row, attrs: &Attrs, y
             let operand = |k: usize| if linear(k) { tangents[k].unwrap_or_else(|| b.zeros(&b.ty(args[k]))) } else { args[k] };
             vec![Some(b.row(row, attrs.clone(), &(0..args.len()).map(operand).collect::<Vec<_>>()))]
         }
+        Rule::LinearInEach(_) => {
+            let operands: Vec<Value> = (0..args.len()).map(|k| tangents[k].unwrap_or_else(|| b.zeros(&b.ty(args[k])))).collect();
+            vec![Some(b.row(row, attrs.clone(), &operands))]
+        }
+        Rule::Tangent { tangent, .. } => vec![Some(tangent(b, attrs, &args, y, &tangents))],
         Rule::Bilinear(_) => {
             let left = tangents[0].map(|dx| b.row(row, attrs.clone(), &[dx, args[1]]));
             let right = tangents[1].map(|dx| b.row(row, attrs.clone(), &[args[0], dx]));

@@ -3,8 +3,7 @@
 use super::active::at;
 use super::control;
 use super::transform::{Transform, replay};
-use crate::ir::{Attrs, Builder, Contribution, Error, ErrorKind, Expr, FuncId, Function, Inst, Op, Partial, Row, Rule, Value};
-use crate::ops::ADD_AT;
+use crate::ir::{Attrs, Builder, Contribution, Error, ErrorKind, Expr, FuncId, Function, Inst, Op, Partial, Row, Rule, Tangent, Value};
 
 /// Results of a function and the cotangents of its parameters.
 #[derive(Debug)]
@@ -47,7 +46,7 @@ impl Transform {
         }
         sweep.b.set_pos(&inst.pos);
         match &inst.op {
-            Op::Row(row, attrs) => reverse_row(sweep, inst, row, attrs),
+            Op::Row(row, attrs) => self.reverse_row(sweep, inst, row, attrs),
             Op::If(op) => control::branch::reverse(self, sweep, inst, op),
             Op::For(op) => control::counted::reverse(self, sweep, function, inst, op),
             Op::While(op) => control::conditional::reverse(self, sweep, function, inst, op),
@@ -102,9 +101,9 @@ impl Sweep<'_> {
         let so_far = self.take(value);
         let sum = match contribution {
             Contribution::Dense(ct) => so_far.map_or(ct, |sum| self.b.add(sum, ct)),
-            Contribution::At { update, starts, attrs } => {
+            Contribution::At { row, update, indices, attrs } => {
                 let base = so_far.unwrap_or_else(|| self.zeros(value));
-                self.b.row(&ADD_AT, attrs, &[&[base, update], &starts[..]].concat())
+                self.b.row(row, attrs, &[&[base, update], &indices[..]].concat())
             }
         };
         self.cotangents[value.0 as usize] = Some(sum);
@@ -116,26 +115,57 @@ impl Sweep<'_> {
     }
 }
 
-/// ct_k += ∂_kᵀ ct for every varied argument, in the order of the arguments.
-fn reverse_row(sweep: &mut Sweep<'_>, inst: &Inst, row: &'static Row, attrs: &Attrs) -> Result<(), Error> {
-    let b = sweep.b;
-    let (args, y) = (sweep.values(&inst.args), sweep.value(inst.results[0]));
-    let Some(ct) = sweep.cotangents_of(&inst.results)[0] else { return Ok(()) };
-    let varied = sweep.varied(&inst.args);
-    let wanted = (0..args.len()).filter(|k| varied[*k]);
-    for k in wanted {
-        let contribution = match row.rule {
-            Rule::Zero => None,
-            Rule::Partials(partials) => scale(b, partials[k], &args, y, ct).map(Contribution::Dense),
-            Rule::Linear(transposes) => transposes.get(k).copied().flatten().map(|transpose| transpose(b, attrs, &args, ct)),
-            Rule::Bilinear(transposes) => Some(transposes[k](b, attrs, &args, ct)),
-            Rule::Missing => return Err(missing(row, inst)),
-        };
-        if let Some(contribution) = contribution {
-            sweep.contribute(inst.args[k], contribution);
+impl Transform {
+    /// ct_k += ∂_kᵀ ct for every varied argument, in the order of the arguments.
+    fn reverse_row(&mut self, sweep: &mut Sweep<'_>, inst: &Inst, row: &'static Row, attrs: &Attrs) -> Result<(), Error> {
+        let b = sweep.b;
+        let (args, y) = (sweep.values(&inst.args), sweep.value(inst.results[0]));
+        let Some(ct) = sweep.cotangents_of(&inst.results)[0] else { return Ok(()) };
+        let varied = sweep.varied(&inst.args);
+        let wanted = (0..args.len()).filter(|k| varied[*k]);
+        for k in wanted {
+            let contribution = match row.rule {
+                Rule::Zero => None,
+                Rule::Partials(partials) => scale(b, partials[k], &args, y, ct).map(Contribution::Dense),
+                Rule::Linear(transposes) => transposes.get(k).copied().flatten().map(|transpose| transpose(b, attrs, &args, ct)),
+                Rule::LinearInEach(transpose) => Some(transpose(b, attrs, &args, k, ct)),
+                Rule::Bilinear(transposes) => Some(transposes[k](b, attrs, &args, ct)),
+                Rule::Tangent { tangent, linear } => Some(match linear.get(k).copied().flatten() {
+                    Some(transpose) => transpose(b, attrs, &args, ct),
+                    None => Contribution::Dense(self.transpose_tangent(b, tangent, attrs, &args, y, k, ct)?),
+                }),
+                Rule::Missing => return Err(missing(row, inst)),
+            };
+            if let Some(contribution) = contribution {
+                sweep.contribute(inst.args[k], contribution);
+            }
         }
+        Ok(())
     }
-    Ok(())
+
+    /// The transpose of dx_k ↦ dy. As dy is linear in dx_k, that is its own reverse sweep, at any dx_k: zeros, which nothing then reads.
+    #[allow(clippy::too_many_arguments, reason = "a rule and all that it is applied to")]
+    fn transpose_tangent(
+        &mut self,
+        b: &Builder,
+        tangent: Tangent,
+        attrs: &Attrs,
+        args: &[Value],
+        y: Value,
+        k: usize,
+        ct: Value,
+    ) -> Result<Value, Error> {
+        let body = Builder::new("tangent");
+        body.set_pos(&b.pos());
+        let (params, result, dx) = (body.params(b.types(args)), body.param(b.ty(y)), body.param(b.ty(args[k])));
+        let tangents: Vec<Option<Value>> = (0..args.len()).map(|other| (other == k).then_some(dx)).collect();
+        let dy = tangent(&body, attrs, &params, result, &tangents);
+        let id = self.program.add(body.finish(vec![dy]));
+        let zeros = b.zeros(&b.ty(args[k]));
+        let varied: Vec<bool> = (0..args.len() + 2).map(|param| param > args.len()).collect();
+        let pulled = self.pull(b, id, &[args, &[y, zeros]].concat(), &varied, &[Some(ct)], &vec![None; args.len() + 2])?;
+        Ok(pulled.cotangents[args.len() + 1].unwrap_or(zeros))
+    }
 }
 
 /// ∂·d for a tangent or a cotangent d; `None` where ∂ = 0.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::array::Data;
 use super::error::{Error, ErrorKind, Pos};
 use super::program::{ForOp, FuncId, Function, Inst, Linearity, Op, Program, UnwindArgs, UnwindOp, WhileOp};
-use super::row::{Lowering, Partial, Row, Rule};
+use super::row::{Lowering, Partial, Row, Rule, Transpose};
 
 /// Checks that the results of a function are linear in the parameters marked as seeds, taken together; says for each result whether
 /// it depends on the seeds at all. One that does not must be zero, else the function would be affine: that, like any other
@@ -264,18 +264,28 @@ fn jointly_linear(row: &Row, args: &[Kind], seed: Kind) -> Result<(), &'static s
         Rule::Missing => Err("it has no derivative rule"),
         Rule::Bilinear(_) if seed == Kind::Linear && is_seed(0) && is_seed(1) => Err("it multiplies two of them"),
         Rule::Bilinear(_) => Ok(()),
-        Rule::Linear(transposes) => {
-            let moves = |k: usize| transposes.get(k).is_some_and(Option::is_some);
-            // An index that is zero has no part in whether the result vanishes.
-            if seed == Kind::Linear && (0..args.len()).any(|k| is_seed(k) && !moves(k)) {
-                Err("it is not linear in this argument")
-            } else if (0..args.len()).any(|k| moves(k) && args[k] == Kind::Constant) {
-                Err("it adds a constant that is not zero")
-            } else {
-                Ok(())
-            }
-        }
+        Rule::Linear(transposes) => linear(&moving(transposes, args.len()), args, seed),
+        Rule::LinearInEach(_) => linear(&vec![true; args.len()], args, seed),
+        Rule::Tangent { linear: [], .. } => Err("it is not linear in its arguments"),
+        Rule::Tangent { linear: transposes, .. } => linear(&moving(transposes, args.len()), args, seed),
         Rule::Partials(partials) => elementwise(partials, args, seed),
+    }
+}
+
+/// Arguments that have a transpose.
+fn moving(transposes: &[Option<Transpose>], count: usize) -> Vec<bool> {
+    (0..count).map(|k| transposes.get(k).is_some_and(Option::is_some)).collect()
+}
+
+/// A row that is linear in the arguments that move, taken together, the others being indices and factors.
+fn linear(moves: &[bool], args: &[Kind], seed: Kind) -> Result<(), &'static str> {
+    // An index that is zero has no part in whether the result vanishes.
+    if seed == Kind::Linear && moves.iter().zip(args).any(|(moves, kind)| !moves && *kind == seed) {
+        Err("it is not linear in this argument")
+    } else if moves.iter().zip(args).any(|(moves, kind)| *moves && *kind == Kind::Constant) {
+        Err("it adds a constant that is not zero")
+    } else {
+        Ok(())
     }
 }
 

@@ -58,8 +58,18 @@ pub enum Rule {
     Partials(&'static [Partial]),
     /// Linear in the arguments that have a transpose; the others (indices, masks) are flat.
     Linear(&'static [Option<Transpose>]),
+    /// Linear in every argument, of which there may be any number.
+    LinearInEach(TransposeOfEach),
     /// Linear in each of its two arguments.
     Bilinear([Transpose; 2]),
+    /// Built from other rows: the tangent of the result, linear in the tangents that there are. Its transpose is that of the rows it is
+    /// built from.
+    Tangent {
+        /// dy from the arguments, the result and the tangents.
+        tangent: Tangent,
+        /// Transposes of the arguments that the row is linear in; the tangent may use the row itself on these.
+        linear: &'static [Option<Transpose>],
+    },
     /// No rule is known: an error that names the op and the user's line, never a zero.
     Missing,
 }
@@ -82,19 +92,27 @@ pub enum Partial {
 /// The transpose of an op with respect to one argument: from the cotangent of the result to that of the argument.
 pub type Transpose = fn(&Builder, &Attrs, &[Value], Value) -> Contribution;
 
+/// The transpose with respect to the argument of the given number.
+pub type TransposeOfEach = fn(&Builder, &Attrs, &[Value], usize, Value) -> Contribution;
+
+/// The tangent of the result from arguments, result, and the tangents of the arguments, of which there is one at least.
+pub type Tangent = fn(&Builder, &Attrs, &[Value], Value, &[Option<Value>]) -> Value;
+
 /// What a transpose adds to the cotangent of an argument.
 #[derive(Clone, Debug)]
 pub enum Contribution {
     /// An array of the argument's type.
     Dense(Value),
-    /// An array that belongs at a place inside the argument: `add_at(cotangent, update, starts…)` with these attributes, so that
+    /// An array that belongs at a place inside the argument: `row(cotangent, update, indices…)` with these attributes, so that
     /// reading a slice never costs a full array of zeros per read.
     At {
+        /// The row that adds: `add_at`, `scatter_add` or `add_along_axis`.
+        row: &'static Row,
         /// What is added.
         update: Value,
-        /// Index operands of `add_at`.
-        starts: Vec<Value>,
-        /// Attributes of `add_at`.
+        /// Index operands of the row.
+        indices: Vec<Value>,
+        /// Attributes of the row.
         attrs: Attrs,
     },
 }
@@ -118,6 +136,10 @@ pub enum Lowering {
     Sum,
     /// A contraction, in the fixed blocked order.
     Dot,
+    /// Elements moved to fixed places of a new array: the rows that `ops::moves` composes it of.
+    Moves(Moves),
+    /// No machine code yet: a plan is refused with an error that names the op and the user's line.
+    Missing,
 }
 
 /// Ops that only re-index.
@@ -129,10 +151,21 @@ pub enum View {
     Reshape,
     /// Axes in another order.
     Transpose,
+    /// Some axes backwards.
+    Reverse,
     /// A strided window at a fixed place.
     Slice,
     /// A window at a place known at run time.
     DynamicSlice,
+}
+
+/// Ops that put their arguments in places of a new array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moves {
+    /// One argument, surrounded by a number.
+    Pad,
+    /// Arguments one after the other along an axis.
+    Concat,
 }
 
 /// How a window is written.

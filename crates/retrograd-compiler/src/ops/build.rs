@@ -3,7 +3,7 @@
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 use super::{ADD, BROADCAST, CONSTANT, CONVERT, DIV, MUL, NEG, SUB};
-use crate::ir::{Array, Attr, Attrs, Builder, DType, Data, Expr, Row, Type, Value};
+use crate::ir::{Array, Attr, Attrs, Builder, DType, Data, Expr, Row, Rule, Tangent, Type, Value};
 
 impl Builder {
     /// A literal.
@@ -108,4 +108,26 @@ impl<'b> Neg for Expr<'b> {
     fn neg(self) -> Expr<'b> {
         Expr::new(self.builder, self.builder.neg(self.value))
     }
+}
+
+/// A rule that is built from other rows.
+pub(super) const fn tangent(tangent: Tangent) -> Rule {
+    Rule::Tangent { tangent, linear: &[] }
+}
+
+/// The tangent of the one argument.
+pub(super) fn given(tangents: &[Option<Value>]) -> Value {
+    tangents[0].expect("a tangent rule gets one tangent at least")
+}
+
+/// The sum of the terms that there are.
+pub(super) fn total(b: &Builder, terms: impl IntoIterator<Item = Option<Value>>) -> Value {
+    let sum = terms.into_iter().flatten().reduce(|sum, term| b.add(sum, term));
+    sum.expect("a tangent rule gets one tangent at least")
+}
+
+/// 1.0 where two arrays are equal, else 0.0.
+pub(super) fn equal(b: &Builder, x: Value, y: Value) -> Value {
+    let equal = b.row(&super::EQ, Attrs::none(), &[x, y]);
+    b.convert(equal, DType::F64)
 }

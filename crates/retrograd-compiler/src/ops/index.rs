@@ -68,8 +68,8 @@ fn window(base: &Type, start: &[usize], window: &Type, step: &[usize]) -> Vec<us
 }
 
 fn transpose_slice(b: &Builder, attrs: &Attrs, _: &[Value], ct: Value) -> Contribution {
-    let starts = attrs.sizes("start").iter().map(|start| b.int(*start as i64)).collect();
-    Contribution::At { update: ct, starts, attrs: Attrs::none().ints("step", attrs.sizes("step")) }
+    let indices = attrs.sizes("start").iter().map(|start| b.int(*start as i64)).collect();
+    Contribution::At { row: &ADD_AT, update: ct, indices, attrs: Attrs::none().ints("step", attrs.sizes("step")) }
 }
 
 /// Checks index operands and that a window of these extents fits.
@@ -137,7 +137,7 @@ fn eval_write(row: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Ar
 }
 
 fn transpose_dynamic_slice(_: &Builder, attrs: &Attrs, args: &[Value], ct: Value) -> Contribution {
-    Contribution::At { update: ct, starts: args[1..].to_vec(), attrs: Attrs::none().ints("step", attrs.sizes("step")) }
+    Contribution::At { row: &ADD_AT, update: ct, indices: args[1..].to_vec(), attrs: Attrs::none().ints("step", attrs.sizes("step")) }
 }
 
 fn transpose_update_base(b: &Builder, attrs: &Attrs, args: &[Value], ct: Value) -> Contribution {

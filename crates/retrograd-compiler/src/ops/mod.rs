@@ -4,24 +4,33 @@
 //! text form, listing, tests and Python name follow from it.
 
 mod build;
+mod fold;
+mod gather;
 mod index;
 pub mod lanes;
 mod reduce;
 mod scalar;
+mod scan;
 mod shape;
+mod sort;
 
 use crate::ir::{Error, Program, Row};
 
+pub use fold::{ALL, ANY, ARGMAX, ARGMIN, LOGSUMEXP, PROD, REDUCE_MAX, REDUCE_MIN};
+pub use gather::{ADD_ALONG_AXIS, GATHER, SCATTER_ADD, SCATTER_MAX, SCATTER_MIN, SCATTER_MUL, SCATTER_SET, TAKE_ALONG_AXIS};
 pub use index::{ADD_AT, DYNAMIC_SLICE, SLICE, UPDATE, clamp_start};
 pub use reduce::{DOT, DotAxes, SUM, SUM_CHUNK, SUM_LANES, blocked_sum, sum_axes};
 pub use scalar::{
     ADD, AND, CONVERT, COS, DIV, EQ, EXP, GE, GT, LE, LOG, LT, MUL, NE, NEG, NOT, OR, SELECT, SIN, SQRT, SUB, TANH, evaluate,
 };
-pub use shape::{BROADCAST, CONSTANT, IOTA, RESHAPE, TRANSPOSE};
+pub use scan::{CUMMAX, CUMMIN, CUMPROD, CUMSUM, LINEAR_SCAN};
+pub use shape::{BROADCAST, CONCAT, CONSTANT, IOTA, PAD, RESHAPE, REVERSE, TRANSPOSE, moves};
+pub use sort::{ARGSORT, SORT};
 
 /// All rows, family by family.
 pub fn rows() -> impl Iterator<Item = &'static Row> {
-    [scalar::ROWS, shape::ROWS, index::ROWS, reduce::ROWS].into_iter().flatten().copied()
+    let families = [scalar::ROWS, shape::ROWS, index::ROWS, gather::ROWS, reduce::ROWS, fold::ROWS, scan::ROWS, sort::ROWS];
+    families.into_iter().flatten().copied()
 }
 
 /// The row of that name.

@@ -5,7 +5,7 @@
 //! split over threads by chunks, and depends on the shape alone.
 
 use super::ops;
-use super::shape::{BROADCAST, TRANSPOSE, indices, one, shape_error, view};
+use super::shape::{BROADCAST, TRANSPOSE, check_axes, indices, one, shape_error, view};
 use crate::ir::{Array, Attrs, Builder, Contribution, DType, Error, ErrorKind, Lowering, Pos, Row, Rule, Sample, Type, Value, View};
 
 /// Steps of a sum that share partial sums.
@@ -24,27 +24,32 @@ ops! {
 
 /// The blocked sum.
 pub fn blocked_sum(numbers: impl Iterator<Item = f64>) -> f64 {
-    let mut total = 0.0;
-    let mut partials = [0.0; SUM_LANES];
+    blocked(numbers, 0.0, |a, b| a + b)
+}
+
+/// The blocked order for any way to combine two numbers, with its unit in place of 0.
+fn blocked(numbers: impl Iterator<Item = f64>, unit: f64, combine: impl Fn(f64, f64) -> f64 + Copy) -> f64 {
+    let mut total = unit;
+    let mut partials = [unit; SUM_LANES];
     let mut count = 0;
     for x in numbers {
-        partials[count % SUM_LANES] += x;
+        partials[count % SUM_LANES] = combine(partials[count % SUM_LANES], x);
         count += 1;
         if count == SUM_CHUNK {
-            total += pairwise(partials);
-            partials = [0.0; SUM_LANES];
+            total = combine(total, pairwise(partials, combine));
+            partials = [unit; SUM_LANES];
             count = 0;
         }
     }
-    if count > 0 { total + pairwise(partials) } else { total }
+    if count > 0 { combine(total, pairwise(partials, combine)) } else { total }
 }
 
-/// Halves added to each other until one is left.
-fn pairwise(mut partials: [f64; SUM_LANES]) -> f64 {
+/// Halves combined with each other until one is left.
+fn pairwise(mut partials: [f64; SUM_LANES], combine: impl Fn(f64, f64) -> f64 + Copy) -> f64 {
     let mut width = SUM_LANES / 2;
     while width > 0 {
         for lane in 0..width {
-            partials[lane] += partials[lane + width];
+            partials[lane] = combine(partials[lane], partials[lane + width]);
         }
         width /= 2;
     }
@@ -59,7 +64,7 @@ pub fn sum_axes(rank: usize, axes: &[usize]) -> (Vec<usize>, Vec<usize>, Vec<usi
     (kept, ascending, (rank - blocked..rank).collect())
 }
 
-fn float_only(name: &str, ty: &Type) -> Result<(), Error> {
+pub(super) fn float_only(name: &str, ty: &Type) -> Result<(), Error> {
     if ty.dtype == DType::F64 {
         return Ok(());
     }
@@ -68,29 +73,35 @@ fn float_only(name: &str, ty: &Type) -> Result<(), Error> {
 
 fn infer_sum(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
     float_only(row.name, &types[0])?;
-    let axes = attrs.sizes("axes");
-    let ascending = axes.windows(2).all(|pair| pair[0] < pair[1]);
-    if !ascending || axes.last().is_some_and(|axis| *axis >= types[0].rank()) {
-        return shape_error(format!("`sum` over axes {axes:?} does not fit {}", types[0]));
-    }
-    let kept: Vec<usize> = (0..types[0].rank()).filter(|axis| !axes.contains(axis)).map(|axis| types[0].shape[axis]).collect();
-    Ok(Type::new(types[0].dtype, kept))
+    kept_type(row, &types[0], attrs)
+}
+
+/// The type of what is left of a reduction over `axes`.
+pub(super) fn kept_type(row: &Row, ty: &Type, attrs: &Attrs) -> Result<Type, Error> {
+    let axes = check_axes(row, ty, attrs)?;
+    let kept: Vec<usize> = (0..ty.rank()).filter(|axis| !axes.contains(axis)).map(|axis| ty.shape[axis]).collect();
+    Ok(Type::new(ty.dtype, kept))
 }
 
 fn eval_sum(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
-    let (shape, strides, x) = (args[0].shape(), args[0].ty().strides(), args[0].as_f64());
+    Ok(in_order(args[0], attrs, ty, 0.0, |a, b| a + b))
+}
+
+/// Elements combined over `axes` in the order of `sum`.
+pub(super) fn in_order(array: &Array, attrs: &Attrs, ty: &Type, unit: f64, combine: impl Fn(f64, f64) -> f64 + Copy) -> Array {
+    let (shape, strides, x) = (array.shape(), array.ty().strides(), array.as_f64());
     let (kept, ascending, blocked) = sum_axes(shape.len(), &attrs.sizes("axes"));
     let extents = |axes: &[usize]| axes.iter().map(|axis| shape[*axis]).collect::<Vec<_>>();
     let flat = |axes: &[usize], index: &[usize]| axes.iter().zip(index).map(|(axis, k)| strides[*axis] * k).sum::<usize>();
     let row = |start: usize| match blocked.is_empty() {
         true => x[start],
-        false => blocked_sum(indices(&extents(&blocked)).map(|index| x[start + flat(&blocked, &index)])),
+        false => self::blocked(indices(&extents(&blocked)).map(|index| x[start + flat(&blocked, &index)]), unit, combine),
     };
     let total = |start: usize| match ascending.is_empty() {
         true => row(start),
-        false => indices(&extents(&ascending)).fold(0.0, |sum, index| sum + row(start + flat(&ascending, &index))),
+        false => indices(&extents(&ascending)).fold(unit, |sum, index| combine(sum, row(start + flat(&ascending, &index)))),
     };
-    Ok(Array::f64(ty.shape.clone(), indices(&extents(&kept)).map(|index| total(flat(&kept, &index))).collect()))
+    Array::f64(ty.shape.clone(), indices(&extents(&kept)).map(|index| total(flat(&kept, &index))).collect())
 }
 
 fn transpose_sum(b: &Builder, attrs: &Attrs, args: &[Value], ct: Value) -> Contribution {
@@ -221,7 +232,7 @@ fn arrange(b: &Builder, value: Value, targets: &[usize]) -> Value {
     b.row(&TRANSPOSE, Attrs::none().ints("axes", axes), &[value])
 }
 
-fn sum_samples(row: &Row) -> Vec<Sample> {
+pub(super) fn sum_samples(row: &Row) -> Vec<Sample> {
     let axes = |axes: &[usize]| Attrs::none().ints("axes", axes.iter().copied());
     vec![
         one(row, &[19], axes(&[0])),

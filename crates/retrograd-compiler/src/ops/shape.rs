@@ -1,9 +1,10 @@
-//! Ops that make or re-index arrays: literals, indices, broadcast, reshape, transpose.
+//! Ops that make or re-index arrays: literals, indices, broadcast, reshape, transpose, reverse, pad, concat.
 
+use super::index::{SLICE, UPDATE};
 use super::ops;
 use super::reduce::SUM;
 use crate::ir::{
-    Array, Attr, Attrs, Builder, Contribution, DType, Data, Error, ErrorKind, Lowering, Pos, Row, Rule, Sample, Type, Value, View,
+    Array, Attr, Attrs, Builder, Contribution, DType, Data, Error, ErrorKind, Lowering, Moves, Pos, Row, Rule, Sample, Type, Value, View,
 };
 
 ops! {
@@ -24,6 +25,68 @@ ops! {
     RESHAPE = Row { attrs: &["shape"], infer: infer_reshape, eval: |_, args, _, ty| Ok(args[0].clone().reshaped(ty.shape.clone())), samples: reshape_samples, ..view("reshape", View::Reshape, &[Some(transpose_reshape)]) };
     /// Axes in another order: axis k of the result is axis `axes[k]` of the argument.
     TRANSPOSE = Row { attrs: &["axes"], infer: infer_transpose, eval: eval_transpose, samples: transpose_samples, ..view("transpose", View::Transpose, &[Some(transpose_transpose)]) };
+    /// These axes backwards.
+    REVERSE = Row { attrs: &["axes"], infer: infer_reverse, eval: eval_reverse, samples: reverse_samples, ..view("reverse", View::Reverse, &[Some(transpose_reverse)]) };
+    /// The first argument with `low` elements before it and `high` after it along every axis, all equal to the second argument.
+    PAD = Row { arity: Some(2), attrs: &["low", "high"], infer: infer_pad, eval: eval_pad, lowering: Lowering::Moves(Moves::Pad), samples: pad_samples, ..view("pad", View::Reshape, &[Some(transpose_pad), Some(transpose_padding)]) };
+    /// The arguments, one or more, one after the other along an axis.
+    CONCAT = Row { arity: None, attrs: &["axis"], infer: infer_concat, eval: eval_concat, rule: Rule::LinearInEach(transpose_concat), lowering: Lowering::Moves(Moves::Concat), samples: concat_samples, ..view("concat", View::Reshape, &[]) };
+}
+
+/// The rows that an op of this lowering is composed of.
+pub fn moves(moves: Moves, b: &Builder, attrs: &Attrs, args: &[Value]) -> Value {
+    match moves {
+        Moves::Pad => {
+            let base = b.broadcast(args[1], &pad_shape(&b.ty(args[0]).shape, attrs), &[]);
+            put(b, base, args[0], &attrs.sizes("low"))
+        }
+        Moves::Concat => {
+            let (types, axis) = (b.types(args), axis_of(attrs));
+            let mut start = vec![0; types[0].rank()];
+            let base = b.zeros(&concat_type(&types, axis));
+            args.iter().zip(&types).fold(base, |base, (arg, ty)| {
+                let result = put(b, base, *arg, &start);
+                start[axis] += ty.shape[axis];
+                result
+            })
+        }
+    }
+}
+
+/// An array with a window replaced, at a fixed place.
+fn put(b: &Builder, base: Value, window: Value, start: &[usize]) -> Value {
+    let starts = start.iter().map(|start| b.int(*start as i64));
+    b.row(&UPDATE, Attrs::none().ints("step", start.iter().map(|_| 1)), &[base, window].into_iter().chain(starts).collect::<Vec<_>>())
+}
+
+/// The window of an array at a fixed place.
+pub(super) fn cut(b: &Builder, from: Value, start: &[usize], shape: &[usize]) -> Value {
+    let stop = start.iter().zip(shape).map(|(start, extent)| start + extent);
+    let attrs = Attrs::none().ints("start", start.iter().copied()).ints("stop", stop).ints("step", start.iter().map(|_| 1));
+    b.row(&SLICE, attrs, &[from])
+}
+
+/// The one axis of an op that works along it.
+pub(super) fn axis_of(attrs: &Attrs) -> usize {
+    attrs.sizes("axis")[0]
+}
+
+/// The attribute `axis`: one axis of the type.
+pub(super) fn check_axis(row: &Row, ty: &Type, attrs: &Attrs) -> Result<usize, Error> {
+    match attrs.sizes("axis")[..] {
+        [axis] if axis < ty.rank() => Ok(axis),
+        ref axes => shape_error(format!("`{}` needs one axis of {ty}, found {axes:?}", row.name)),
+    }
+}
+
+/// The attribute `axes`: ascending axes of the type.
+pub(super) fn check_axes(row: &Row, ty: &Type, attrs: &Attrs) -> Result<Vec<usize>, Error> {
+    let axes = attrs.sizes("axes");
+    let ascending = axes.windows(2).all(|pair| pair[0] < pair[1]);
+    if !ascending || axes.last().is_some_and(|axis| *axis >= ty.rank()) {
+        return shape_error(format!("`{}` over axes {axes:?} does not fit {ty}", row.name));
+    }
+    Ok(axes)
 }
 
 const fn source(name: &'static str) -> Row {
@@ -168,6 +231,148 @@ fn transpose_transpose(b: &Builder, attrs: &Attrs, _: &[Value], ct: Value) -> Co
         inverse[*axis] = k;
     }
     Contribution::Dense(b.row(&TRANSPOSE, Attrs::none().ints("axes", inverse), &[ct]))
+}
+
+fn infer_reverse(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
+    check_axes(row, &types[0], attrs)?;
+    Ok(types[0].clone())
+}
+
+fn eval_reverse(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
+    let (axes, strides) = (attrs.sizes("axes"), ty.strides());
+    let along = |axis: usize, k: usize| if axes.contains(&axis) { ty.shape[axis] - 1 - k } else { k };
+    let source = |index: Vec<usize>| (0..index.len()).map(|axis| along(axis, index[axis]) * strides[axis]).sum();
+    Ok(pick(args[0], &ty.shape, indices(&ty.shape).map(source)))
+}
+
+fn transpose_reverse(b: &Builder, attrs: &Attrs, _: &[Value], ct: Value) -> Contribution {
+    Contribution::Dense(b.row(&REVERSE, attrs.clone(), &[ct]))
+}
+
+fn pad_shape(shape: &[usize], attrs: &Attrs) -> Vec<usize> {
+    let (low, high) = (attrs.sizes("low"), attrs.sizes("high"));
+    (0..shape.len()).map(|axis| shape[axis].saturating_add(low[axis]).saturating_add(high[axis])).collect()
+}
+
+fn infer_pad(_: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
+    let (low, high) = (attrs.sizes("low"), attrs.sizes("high"));
+    if types[1] != Type::scalar(types[0].dtype) || low.len() != types[0].rank() || high.len() != types[0].rank() {
+        return shape_error(format!("`pad` cannot put {low:?} before and {high:?} after {} with {}", types[0], types[1]));
+    }
+    Ok(Type::new(types[0].dtype, pad_shape(&types[0].shape, attrs)))
+}
+
+fn eval_pad(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
+    let (low, shape, strides) = (attrs.sizes("low"), args[0].shape(), args[0].ty().strides());
+    // The number stands after the elements of the array.
+    let both = join(&[args[0], args[1]], &[args[0].len() + 1]);
+    let source = |index: Vec<usize>| {
+        let inside = (0..shape.len()).all(|axis| (low[axis]..low[axis] + shape[axis]).contains(&index[axis]));
+        if inside { (0..shape.len()).map(|axis| (index[axis] - low[axis]) * strides[axis]).sum() } else { args[0].len() }
+    };
+    Ok(pick(&both, &ty.shape, indices(&ty.shape).map(source)))
+}
+
+/// All elements of arrays of one element type, one array after the other.
+fn join(arrays: &[&Array], shape: &[usize]) -> Array {
+    let data = match arrays[0].data() {
+        Data::F32(_) | Data::I32(_) => panic!("verified types: f32 and i32 are refused before anything runs"),
+        Data::F64(_) => Data::F64(arrays.iter().flat_map(|array| array.as_f64()).copied().collect()),
+        Data::I64(_) => Data::I64(arrays.iter().flat_map(|array| array.as_i64()).copied().collect()),
+        Data::Bool(_) => Data::Bool(arrays.iter().flat_map(|array| array.as_bool()).copied().collect()),
+    };
+    Array::new(shape, data)
+}
+
+fn transpose_pad(b: &Builder, attrs: &Attrs, args: &[Value], ct: Value) -> Contribution {
+    Contribution::Dense(cut(b, ct, &attrs.sizes("low"), &b.ty(args[0]).shape))
+}
+
+/// The sum of the cotangents of the padding.
+fn transpose_padding(b: &Builder, attrs: &Attrs, args: &[Value], ct: Value) -> Contribution {
+    let padding = put(b, ct, b.zeros(&b.ty(args[0])), &attrs.sizes("low"));
+    Contribution::Dense(b.row(&SUM, Attrs::none().ints("axes", 0..b.ty(ct).rank()), &[padding]))
+}
+
+fn concat_type(types: &[Type], axis: usize) -> Type {
+    let mut ty = types[0].clone();
+    ty.shape[axis] = types.iter().fold(0, |extent: usize, ty| extent.saturating_add(ty.shape[axis]));
+    ty
+}
+
+fn infer_concat(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
+    let [first, ..] = types else { return shape_error("`concat` needs an array".into()) };
+    let axis = check_axis(row, first, attrs)?;
+    let fits = |ty: &Type| {
+        ty.dtype == first.dtype && ty.rank() == first.rank() && (0..ty.rank()).all(|k| k == axis || ty.shape[k] == first.shape[k])
+    };
+    match types.iter().find(|ty| !fits(ty)) {
+        Some(other) => shape_error(format!("`concat` cannot join {first} and {other} along axis {axis}")),
+        None => Ok(concat_type(types, axis)),
+    }
+}
+
+fn eval_concat(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
+    let axis = axis_of(attrs);
+    let all = join(args, &[args.iter().map(|array| array.len()).sum()]);
+    let source = |mut index: Vec<usize>| {
+        let mut before = 0;
+        for array in args {
+            if index[axis] < array.shape()[axis] {
+                return before + index.iter().zip(array.ty().strides()).map(|(k, stride)| k * stride).sum::<usize>();
+            }
+            index[axis] -= array.shape()[axis];
+            before += array.len();
+        }
+        panic!("verified types: the arguments of concat fill its result")
+    };
+    Ok(pick(&all, &ty.shape, indices(&ty.shape).map(source)))
+}
+
+fn transpose_concat(b: &Builder, attrs: &Attrs, args: &[Value], k: usize, ct: Value) -> Contribution {
+    let (types, axis) = (b.types(args), axis_of(attrs));
+    let mut start = vec![0; types[k].rank()];
+    start[axis] = types[..k].iter().map(|ty| ty.shape[axis]).sum();
+    Contribution::Dense(cut(b, ct, &start, &types[k].shape))
+}
+
+fn reverse_samples(row: &Row) -> Vec<Sample> {
+    let axes = |axes: &[usize]| Attrs::none().ints("axes", axes.iter().copied());
+    vec![
+        one(row, &[19], axes(&[0])),
+        one(row, &[3, 10], axes(&[1])),
+        one(row, &[2, 3, 4], axes(&[0, 2])),
+        one(row, &[1, 2], axes(&[])),
+        one(row, &[0], axes(&[0])),
+    ]
+}
+
+fn pad_samples(row: &Row) -> Vec<Sample> {
+    let sample = |shape: &[usize], low: &[usize], high: &[usize]| Sample {
+        args: vec![(Type::f64(shape), row.domain[0]), (Type::f64([]), row.domain[0])],
+        attrs: Attrs::none().ints("low", low.iter().copied()).ints("high", high.iter().copied()),
+    };
+    vec![
+        sample(&[9], &[2], &[3]),
+        sample(&[2, 3], &[1, 0], &[0, 2]),
+        sample(&[1, 2, 1], &[0, 0, 0], &[0, 1, 0]),
+        sample(&[0], &[1], &[1]),
+        sample(&[], &[], &[]),
+    ]
+}
+
+fn concat_samples(row: &Row) -> Vec<Sample> {
+    let sample = |shapes: &[&[usize]], axis| Sample {
+        args: shapes.iter().map(|shape| (Type::f64(*shape), row.domain[0])).collect(),
+        attrs: Attrs::none().ints("axis", [axis]),
+    };
+    vec![
+        sample(&[&[9]], 0),
+        sample(&[&[3], &[1], &[4]], 0),
+        sample(&[&[2, 3], &[2, 5]], 1),
+        sample(&[&[2, 1, 2], &[1, 1, 2]], 0),
+        sample(&[&[0], &[2]], 0),
+    ]
 }
 
 fn constant_samples(_: &Row) -> Vec<Sample> {

@@ -128,10 +128,12 @@ impl<'f> Editor<'f> {
             Lowering::Map(_)
             | Lowering::Convert
             | Lowering::Iota
-            | Lowering::View(View::Reshape | View::Transpose | View::Slice | View::DynamicSlice)
+            | Lowering::View(View::Reshape | View::Transpose | View::Reverse | View::Slice | View::DynamicSlice)
             | Lowering::Write(_)
             | Lowering::Sum
-            | Lowering::Dot => None,
+            | Lowering::Dot
+            | Lowering::Moves(_)
+            | Lowering::Missing => None,
         }
     }
 

@@ -146,6 +146,11 @@ static REWRITES: &[Rewrite] = &[
     law(&ops::TRANSPOSE, "axes in their own order = x", |s| s.first_if(s.attrs.sizes("axes").is_sorted())),
     law(&ops::TRANSPOSE, "a transpose of a transpose = one, axes composed", transpose_of_transpose),
     law(&ops::TRANSPOSE, "a number repeated, transposed = repeated", view_of_number),
+    law(&ops::REVERSE, "no axis backwards = x", |s| s.first_if(s.attrs.sizes("axes").is_empty())),
+    law(&ops::REVERSE, "backwards twice = x", |s| {
+        s.inner(&ops::REVERSE).filter(|(attrs, _)| *attrs == s.attrs).map(|(_, args)| Becomes::Value(args[0]))
+    }),
+    law(&ops::REVERSE, "a number repeated, backwards = repeated", view_of_number),
     law(&ops::SLICE, "a slice of everything = x", slice_of_everything),
     law(&ops::SLICE, "a number repeated, sliced = repeated", view_of_number),
     law(&ops::DYNAMIC_SLICE, "a window at a known place where it fits = a slice", known_window),

@@ -132,9 +132,11 @@ fn never_faults(row: &Row, dtype: DType) -> bool {
                 || matches!(scalar, Scalar::And | Scalar::Or | Scalar::Not | Scalar::Select)
         }
         Lowering::Convert | Lowering::Constant | Lowering::Iota | Lowering::Sum | Lowering::Dot => true,
-        Lowering::View(View::Broadcast | View::Reshape | View::Transpose | View::Slice) => true,
+        Lowering::View(View::Broadcast | View::Reshape | View::Transpose | View::Reverse | View::Slice) => true,
+        // These only move elements to fixed places.
+        Lowering::Moves(_) => true,
         // An index may be out of bounds.
-        Lowering::View(View::DynamicSlice) | Lowering::Write(_) => false,
+        Lowering::View(View::DynamicSlice) | Lowering::Write(_) | Lowering::Missing => false,
     }
 }
 

@@ -18,7 +18,7 @@ pub use explain::bytes_in_words;
 pub use facts::{Facts, LoopFacts, Residual};
 pub use strategy::Strategy;
 
-use crate::ir::{Error, ErrorKind, FuncId, Op, Pos, Program};
+use crate::ir::{Error, ErrorKind, FuncId, Lowering, Op, Pos, Program};
 use crate::opt;
 use place::{Placed, place};
 use schedule::Schedule;
@@ -77,7 +77,7 @@ pub struct Plan {
 /// Plans a Program: the strategy's decision for the most spare bytes that still fit the budget.
 pub fn plan(program: &Program, request: &Request) -> Result<Plan, Error> {
     let program = &opt::all_calls(program);
-    check_supported(program)?;
+    check_supported(program, program.entry)?;
     let facts = facts::facts(program);
     let strategy = &request.strategy;
     let attempt = |spare: Option<u64>| -> Result<(Decision, Placed), Error> {
@@ -92,15 +92,21 @@ pub fn plan(program: &Program, request: &Request) -> Result<Plan, Error> {
     Ok(Plan { strategy: strategy.name(), budget: request.budget, bytes_peak: placed.bytes, decision, facts, placed })
 }
 
-fn check_supported(program: &Program) -> Result<(), Error> {
-    let mut insts = program.functions.iter().flat_map(|function| &function.insts);
-    match insts.find(|inst| matches!(inst.op, Op::While(_))) {
-        None => Ok(()),
-        Some(inst) => {
-            let message = "`while` runs in the interpreter only, not yet as machine code; use `for` where the count is known at entry";
-            Err(Error::new(ErrorKind::Unsupported, inst.pos.clone(), message))
+/// Nothing is planned that cannot become machine code.
+fn check_supported(program: &Program, id: FuncId) -> Result<(), Error> {
+    for inst in &program.function(id).insts {
+        let missing = match &inst.op {
+            Op::Row(row, _) => row.lowering == Lowering::Missing,
+            Op::While(_) => true,
+            Op::If(_) | Op::For(_) | Op::Unwind(_) | Op::Call(_) => false,
+        };
+        if missing {
+            let message = format!("`{}` has no machine code yet", inst.op.name());
+            return Err(Error::new(ErrorKind::Unsupported, inst.pos.clone(), message));
         }
+        inst.bodies().into_iter().try_for_each(|body| check_supported(program, body))?;
     }
+    Ok(())
 }
 
 /// Starts from the least memory, offers what is left of the budget, and takes back what a decision overdraws.

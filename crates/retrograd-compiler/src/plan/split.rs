@@ -138,7 +138,7 @@ impl<'f> Cut<'f> {
             return;
         }
         match self.view_of(value) {
-            Some((View::Broadcast | View::Reshape | View::Transpose, inst)) => self.resolve(inst.args[0], read),
+            Some((View::Broadcast | View::Reshape | View::Transpose | View::Reverse, inst)) => self.resolve(inst.args[0], read),
             Some((View::Slice | View::DynamicSlice, _)) | None => {
                 read.insert(value);
             }
@@ -172,7 +172,9 @@ impl<'f> Cut<'f> {
                 | Lowering::Constant
                 | Lowering::Write(_)
                 | Lowering::Sum
-                | Lowering::Dot => None,
+                | Lowering::Dot
+                | Lowering::Moves(_)
+                | Lowering::Missing => None,
             },
             Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
         }

@@ -9,8 +9,8 @@ use super::tree::{
 };
 use super::view::{Start, compose, window};
 use crate::ir::{
-    Array, Attrs, DType, ErrorKind, ForOp, FuncId, Function, IfOp, Inst, Lowering, Op, Pos, Program, Row, Scalar, Type, UnwindOp, Value,
-    View, Write,
+    Array, Attrs, Builder, DType, ErrorKind, ForOp, FuncId, Function, IfOp, Inst, Lowering, Moves, Op, Pos, Program, Row, Scalar, Type,
+    UnwindOp, Value, View, Write,
 };
 use crate::ops;
 use crate::plan::pair::{Pair, pairs};
@@ -153,9 +153,20 @@ impl Flatten<'_> {
             Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Constant | Lowering::Sum | Lowering::Dot => {
                 self.push(row, attrs.clone(), args, ty.clone(), &inst.pos, scope)
             }
+            Lowering::Moves(moves) => self.moves(moves, attrs, &args, &inst.pos, scope),
+            Lowering::Missing => panic!("plan refuses rows without machine code: {}", row.name),
         };
         scope.known.insert(key, result);
         result
+    }
+
+    /// The rows that a row is composed of.
+    fn moves(&mut self, moves: Moves, attrs: &Attrs, args: &[Val], pos: &Pos, scope: &mut Scope) -> Val {
+        let body = Builder::new("moves");
+        body.set_pos(pos);
+        let params = body.params(args.iter().map(|arg| self.placed.ty(*arg).clone()));
+        let result = ops::moves(moves, &body, attrs, &params);
+        self.function(&body.finish(vec![result]), args, scope)[0]
     }
 
     fn push(&mut self, row: &'static Row, attrs: Attrs, args: Vec<Val>, ty: Type, pos: &Pos, scope: &mut Scope) -> Val {
@@ -180,7 +191,7 @@ impl Flatten<'_> {
         let mut operand = args[0];
         let starts = match view {
             View::DynamicSlice => self.starts(operand, &args[1..], &ty.shape, attrs, pos, scope),
-            View::Broadcast | View::Reshape | View::Transpose | View::Slice => vec![],
+            View::Broadcast | View::Reshape | View::Transpose | View::Reverse | View::Slice => vec![],
         };
         let composed = |placed: &Placed, operand: Val| compose(view, attrs, placed.access(operand), placed.ty(operand), ty, &starts);
         let access = composed(&self.placed, operand).unwrap_or_else(|| {

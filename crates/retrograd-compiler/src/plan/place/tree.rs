@@ -455,7 +455,14 @@ impl RowItem {
         match self.row.lowering {
             Lowering::Map(scalar) => scalar,
             Lowering::Convert => Scalar::Convert(self.attrs.dtype("dtype")),
-            Lowering::Iota | Lowering::Constant | Lowering::View(_) | Lowering::Write(_) | Lowering::Sum | Lowering::Dot => {
+            Lowering::Iota
+            | Lowering::Constant
+            | Lowering::View(_)
+            | Lowering::Write(_)
+            | Lowering::Sum
+            | Lowering::Dot
+            | Lowering::Moves(_)
+            | Lowering::Missing => {
                 panic!("elementwise rows only: {}", self.row.name)
             }
         }

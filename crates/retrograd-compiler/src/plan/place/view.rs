@@ -16,6 +16,12 @@ pub(super) fn compose(view: View, attrs: &Attrs, access: &Access, operand: &Type
             access.strides = strides;
         }
         View::Transpose => access.strides = attrs.sizes("axes").into_iter().map(|axis| access.strides[axis]).collect(),
+        View::Reverse => {
+            for axis in attrs.sizes("axes") {
+                access.offset += (result.shape[axis] as i64 - 1).max(0) * access.strides[axis];
+                access.strides[axis] = -access.strides[axis];
+            }
+        }
         View::Slice => {
             for (axis, (start, step)) in attrs.sizes("start").into_iter().zip(attrs.sizes("step")).enumerate() {
                 access.offset += start as i64 * access.strides[axis];

@@ -1,0 +1,234 @@
+//! Reductions other than sums, over any axes; what they reduce runs in row-major order.
+
+use super::build::{equal, given, tangent};
+use super::reduce::{SUM, float_only, in_order, kept_type};
+use super::scalar::{DIV, EXP, SUB};
+use super::scan::before;
+use super::shape::{RESHAPE, REVERSE, TRANSPOSE, check_axis, indices, one, shape_error, view};
+use super::{lanes, ops};
+use crate::ir::{Array, Attrs, Builder, DType, Data, Error, ErrorKind, Lowering, Pos, Row, Rule, Sample, Type, Value, View};
+
+ops! {
+    /// Product over axes, in the order of `sum` with 1 in place of 0. The derivative is exact at zeros too.
+    PROD = Row { infer: infer_number, eval: eval_prod, rule: tangent(|b, attrs, args, _, d| prod_tangent(b, &attrs.sizes("axes"), args[0], given(d))), samples: super::reduce::sum_samples, ..reduction("prod") };
+    /// Largest element over axes; a NaN is the result. Equal elements share the derivative, which is NaN where the result is.
+    REDUCE_MAX = Row { infer: infer_extreme, eval: |_, args, attrs, ty| extreme(args[0], attrs, ty, larger, i64::max), rule: tangent(extreme_tangent), domain: APART, ..reduction("reduce_max") };
+    /// Smallest element over axes; a NaN is the result. Equal elements share the derivative, which is NaN where the result is.
+    REDUCE_MIN = Row { infer: infer_extreme, eval: |_, args, attrs, ty| extreme(args[0], attrs, ty, smaller, i64::min), rule: tangent(extreme_tangent), domain: APART, ..reduction("reduce_min") };
+    /// Whether one element at least holds, over axes.
+    ANY = Row { infer: infer_truth, eval: |_, args, attrs, ty| truth(args[0], attrs, ty, |all| all.contains(&true)), samples: truth_samples, ..reduction("any") };
+    /// Whether all elements hold, over axes.
+    ALL = Row { infer: infer_truth, eval: |_, args, attrs, ty| truth(args[0], attrs, ty, |all| !all.contains(&false)), samples: truth_samples, ..reduction("all") };
+    /// Index of the largest element along an axis, the first of equal ones; of the first NaN where there is one.
+    ARGMAX = Row { attrs: &["axis"], infer: infer_place, eval: |_, args, attrs, ty| place(args[0], attrs, ty, |x, best| x > best), samples: place_samples, ..reduction("argmax") };
+    /// Index of the smallest element along an axis, the first of equal ones; of the first NaN where there is one.
+    ARGMIN = Row { attrs: &["axis"], infer: infer_place, eval: |_, args, attrs, ty| place(args[0], attrs, ty, |x, best| x < best), samples: place_samples, ..reduction("argmin") };
+    /// log Σ exp x over axes, without overflow; summed in the order of `sum`. Where the result is -inf or inf, the derivative is NaN.
+    LOGSUMEXP = Row { infer: |row, types, attrs| float_only(row.name, &types[0]).and_then(|()| kept_type(row, &types[0], attrs)), eval: eval_logsumexp, rule: tangent(logsumexp_tangent), cost: 14, ..reduction("logsumexp") };
+}
+
+/// Wide, so that the elements of samples are apart from each other: where they meet, an extreme has a kink.
+pub(super) const APART: &[(f64, f64)] = &[(-40.0, 40.0)];
+
+const fn reduction(name: &'static str) -> Row {
+    Row { attrs: &["axes"], rule: Rule::Zero, lowering: Lowering::Missing, cost: 1, samples: few_samples, ..view(name, View::Reshape, &[]) }
+}
+
+/// A type error without a position; the builder adds it.
+fn dtype_error<T>(message: String) -> Result<T, Error> {
+    Err(Error::new(ErrorKind::DType, Pos::unknown(), message))
+}
+
+/// Floats or integers.
+pub(super) fn number_only(row: &Row, ty: &Type) -> Result<(), Error> {
+    if ty.dtype == DType::Bool { dtype_error(format!("`{}` takes numbers, found {ty}", row.name)) } else { Ok(()) }
+}
+
+fn infer_number(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
+    number_only(row, &types[0])?;
+    kept_type(row, &types[0], attrs)
+}
+
+fn infer_extreme(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
+    let ty = infer_number(row, types, attrs)?;
+    match attrs.sizes("axes").iter().find(|axis| types[0].shape[**axis] == 0) {
+        Some(axis) => shape_error(format!("`{}` over axis {axis} of {}, which has no elements", row.name, types[0])),
+        None => Ok(ty),
+    }
+}
+
+fn infer_truth(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
+    if types[0].dtype != DType::Bool {
+        return dtype_error(format!("`{}` takes bool, found {}", row.name, types[0]));
+    }
+    kept_type(row, &types[0], attrs)
+}
+
+fn infer_place(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
+    number_only(row, &types[0])?;
+    let axis = check_axis(row, &types[0], attrs)?;
+    if types[0].shape[axis] == 0 {
+        return shape_error(format!("`{}` along axis {axis} of {}, which has no elements", row.name, types[0]));
+    }
+    Ok(Type::new(DType::I64, [&types[0].shape[..axis], &types[0].shape[axis + 1..]].concat()))
+}
+
+/// The elements that each element of the result is made of.
+fn groups<T: Copy>(x: &[T], shape: &[usize], axes: &[usize]) -> Vec<Vec<T>> {
+    let strides = Type::f64(shape).strides();
+    let kept: Vec<usize> = (0..shape.len()).filter(|axis| !axes.contains(axis)).collect();
+    let extents = |axes: &[usize]| axes.iter().map(|axis| shape[*axis]).collect::<Vec<_>>();
+    let flat = |axes: &[usize], index: &[usize]| axes.iter().zip(index).map(|(axis, k)| strides[*axis] * k).sum::<usize>();
+    let group = |start: usize| indices(&extents(axes)).map(|index| x[start + flat(axes, &index)]).collect();
+    indices(&extents(&kept)).map(|index| group(flat(&kept, &index))).collect()
+}
+
+fn eval_prod(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
+    Ok(match args[0].data() {
+        Data::F64(_) => in_order(args[0], attrs, ty, 1.0, |a, b| a * b),
+        Data::I64(x) => {
+            let product = |group: Vec<i64>| group.into_iter().fold(1, i64::wrapping_mul);
+            Array::new(ty.shape.clone(), Data::I64(groups(x, args[0].shape(), &attrs.sizes("axes")).into_iter().map(product).collect()))
+        }
+        Data::F32(_) | Data::I32(_) | Data::Bool(_) => unsupported(),
+    })
+}
+
+pub(super) fn unsupported() -> ! {
+    panic!("verified types: f64 or i64")
+}
+
+/// The larger of two, the first of equal ones, the first NaN.
+pub(super) fn larger(a: f64, b: f64) -> f64 {
+    if a.is_nan() || a >= b { a } else { b }
+}
+
+/// The smaller of two, the first of equal ones, the first NaN.
+pub(super) fn smaller(a: f64, b: f64) -> f64 {
+    if a.is_nan() || a <= b { a } else { b }
+}
+
+fn extreme(x: &Array, attrs: &Attrs, ty: &Type, float: fn(f64, f64) -> f64, int: fn(i64, i64) -> i64) -> Result<Array, ErrorKind> {
+    fn reduce<T>(groups: Vec<Vec<T>>, choose: fn(T, T) -> T) -> Vec<T> {
+        groups.into_iter().map(|group| group.into_iter().reduce(choose).expect("verified types: there is an element")).collect()
+    }
+    let (shape, axes) = (x.shape(), attrs.sizes("axes"));
+    let data = match x.data() {
+        Data::F64(x) => Data::F64(reduce(groups(x, shape, &axes), float)),
+        Data::I64(x) => Data::I64(reduce(groups(x, shape, &axes), int)),
+        Data::F32(_) | Data::I32(_) | Data::Bool(_) => unsupported(),
+    };
+    Ok(Array::new(ty.shape.clone(), data))
+}
+
+fn truth(x: &Array, attrs: &Attrs, ty: &Type, holds: fn(&[bool]) -> bool) -> Result<Array, ErrorKind> {
+    let groups = groups(x.as_bool(), x.shape(), &attrs.sizes("axes"));
+    Ok(Array::new(ty.shape.clone(), Data::Bool(groups.iter().map(|group| holds(group)).collect())))
+}
+
+/// The place of the first element that none is better than.
+fn place(x: &Array, attrs: &Attrs, ty: &Type, better: fn(f64, f64) -> bool) -> Result<Array, ErrorKind> {
+    let (shape, axes) = (x.shape(), attrs.sizes("axis"));
+    let float = |group: Vec<f64>| {
+        (1..group.len()).fold(0, |best, k| {
+            let (x, top) = (group[k], group[best]);
+            if !top.is_nan() && (x.is_nan() || better(x, top)) { k } else { best }
+        })
+    };
+    // Integers compare as themselves; their order says which sign is better.
+    let int = |group: Vec<i64>| {
+        (1..group.len()).fold(0, |best, k| {
+            let sign = group[k].cmp(&group[best]) as i8;
+            if better(f64::from(sign), 0.0) { k } else { best }
+        })
+    };
+    let places: Vec<usize> = match x.data() {
+        Data::F64(x) => groups(x, shape, &axes).into_iter().map(float).collect(),
+        Data::I64(x) => groups(x, shape, &axes).into_iter().map(int).collect(),
+        Data::F32(_) | Data::I32(_) | Data::Bool(_) => unsupported(),
+    };
+    Ok(Array::new(ty.shape.clone(), Data::I64(places.into_iter().map(|k| k as i64).collect())))
+}
+
+fn eval_logsumexp(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
+    let axes = attrs.sizes("axes");
+    let groups = groups(args[0].as_f64(), args[0].shape(), &axes);
+    // Infinities and NaN come out right without a shift.
+    let shift: Vec<f64> = groups.into_iter().map(|group| group.into_iter().fold(f64::NEG_INFINITY, larger)).collect();
+    let shift: Vec<f64> = shift.into_iter().map(|top| if top.is_finite() { top } else { 0.0 }).collect();
+    let strides = ty.strides();
+    let kept: Vec<usize> = (0..args[0].shape().len()).filter(|axis| !axes.contains(axis)).collect();
+    let shift_of = |index: Vec<usize>| shift[kept.iter().zip(&strides).map(|(axis, stride)| index[*axis] * stride).sum::<usize>()];
+    let terms = args[0].as_f64().iter().zip(indices(args[0].shape())).map(|(x, index)| lanes::exp(x - shift_of(index))).collect();
+    let sums = in_order(&Array::f64(args[0].shape(), terms), attrs, ty, 0.0, |a, b| a + b);
+    Ok(Array::f64(ty.shape.clone(), sums.as_f64().iter().zip(&shift).map(|(sum, shift)| lanes::log(*sum) + shift).collect()))
+}
+
+/// What a reduction over axes left, repeated along them.
+fn repeat(b: &Builder, y: Value, shape: &[usize], axes: &[usize]) -> Value {
+    b.broadcast(y, shape, &(0..shape.len()).filter(|axis| !axes.contains(axis)).collect::<Vec<_>>())
+}
+
+fn sum(b: &Builder, x: Value, axes: &[usize]) -> Value {
+    b.row(&SUM, Attrs::none().ints("axes", axes.iter().copied()), &[x])
+}
+
+/// dy = Σ dx / n over the n elements that equal y.
+fn extreme_tangent(b: &Builder, attrs: &Attrs, args: &[Value], y: Value, tangents: &[Option<Value>]) -> Value {
+    let (axes, shape) = (attrs.sizes("axes"), b.ty(args[0]).shape);
+    let is = equal(b, args[0], repeat(b, y, &shape, &axes));
+    let count = repeat(b, sum(b, is, &axes), &shape, &axes);
+    let share = b.row(&DIV, Attrs::none(), &[is, count]);
+    sum(b, b.mul(share, given(tangents)), &axes)
+}
+
+/// dy = Σ exp(x - y) dx.
+fn logsumexp_tangent(b: &Builder, attrs: &Attrs, args: &[Value], y: Value, tangents: &[Option<Value>]) -> Value {
+    let (axes, shape) = (attrs.sizes("axes"), b.ty(args[0]).shape);
+    let distance = b.row(&SUB, Attrs::none(), &[args[0], repeat(b, y, &shape, &axes)]);
+    sum(b, b.mul(b.row(&EXP, Attrs::none(), &[distance]), given(tangents)), &axes)
+}
+
+/// dy = Σ_j (Π_{i<j} x_i) (Π_{i>j} x_i) dx_j: no division, so zeros are nothing special.
+pub(super) fn prod_tangent(b: &Builder, axes: &[usize], x: Value, dx: Value) -> Value {
+    let shape = b.ty(x).shape;
+    let kept: Vec<usize> = (0..shape.len()).filter(|axis| !axes.contains(axis)).collect();
+    let mut line: Vec<usize> = kept.iter().map(|axis| shape[*axis]).collect();
+    line.push(axes.iter().map(|axis| shape[*axis]).product());
+    // What is multiplied becomes one axis, the last.
+    let last = |x: Value| {
+        let moved = b.row(&TRANSPOSE, Attrs::none().ints("axes", kept.iter().chain(axes).copied()), &[x]);
+        b.row(&RESHAPE, Attrs::none().ints("shape", line.clone()), &[moved])
+    };
+    let (x, dx, axis) = (last(x), last(dx), kept.len());
+    let reverse = |x: Value| b.row(&REVERSE, Attrs::none().ints("axes", [axis]), &[x]);
+    let products = |x: Value| before(b, b.row(&super::CUMPROD, Attrs::none().ints("axis", [axis]), &[x]), axis, 1.0);
+    let others = b.mul(products(x), reverse(products(reverse(x))));
+    sum(b, b.mul(others, dx), &[axis])
+}
+
+fn few_samples(row: &Row) -> Vec<Sample> {
+    let axes = |axes: &[usize]| Attrs::none().ints("axes", axes.iter().copied());
+    vec![
+        one(row, &[5], axes(&[0])),
+        one(row, &[3, 4], axes(&[0, 1])),
+        one(row, &[3, 4], axes(&[0])),
+        one(row, &[2, 3, 2], axes(&[0, 2])),
+        one(row, &[1, 3], axes(&[0])),
+        one(row, &[0, 3], axes(&[1])),
+        one(row, &[4], axes(&[])),
+    ]
+}
+
+fn truth_samples(_: &Row) -> Vec<Sample> {
+    let sample = |shape: &[usize], axes: &[usize]| Sample {
+        args: vec![(Type::new(DType::Bool, shape), (0.0, 2.0))],
+        attrs: Attrs::none().ints("axes", axes.iter().copied()),
+    };
+    vec![sample(&[5], &[0]), sample(&[4, 3], &[1]), sample(&[2, 3, 2], &[0, 2]), sample(&[0, 2], &[0]), sample(&[3], &[])]
+}
+
+fn place_samples(row: &Row) -> Vec<Sample> {
+    let sample = |ty: Type, axis: usize| Sample { args: vec![(ty, row.domain[0])], attrs: Attrs::none().ints("axis", [axis]) };
+    vec![sample(Type::f64([5]), 0), sample(Type::f64([3, 4]), 0), sample(Type::new(DType::I64, [2, 9]), 1), sample(Type::f64([0, 1]), 1)]
+}

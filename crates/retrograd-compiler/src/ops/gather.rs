@@ -1,0 +1,265 @@
+//! Elements picked and placed by arrays of indices. An index that is out of bounds is a fault of the run.
+//!
+//! `gather` and the scatters work on whole rows along an axis: with x of shape (a…, n, b…) and indices of shape (i…), what is picked or
+//! placed has shape (a…, i…, b…). `take_along_axis` and `add_along_axis` have one index per element.
+
+use super::build::{equal, tangent, total};
+use super::fold::{APART, larger, prod_tangent, smaller};
+use super::ops;
+use super::scalar::{DIV, EQ, SELECT};
+use super::shape::{BROADCAST, IOTA, RESHAPE, axis_of, check_axis, indices, pick, shape_error, view};
+use crate::ir::{
+    Array, Attr, Attrs, Builder, Contribution, DType, Data, Error, ErrorKind, Lowering, Pos, Row, Rule, Sample, Type, Value, View,
+};
+
+ops! {
+    /// Rows of the first argument along an axis, at the indices that the second argument holds.
+    GATHER = Row { infer: infer_gather, eval: eval_gather, rule: Rule::Linear(&[Some(transpose_gather)]), samples: gather_samples, ..indexed("gather", 2) };
+    /// The first argument with rows along an axis replaced by the second, at the indices that the third holds; of several the last stays.
+    SCATTER_SET = scatter("scatter_set", |_, args, attrs, ty| write(args, places(ty, args[2], axis_of(attrs))?, |_, u| u, |_, u| u), Rule::Linear(&[Some(transpose_set_base), Some(transpose_set_update)]));
+    /// The first argument with the second added to rows along an axis, at the indices that the third holds, in ascending order.
+    SCATTER_ADD = scatter("scatter_add", |_, args, attrs, ty| write(args, places(ty, args[2], axis_of(attrs))?, |x, u| x + u, i64::wrapping_add), Rule::Linear(&[Some(|_, _, _, ct| Contribution::Dense(ct)), Some(transpose_add_update)]));
+    /// The larger of the first argument and the rows of the second at the indices that the third holds; a NaN stays. What is equal shares the derivative.
+    SCATTER_MAX = Row { domain: APART, ..scatter("scatter_max", |_, args, attrs, ty| write(args, places(ty, args[2], axis_of(attrs))?, larger, i64::max), tangent(extreme_tangent)) };
+    /// The smaller of the first argument and the rows of the second at the indices that the third holds; a NaN stays. What is equal shares the derivative.
+    SCATTER_MIN = Row { domain: APART, ..scatter("scatter_min", |_, args, attrs, ty| write(args, places(ty, args[2], axis_of(attrs))?, smaller, i64::min), tangent(extreme_tangent)) };
+    /// The first argument with rows along an axis multiplied by the second, at the indices that the third holds, in ascending order.
+    /// The derivative is exact at zeros too; it takes an array of every update against every row.
+    SCATTER_MUL = scatter("scatter_mul", |_, args, attrs, ty| write(args, places(ty, args[2], axis_of(attrs))?, |x, u| x * u, i64::wrapping_mul), tangent(mul_tangent));
+    /// Elements of the first argument along an axis; the second holds an index for every element of the result.
+    TAKE_ALONG_AXIS = Row { infer: infer_take, eval: eval_take, rule: Rule::Linear(&[Some(transpose_take)]), samples: take_samples, ..indexed("take_along_axis", 2) };
+    /// The first argument with the elements of the second added along an axis, at the indices that the third holds, in ascending order.
+    ADD_ALONG_AXIS = Row { infer: infer_add_along, eval: eval_add_along, rule: Rule::Linear(&[Some(|_, _, _, ct| Contribution::Dense(ct)), Some(transpose_add_along)]), samples: add_along_samples, ..indexed("add_along_axis", 3) };
+}
+
+const fn indexed(name: &'static str, arity: usize) -> Row {
+    Row { arity: Some(arity), attrs: &["axis"], lowering: Lowering::Missing, cost: 2, ..view(name, View::Reshape, &[]) }
+}
+
+/// Reference evaluation of a row.
+type Eval = fn(&Row, &[&Array], &Attrs, &Type) -> Result<Array, ErrorKind>;
+
+const fn scatter(name: &'static str, eval: Eval, rule: Rule) -> Row {
+    Row { infer: infer_scatter, eval, rule, samples: scatter_samples, ..indexed(name, 3) }
+}
+
+fn check_index(row: &Row, ty: &Type) -> Result<(), Error> {
+    if ty.dtype == DType::I64 {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::DType, Pos::unknown(), format!("`{}` takes indices of i64, found {ty}", row.name)))
+}
+
+/// (a…, i…, b…) for x of shape (a…, n, b…) and indices of shape (i…).
+fn picked(x: &[usize], index: &[usize], axis: usize) -> Vec<usize> {
+    [&x[..axis], index, &x[axis + 1..]].concat()
+}
+
+fn infer_gather(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
+    let axis = check_axis(row, &types[0], attrs)?;
+    check_index(row, &types[1])?;
+    Ok(Type::new(types[0].dtype, picked(&types[0].shape, &types[1].shape, axis)))
+}
+
+fn infer_scatter(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
+    let axis = check_axis(row, &types[0], attrs)?;
+    check_index(row, &types[2])?;
+    let expected = Type::new(types[0].dtype, picked(&types[0].shape, &types[2].shape, axis));
+    if types[1] != expected {
+        return shape_error(format!(
+            "`{}` into {} along axis {axis} at {} needs {expected}, found {}",
+            row.name, types[0], types[2], types[1]
+        ));
+    }
+    if types[0].dtype == DType::Bool && *row != SCATTER_SET {
+        return Err(Error::new(ErrorKind::DType, Pos::unknown(), format!("`{}` takes numbers, found {}", row.name, types[0])));
+    }
+    Ok(types[0].clone())
+}
+
+/// Indices as given, or the fault of one that is out of bounds.
+fn bounded(index: &Array, extent: usize) -> Result<Vec<usize>, ErrorKind> {
+    let check = |k: &i64| usize::try_from(*k).ok().filter(|k| *k < extent).ok_or(ErrorKind::Bounds);
+    index.as_i64().iter().map(check).collect()
+}
+
+/// Where in x each element of (a…, i…, b…) is, flat.
+fn places(x: &Type, index: &Array, axis: usize) -> Result<Vec<usize>, ErrorKind> {
+    let index = bounded(index, x.shape[axis])?;
+    let (outer, inner): (usize, usize) = (x.shape[..axis].iter().product(), x.shape[axis + 1..].iter().product());
+    let (extent, index) = (x.shape[axis], &index);
+    Ok((0..outer).flat_map(|a| index.iter().flat_map(move |k| (0..inner).map(move |b| (a * extent + k) * inner + b))).collect())
+}
+
+fn eval_gather(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
+    Ok(pick(args[0], &ty.shape, places(&args[0].ty(), args[1], axis_of(attrs))?.into_iter()))
+}
+
+/// The first argument with the elements of the second combined with those at these places, one by one.
+fn write(args: &[&Array], places: Vec<usize>, float: fn(f64, f64) -> f64, int: fn(i64, i64) -> i64) -> Result<Array, ErrorKind> {
+    let mut result = args[0].clone();
+    match (result.data_mut(), args[1].data()) {
+        (Data::F64(x), Data::F64(u)) => places.iter().zip(u).for_each(|(k, u)| x[*k] = float(x[*k], *u)),
+        (Data::I64(x), Data::I64(u)) => places.iter().zip(u).for_each(|(k, u)| x[*k] = int(x[*k], *u)),
+        (Data::Bool(x), Data::Bool(u)) => places.iter().zip(u).for_each(|(k, u)| x[*k] = *u),
+        (x, u) => panic!("verified types: {u:?} into {x:?}"),
+    }
+    Ok(result)
+}
+
+fn along(axis: usize) -> Attrs {
+    Attrs::none().ints("axis", [axis])
+}
+
+fn transpose_gather(_: &Builder, attrs: &Attrs, args: &[Value], ct: Value) -> Contribution {
+    Contribution::At { row: &SCATTER_ADD, update: ct, indices: vec![args[1]], attrs: attrs.clone() }
+}
+
+fn transpose_add_update(b: &Builder, attrs: &Attrs, args: &[Value], ct: Value) -> Contribution {
+    Contribution::Dense(b.row(&GATHER, attrs.clone(), &[ct, args[2]]))
+}
+
+fn transpose_set_base(b: &Builder, attrs: &Attrs, args: &[Value], ct: Value) -> Contribution {
+    let zeros = b.zeros(&b.ty(args[1]));
+    Contribution::Dense(b.row(&SCATTER_SET, attrs.clone(), &[ct, zeros, args[2]]))
+}
+
+/// The cotangent of what stays; what is overwritten later has none.
+fn transpose_set_update(b: &Builder, attrs: &Attrs, args: &[Value], ct: Value) -> Contribution {
+    let (axis, index) = (axis_of(attrs), b.ty(args[2]));
+    let numbers = b.row(&IOTA, Attrs::none().with("type", Attr::Type(Type::new(DType::I64, [index.elements()]))).ints("axis", [0]), &[]);
+    let numbers = b.row(&RESHAPE, Attrs::none().ints("shape", index.shape.clone()), &[numbers]);
+    let none = b.full(&Type::new(DType::I64, [b.ty(args[0]).shape[axis]]), -1.0);
+    let last = b.row(&SCATTER_SET, along(0), &[none, numbers, args[2]]);
+    let stays = b.row(&EQ, Attrs::none(), &[b.row(&GATHER, along(0), &[last, args[2]]), numbers]);
+    let picked = b.row(&GATHER, attrs.clone(), &[ct, args[2]]);
+    let ty = b.ty(picked);
+    let stays = b.broadcast(stays, &ty.shape, &(axis..axis + index.rank()).collect::<Vec<_>>());
+    Contribution::Dense(b.row(&SELECT, Attrs::none(), &[stays, picked, b.zeros(&ty)]))
+}
+
+/// dy = Σ dx / n over the n elements, of base and update, that equal y.
+fn extreme_tangent(b: &Builder, attrs: &Attrs, args: &[Value], y: Value, tangents: &[Option<Value>]) -> Value {
+    let (base, update) = (equal(b, args[0], y), equal(b, args[1], b.row(&GATHER, attrs.clone(), &[y, args[2]])));
+    let count = b.row(&SCATTER_ADD, attrs.clone(), &[base, update, args[2]]);
+    let share = |is: Value, count: Value, dx: Value| b.mul(b.row(&DIV, Attrs::none(), &[is, count]), dx);
+    let from_base = tangents[0].map(|dx| share(base, count, dx));
+    let from_update = tangents[1].map(|dx| {
+        let term = share(update, b.row(&GATHER, attrs.clone(), &[count, args[2]]), dx);
+        b.row(&SCATTER_ADD, attrs.clone(), &[b.zeros(&b.ty(y)), term, args[2]])
+    });
+    total(b, [from_base, from_update])
+}
+
+/// y = base · Π_j u_j over the updates j of a row. With U = u_j where update j goes to the row, else 1: y = base · prod U.
+fn mul_tangent(b: &Builder, attrs: &Attrs, args: &[Value], _: Value, tangents: &[Option<Value>]) -> Value {
+    let (axis, base, count) = (axis_of(attrs), b.ty(args[0]), b.ty(args[2]).elements());
+    // U has the axes (a…, n, b…, j).
+    let shape = [&base.shape[..], &[count]].concat();
+    let rank = base.rank();
+    let flat = [&base.shape[..axis], &[count], &base.shape[axis + 1..]].concat();
+    let index = b.row(&RESHAPE, Attrs::none().ints("shape", [count]), &[args[2]]);
+    let index = b.broadcast(index, &shape, &[rank]);
+    let numbers = b.row(&IOTA, Attrs::none().with("type", Attr::Type(Type::new(DType::I64, shape.clone()))).ints("axis", [axis]), &[]);
+    let here = b.row(&EQ, Attrs::none(), &[index, numbers]);
+    let spread = |update: Value, otherwise: f64| {
+        // (a…, j, b…) to (a…, b…, j), then repeated along the rows.
+        let update = b.row(&RESHAPE, Attrs::none().ints("shape", flat.clone()), &[update]);
+        let last = (0..rank).filter(|k| *k != axis).chain([axis]);
+        let update = b.row(&super::TRANSPOSE, Attrs::none().ints("axes", last), &[update]);
+        let axes: Vec<usize> = (0..=rank).filter(|k| *k != axis).collect();
+        let update = b.row(&BROADCAST, Attrs::none().ints("shape", shape.clone()).ints("axes", axes), &[update]);
+        b.row(&SELECT, Attrs::none(), &[here, update, b.full(&Type::f64(shape.clone()), otherwise)])
+    };
+    let factors = spread(args[1], 1.0);
+    let product = |factors| b.row(&super::PROD, Attrs::none().ints("axes", [rank]), &[factors]);
+    let from_base = tangents[0].map(|dx| b.mul(product(factors), dx));
+    let from_update = tangents[1].map(|dx| b.mul(args[0], prod_tangent(b, &[rank], factors, spread(dx, 0.0))));
+    total(b, [from_base, from_update])
+}
+
+fn infer_take(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
+    let axis = check_axis(row, &types[0], attrs)?;
+    check_index(row, &types[1])?;
+    let (x, index) = (&types[0], &types[1]);
+    if index.rank() != x.rank() || (0..x.rank()).any(|k| k != axis && x.shape[k] != index.shape[k]) {
+        return shape_error(format!("`{}` along axis {axis} of {x} does not fit indices of {index}", row.name));
+    }
+    Ok(Type::new(x.dtype, index.shape.clone()))
+}
+
+fn infer_add_along(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
+    let expected = infer_take(row, &[types[0].clone(), types[2].clone()], attrs)?;
+    if types[1] != expected || types[0].dtype == DType::Bool {
+        return shape_error(format!("`{}` cannot add {} to {} at {}", row.name, types[1], types[0], types[2]));
+    }
+    Ok(types[0].clone())
+}
+
+/// Where in x the element of each index is, flat.
+fn places_along(x: &Type, index: &Array, axis: usize) -> Result<Vec<usize>, ErrorKind> {
+    let (strides, chosen) = (x.strides(), bounded(index, x.shape[axis])?);
+    let place = |(at, k): (Vec<usize>, usize)| (0..at.len()).map(|d| strides[d] * if d == axis { k } else { at[d] }).sum();
+    Ok(indices(index.shape()).zip(chosen).map(place).collect())
+}
+
+fn eval_take(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
+    Ok(pick(args[0], &ty.shape, places_along(&args[0].ty(), args[1], axis_of(attrs))?.into_iter()))
+}
+
+fn eval_add_along(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
+    write(args, places_along(ty, args[2], axis_of(attrs))?, |x, u| x + u, i64::wrapping_add)
+}
+
+fn transpose_take(_: &Builder, attrs: &Attrs, args: &[Value], ct: Value) -> Contribution {
+    Contribution::At { row: &ADD_ALONG_AXIS, update: ct, indices: vec![args[1]], attrs: attrs.clone() }
+}
+
+fn transpose_add_along(b: &Builder, attrs: &Attrs, args: &[Value], ct: Value) -> Contribution {
+    Contribution::Dense(b.row(&TAKE_ALONG_AXIS, attrs.clone(), &[ct, args[2]]))
+}
+
+/// Indices of a shape into an axis of this extent.
+fn index(shape: &[usize], extent: usize) -> (Type, (f64, f64)) {
+    (Type::new(DType::I64, shape), (0.0, extent as f64))
+}
+
+/// Shapes of x and of the indices, and the axis.
+const PICKS: &[(&[usize], &[usize], usize)] =
+    &[(&[5], &[7], 0), (&[3, 4], &[2], 1), (&[3, 2], &[2, 2], 0), (&[2, 3, 2], &[], 1), (&[1, 2], &[3], 0), (&[3], &[0], 0)];
+
+fn gather_samples(row: &Row) -> Vec<Sample> {
+    let sample = |(x, i, axis): &(&[usize], &[usize], usize)| Sample {
+        args: vec![(Type::f64(*x), row.domain[0]), index(i, x[*axis])],
+        attrs: along(*axis),
+    };
+    PICKS.iter().map(sample).collect()
+}
+
+fn scatter_samples(row: &Row) -> Vec<Sample> {
+    let sample = |(x, i, axis): &(&[usize], &[usize], usize)| Sample {
+        args: vec![(Type::f64(*x), row.domain[0]), (Type::f64(picked(x, i, *axis)), row.domain[0]), index(i, x[*axis])],
+        attrs: along(*axis),
+    };
+    PICKS.iter().map(sample).collect()
+}
+
+/// Shapes of x and of the indices, and the axis.
+const TAKES: &[(&[usize], &[usize], usize)] =
+    &[(&[5], &[7], 0), (&[3, 4], &[3, 2], 1), (&[3, 4], &[1, 4], 0), (&[2, 3, 2], &[2, 4, 2], 1), (&[3], &[0], 0)];
+
+fn take_samples(row: &Row) -> Vec<Sample> {
+    let sample = |(x, i, axis): &(&[usize], &[usize], usize)| Sample {
+        args: vec![(Type::f64(*x), row.domain[0]), index(i, x[*axis])],
+        attrs: along(*axis),
+    };
+    TAKES.iter().map(sample).collect()
+}
+
+fn add_along_samples(row: &Row) -> Vec<Sample> {
+    let sample = |(x, i, axis): &(&[usize], &[usize], usize)| Sample {
+        args: vec![(Type::f64(*x), row.domain[0]), (Type::f64(*i), row.domain[0]), index(i, x[*axis])],
+        attrs: along(*axis),
+    };
+    TAKES.iter().map(sample).collect()
+}

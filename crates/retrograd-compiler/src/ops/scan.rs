@@ -1,0 +1,148 @@
+//! Ops that run along an axis, in ascending order.
+
+use super::build::{equal, given, tangent, total};
+use super::fold::{APART, larger, number_only, smaller, unsupported};
+use super::ops;
+use super::reduce::float_only;
+use super::scalar::DIV;
+use super::shape::{PAD, REVERSE, axis_of, check_axis, cut, one, shape_error, view};
+use crate::ir::{Array, Attrs, Builder, Contribution, DType, Data, Error, ErrorKind, Lowering, Row, Rule, Sample, Type, Value, View};
+
+ops! {
+    /// Sums of the elements so far along an axis.
+    CUMSUM = Row { eval: |_, args, attrs, _| scan(args[0], attrs, |y, x| y + x, i64::wrapping_add), rule: Rule::Linear(&[Some(transpose_cumsum)]), ..along("cumsum") };
+    /// Products of the elements so far along an axis. The derivative is exact at zeros too.
+    CUMPROD = Row { eval: |_, args, attrs, _| scan(args[0], attrs, |y, x| y * x, i64::wrapping_mul), rule: tangent(cumprod_tangent), ..along("cumprod") };
+    /// Largest of the elements so far along an axis; from a NaN on, NaN. Equal elements share the derivative, which is NaN where the result is.
+    CUMMAX = Row { eval: |_, args, attrs, _| scan(args[0], attrs, larger, i64::max), rule: tangent(cumulative_extreme_tangent), domain: APART, ..along("cummax") };
+    /// Smallest of the elements so far along an axis; from a NaN on, NaN. Equal elements share the derivative, which is NaN where the result is.
+    CUMMIN = Row { eval: |_, args, attrs, _| scan(args[0], attrs, smaller, i64::min), rule: tangent(cumulative_extreme_tangent), domain: APART, ..along("cummin") };
+    /// y_k = a_k y_{k-1} + b_k along an axis, from y_0 = b_0.
+    LINEAR_SCAN = Row { arity: Some(2), infer: infer_linear, eval: eval_linear, rule: Rule::Tangent { tangent: linear_tangent, linear: &[None, Some(transpose_linear)] }, cost: 2, samples: linear_samples, ..along("linear_scan") };
+}
+
+const fn along(name: &'static str) -> Row {
+    Row {
+        attrs: &["axis"],
+        infer: infer_along,
+        lowering: Lowering::Missing,
+        cost: 1,
+        samples: along_samples,
+        ..view(name, View::Reshape, &[])
+    }
+}
+
+pub(super) fn infer_along(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
+    number_only(row, &types[0])?;
+    check_axis(row, &types[0], attrs)?;
+    Ok(types[0].clone())
+}
+
+fn infer_linear(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
+    float_only(row.name, &types[0])?;
+    if types[0] != types[1] {
+        return shape_error(format!("`{}` needs equal types, found {} and {}", row.name, types[0], types[1]));
+    }
+    infer_along(row, types, attrs)
+}
+
+/// Flat places along an axis, line by line.
+pub(super) fn lines(shape: &[usize], axis: usize) -> Vec<Vec<usize>> {
+    let (outer, inner): (usize, usize) = (shape[..axis].iter().product(), shape[axis + 1..].iter().product());
+    let extent = shape[axis];
+    let line = |a: usize, b: usize| (0..extent).map(|k| (a * extent + k) * inner + b).collect();
+    (0..outer).flat_map(|a| (0..inner).map(move |b| (a, b))).map(|(a, b)| line(a, b)).collect()
+}
+
+fn scan(x: &Array, attrs: &Attrs, float: fn(f64, f64) -> f64, int: fn(i64, i64) -> i64) -> Result<Array, ErrorKind> {
+    fn along<T: Copy>(y: &mut [T], lines: &[Vec<usize>], step: fn(T, T) -> T) {
+        lines.iter().flat_map(|line| line.windows(2)).for_each(|pair| y[pair[1]] = step(y[pair[0]], y[pair[1]]));
+    }
+    let lines = lines(x.shape(), axis_of(attrs));
+    let mut result = x.clone();
+    match result.data_mut() {
+        Data::F64(y) => along(y, &lines, float),
+        Data::I64(y) => along(y, &lines, int),
+        Data::F32(_) | Data::I32(_) | Data::Bool(_) => unsupported(),
+    }
+    Ok(result)
+}
+
+fn eval_linear(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
+    let (a, mut y) = (args[0].as_f64(), args[1].as_f64().to_vec());
+    for line in lines(&ty.shape, axis_of(attrs)) {
+        line.windows(2).for_each(|pair| y[pair[1]] += a[pair[1]] * y[pair[0]]);
+    }
+    Ok(Array::f64(ty.shape.clone(), y))
+}
+
+/// Every element's predecessor along an axis, and a number before the first.
+pub(super) fn before(b: &Builder, x: Value, axis: usize, first: f64) -> Value {
+    let mut shape = b.ty(x).shape;
+    if shape[axis] == 0 {
+        return x;
+    }
+    shape[axis] -= 1;
+    let (all_but_last, number) = (cut(b, x, &vec![0; shape.len()], &shape), b.full(&Type::scalar(DType::F64), first));
+    let low = (0..shape.len()).map(|k| usize::from(k == axis));
+    b.row(&PAD, Attrs::none().ints("low", low).ints("high", shape.iter().map(|_| 0)), &[all_but_last, number])
+}
+
+fn reverse(b: &Builder, x: Value, axis: usize) -> Value {
+    b.row(&REVERSE, Attrs::none().ints("axes", [axis]), &[x])
+}
+
+fn linear_scan(b: &Builder, attrs: &Attrs, factors: Value, terms: Value) -> Value {
+    b.row(&LINEAR_SCAN, attrs.clone(), &[factors, terms])
+}
+
+fn transpose_cumsum(b: &Builder, attrs: &Attrs, _: &[Value], ct: Value) -> Contribution {
+    let axis = axis_of(attrs);
+    Contribution::Dense(reverse(b, b.row(&CUMSUM, attrs.clone(), &[reverse(b, ct, axis)]), axis))
+}
+
+/// dy_k = x_k dy_{k-1} + y_{k-1} dx_k.
+fn cumprod_tangent(b: &Builder, attrs: &Attrs, args: &[Value], y: Value, tangents: &[Option<Value>]) -> Value {
+    linear_scan(b, attrs, args[0], b.mul(before(b, y, axis_of(attrs), 1.0), given(tangents)))
+}
+
+/// dy_k = Σ dx_j / n over the n elements j ≤ k that equal y_k. They stand where y has not changed since, so that both sums start anew
+/// wherever y changes.
+fn cumulative_extreme_tangent(b: &Builder, attrs: &Attrs, args: &[Value], y: Value, tangents: &[Option<Value>]) -> Value {
+    let (goes_on, is) = (equal(b, y, before(b, y, axis_of(attrs), 0.0)), equal(b, args[0], y));
+    let sum = linear_scan(b, attrs, goes_on, b.mul(is, given(tangents)));
+    b.row(&DIV, Attrs::none(), &[sum, linear_scan(b, attrs, goes_on, is)])
+}
+
+/// dy_k = a_k dy_{k-1} + (y_{k-1} da_k + db_k).
+fn linear_tangent(b: &Builder, attrs: &Attrs, args: &[Value], y: Value, tangents: &[Option<Value>]) -> Value {
+    let from_factors = tangents[0].map(|da| b.mul(before(b, y, axis_of(attrs), 0.0), da));
+    linear_scan(b, attrs, args[0], total(b, [from_factors, tangents[1]]))
+}
+
+/// c_k = a_{k+1} c_{k+1} + ct_k: the same from behind.
+fn transpose_linear(b: &Builder, attrs: &Attrs, args: &[Value], ct: Value) -> Contribution {
+    let axis = axis_of(attrs);
+    let factors = before(b, reverse(b, args[0], axis), axis, 0.0);
+    Contribution::Dense(reverse(b, linear_scan(b, attrs, factors, reverse(b, ct, axis)), axis))
+}
+
+pub(super) fn along_samples(row: &Row) -> Vec<Sample> {
+    let axis = |axis: usize| Attrs::none().ints("axis", [axis]);
+    vec![
+        one(row, &[6], axis(0)),
+        one(row, &[3, 4], axis(0)),
+        one(row, &[2, 3, 2], axis(1)),
+        one(row, &[1], axis(0)),
+        one(row, &[2, 0], axis(1)),
+        Sample { args: vec![(Type::new(DType::I64, [2, 9]), (-2.0, 3.0))], attrs: axis(1) },
+    ]
+}
+
+fn linear_samples(row: &Row) -> Vec<Sample> {
+    let sample = |shape: &[usize], axis: usize| Sample {
+        args: vec![(Type::f64(shape), row.domain[0]); 2],
+        attrs: Attrs::none().ints("axis", [axis]),
+    };
+    vec![sample(&[6], 0), sample(&[3, 4], 0), sample(&[2, 3, 2], 1), sample(&[1], 0), sample(&[0], 0)]
+}

@@ -32,6 +32,10 @@ macro_rules! every_function {
             sin(x) = sin_within unless angle_is_huge then sin_beyond;
             cos(x) = cos_within unless angle_is_huge then cos_beyond;
             tan(x) = tan_within unless angle_is_huge then tan_beyond;
+            asin(x);
+            acos(x);
+            atan(x);
+            atan2(y, x);
             sinh(x);
             cosh(x);
             tanh(x);

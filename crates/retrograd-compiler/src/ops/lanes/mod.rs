@@ -15,9 +15,11 @@
 //! assert_eq!(lanes::exp(0.0), 1.0);
 //! assert_eq!(lanes::log2(8.0), 3.0);
 //! assert_eq!(lanes::sin(-0.0).to_bits(), (-0.0f64).to_bits());
+//! assert_eq!(lanes::atan2(0.0, -1.0), std::f64::consts::PI);
 //! assert_eq!(lanes::tanh(100.0), 1.0);
 //! ```
 
+mod arc;
 mod exponential;
 mod hyperbolic;
 mod logarithm;
@@ -26,6 +28,7 @@ mod pairs;
 mod tests;
 mod trigonometric;
 
+pub use arc::{acos, asin, atan, atan2};
 pub use exponential::{exp, exp2, expm1, logistic};
 pub use hyperbolic::{cosh, sinh, tanh};
 pub use logarithm::{log, log1p, log2, log10};

@@ -39,6 +39,9 @@ macro_rules! every_function {
             sinh(x);
             cosh(x);
             tanh(x);
+            asinh(x);
+            acosh(x);
+            atanh(x);
         }
     };
 }

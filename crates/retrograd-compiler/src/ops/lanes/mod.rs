@@ -22,6 +22,7 @@
 mod arc;
 mod exponential;
 mod hyperbolic;
+mod inverse_hyperbolic;
 mod logarithm;
 mod pairs;
 #[cfg(test)]
@@ -31,6 +32,7 @@ mod trigonometric;
 pub use arc::{acos, asin, atan, atan2};
 pub use exponential::{exp, exp2, expm1, logistic};
 pub use hyperbolic::{cosh, sinh, tanh};
+pub use inverse_hyperbolic::{acosh, asinh, atanh};
 pub use logarithm::{log, log1p, log2, log10};
 pub use trigonometric::{
     ANGLE_BOUND, angle_is_huge, cos, cos_beyond, cos_within, sin, sin_beyond, sin_within, tan, tan_beyond, tan_within,

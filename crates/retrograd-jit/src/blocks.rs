@@ -42,6 +42,10 @@ macro_rules! every_function {
             asinh(x);
             acosh(x);
             atanh(x);
+            pow(x, y);
+            hypot(x, y);
+            cbrt(x);
+            rsqrt(x);
         }
     };
 }

@@ -17,6 +17,7 @@
 //! assert_eq!(lanes::sin(-0.0).to_bits(), (-0.0f64).to_bits());
 //! assert_eq!(lanes::atan2(0.0, -1.0), std::f64::consts::PI);
 //! assert_eq!(lanes::tanh(100.0), 1.0);
+//! assert_eq!(lanes::pow(-3.0, 3.0), -27.0);
 //! ```
 
 mod arc;
@@ -25,6 +26,7 @@ mod hyperbolic;
 mod inverse_hyperbolic;
 mod logarithm;
 mod pairs;
+mod power;
 #[cfg(test)]
 mod tests;
 mod trigonometric;
@@ -34,6 +36,7 @@ pub use exponential::{exp, exp2, expm1, logistic};
 pub use hyperbolic::{cosh, sinh, tanh};
 pub use inverse_hyperbolic::{acosh, asinh, atanh};
 pub use logarithm::{log, log1p, log2, log10};
+pub use power::{cbrt, hypot, pow, rsqrt};
 pub use trigonometric::{
     ANGLE_BOUND, angle_is_huge, cos, cos_beyond, cos_within, sin, sin_beyond, sin_within, tan, tan_beyond, tan_within,
 };

@@ -46,6 +46,8 @@ macro_rules! every_function {
             hypot(x, y);
             cbrt(x);
             rsqrt(x);
+            erf(x);
+            erfc(x);
         }
     };
 }

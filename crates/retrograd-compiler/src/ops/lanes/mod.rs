@@ -27,6 +27,7 @@ mod inverse_hyperbolic;
 mod logarithm;
 mod pairs;
 mod power;
+mod special;
 #[cfg(test)]
 mod tests;
 mod trigonometric;
@@ -37,6 +38,7 @@ pub use hyperbolic::{cosh, sinh, tanh};
 pub use inverse_hyperbolic::{acosh, asinh, atanh};
 pub use logarithm::{log, log1p, log2, log10};
 pub use power::{cbrt, hypot, pow, rsqrt};
+pub use special::{erf, erfc};
 pub use trigonometric::{
     ANGLE_BOUND, angle_is_huge, cos, cos_beyond, cos_within, sin, sin_beyond, sin_within, tan, tan_beyond, tan_within,
 };

@@ -48,6 +48,10 @@ macro_rules! every_function {
             rsqrt(x);
             erf(x);
             erfc(x);
+            rem(x, y) = rem_within unless rem_is_far then rem_beyond;
+            sign(x);
+            min(x, y);
+            max(x, y);
         }
     };
 }
@@ -462,6 +466,17 @@ mod tests {
                 (row.block_in_place)(&mut same, y);
                 check(&row, x, y, &same);
             }
+        }
+    }
+
+    #[test]
+    fn the_second_source_may_be_the_target() {
+        let (x, y) = pairs();
+        for level in available() {
+            let mut outputs = y.clone();
+            // SAFETY: all hold as many elements, the second source is the target and the first is apart; the level is available.
+            unsafe { (level.blocks.rem)(x.as_ptr(), outputs.as_ptr(), outputs.as_mut_ptr(), x.len()) };
+            assert!(outputs.iter().zip(x.iter().zip(&y)).all(|(output, (x, y))| output.to_bits() == lanes::rem(*x, *y).to_bits()));
         }
     }
 

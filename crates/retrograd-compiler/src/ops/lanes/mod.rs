@@ -21,6 +21,7 @@
 //! ```
 
 mod arc;
+mod exact;
 mod exponential;
 mod hyperbolic;
 mod inverse_hyperbolic;
@@ -33,6 +34,7 @@ mod tests;
 mod trigonometric;
 
 pub use arc::{acos, asin, atan, atan2};
+pub use exact::{ceil, copysign, floor, max, min, rem, rem_beyond, rem_is_far, rem_within, round, sign, trunc};
 pub use exponential::{exp, exp2, expm1, logistic};
 pub use hyperbolic::{cosh, sinh, tanh};
 pub use inverse_hyperbolic::{acosh, asinh, atanh};

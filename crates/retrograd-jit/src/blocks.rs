@@ -1,4 +1,5 @@
-//! Precompiled loops over the functions of [`lanes`], as wide as the machine allows, for generated code to call.
+//! Precompiled loops over the functions of [`lanes`](retrograd_compiler::ops::lanes), as wide as the machine allows, for generated code
+//! to call.
 //!
 //! Cranelift has vectors of 128 bits and no transcendentals, so a vector loop hands whole blocks of numbers to these. Each level
 //! compiles the same functions for other instructions; since those consist of operations that IEEE 754 fixes, every level gives the
@@ -12,9 +13,48 @@
 //! assert_eq!(target, source.map(retrograd_compiler::ops::lanes::exp));
 //! ```
 
-#[cfg(any(test, doc))]
-use retrograd_compiler::ops::lanes;
 use std::sync::LazyLock;
+
+/// Every function that has blocks, one line each. Those that are branch-free but for rare arguments name the common part, what is rare
+/// and the part for that.
+macro_rules! every_function {
+    ($then:ident $($before:tt)*) => {
+        $then! {
+            $($before)*
+            exp(x);
+            exp2(x);
+            expm1(x);
+            logistic(x);
+            log(x);
+            log2(x);
+            log10(x);
+            log1p(x);
+            sin(x) = sin_within unless angle_is_huge then sin_beyond;
+            cos(x) = cos_within unless angle_is_huge then cos_beyond;
+            tan(x) = tan_within unless angle_is_huge then tan_beyond;
+            asin(x);
+            acos(x);
+            atan(x);
+            atan2(y, x);
+            sinh(x);
+            cosh(x);
+            tanh(x);
+            asinh(x);
+            acosh(x);
+            atanh(x);
+            pow(x, y);
+            hypot(x, y);
+            cbrt(x);
+            rsqrt(x);
+            erf(x);
+            erfc(x);
+            rem(x, y) = rem_within unless rem_is_far then rem_beyond;
+            sign(x);
+            min(x, y);
+            max(x, y);
+        }
+    };
+}
 
 /// Applies a function to `count` elements of `source` and writes them to `target`.
 ///
@@ -22,41 +62,63 @@ use std::sync::LazyLock;
 /// `source` must be readable and `target` writable for `count` elements; they are equal or do not overlap.
 pub type Block = unsafe extern "C" fn(source: *const f64, target: *mut f64, count: usize);
 
+/// Applies a function of two arguments to `count` elements of `first` and of `second` and writes them to `target`.
+///
+/// # Safety
+/// The sources must be readable and `target` writable for `count` elements; it is equal to a source or does not overlap it.
+pub type BinaryBlock = unsafe extern "C" fn(first: *const f64, second: *const f64, target: *mut f64, count: usize);
+
 /// Applies a function to one number.
 ///
 /// # Safety
 /// Safe to call on the machine whose [`scalars`] it came from; elsewhere its instructions may not exist.
 pub type Scalar = unsafe extern "C" fn(f64) -> f64;
 
-/// One [`Block`] for each function.
-#[derive(Debug)]
-pub struct Blocks {
-    /// [`lanes::exp`]
-    pub exp: Block,
-    /// [`lanes::log`]
-    pub log: Block,
-    /// [`lanes::sin`]
-    pub sin: Block,
-    /// [`lanes::cos`]
-    pub cos: Block,
-    /// [`lanes::tanh`]
-    pub tanh: Block,
+/// Applies a function to two numbers.
+///
+/// # Safety
+/// As for [`Scalar`].
+pub type BinaryScalar = unsafe extern "C" fn(f64, f64) -> f64;
+
+/// The type of an entry by the number of arguments.
+macro_rules! entry {
+    (block $x:ident) => {
+        Block
+    };
+    (block $x:ident $y:ident) => {
+        BinaryBlock
+    };
+    (scalar $x:ident) => {
+        Scalar
+    };
+    (scalar $x:ident $y:ident) => {
+        BinaryScalar
+    };
 }
 
-/// One [`Scalar`] for each function.
-#[derive(Debug)]
-pub struct Scalars {
-    /// [`lanes::exp`]
-    pub exp: Scalar,
-    /// [`lanes::log`]
-    pub log: Scalar,
-    /// [`lanes::sin`]
-    pub sin: Scalar,
-    /// [`lanes::cos`]
-    pub cos: Scalar,
-    /// [`lanes::tanh`]
-    pub tanh: Scalar,
+macro_rules! tables {
+    ($($name:ident($($x:ident),+) $(= $within:ident unless $rare:ident then $beyond:ident)?;)*) => {
+        /// One [`Block`] or [`BinaryBlock`] for each function.
+        #[derive(Debug)]
+        pub struct Blocks {
+            $(
+                #[doc = concat!("[`", stringify!($name), "`](retrograd_compiler::ops::lanes::", stringify!($name), ")")]
+                pub $name: entry!(block $($x)+),
+            )*
+        }
+
+        /// One [`Scalar`] or [`BinaryScalar`] for each function.
+        #[derive(Debug)]
+        pub struct Scalars {
+            $(
+                #[doc = concat!("[`", stringify!($name), "`](retrograd_compiler::ops::lanes::", stringify!($name), ")")]
+                pub $name: entry!(scalar $($x)+),
+            )*
+        }
+    };
 }
+
+every_function! { tables }
 
 /// The widest blocks this machine can run.
 pub fn blocks() -> &'static Blocks {
@@ -93,101 +155,128 @@ static LEVELS: &[Level] = &[
     baseline::LEVEL,
 ];
 
-/// A block and a scalar function, compiled with the given attribute.
-macro_rules! functions {
-    ([$($attribute:meta)?], $scalar:ident, $block:ident = $within:ident up to $bound:expr, then $beyond:ident) => {
-        $(#[$attribute])?
-        pub(super) unsafe extern "C" fn $block(source: *const f64, target: *mut f64, count: usize) {
-            // SAFETY: the contract of `Block` is that of `apply`.
-            unsafe { apply(source, target, count, $bound, lanes::$within, lanes::$beyond) }
-        }
+/// A module with the table `LEVEL`, all of whose functions are compiled with the given attribute.
+macro_rules! level {
+    (
+        $level:ident, $attributes:tt, $available:expr;
+        $($name:ident($($x:ident),+) $(= $within:ident unless $rare:ident then $beyond:ident)?;)*
+    ) => {
+        mod $level {
+            use super::{Blocks, Level, Scalars};
 
-        $(#[$attribute])?
-        pub(super) unsafe extern "C" fn $scalar(x: f64) -> f64 {
-            lanes::$scalar(x)
+            pub(super) const LEVEL: Level = Level {
+                available: $available,
+                blocks: Blocks { $($name: block::$name,)* },
+                scalars: Scalars { $($name: scalar::$name,)* },
+            };
+
+            mod block {
+                use crate::blocks::apply;
+                use retrograd_compiler::ops::lanes;
+                $(block! { $attributes $name($($x),+) $(= $within unless $rare then $beyond)? })*
+            }
+
+            mod scalar {
+                use retrograd_compiler::ops::lanes;
+                $(scalar! { $attributes $name($($x),+) })*
+            }
         }
     };
 }
 
-/// A module with the table `LEVEL`, all of whose functions are compiled with the given attribute.
-macro_rules! level {
-    ($name:ident, $attributes:tt, $available:expr) => {
-        mod $name {
-            use super::{Blocks, Level, Scalars, apply};
-            use retrograd_compiler::ops::lanes;
+/// A block, compiled with the given attribute.
+macro_rules! block {
+    ($attributes:tt $name:ident($($x:ident),+)) => {
+        block! { $attributes $name($($x),+), |[$($x),+]| lanes::$name($($x),+), |_| false, |_| f64::NAN }
+    };
+    ($attributes:tt $name:ident($($x:ident),+) = $within:ident unless $rare:ident then $beyond:ident) => {
+        block! {
+            $attributes $name($($x),+),
+            |[$($x),+]| lanes::$within($($x),+), |[$($x),+]| lanes::$rare($($x),+), |[$($x),+]| lanes::$beyond($($x),+)
+        }
+    };
+    ([$($attribute:meta)?] $name:ident($($x:ident),+), $within:expr, $rare:expr, $beyond:expr) => {
+        $(#[$attribute])?
+        pub(super) unsafe extern "C" fn $name($($x: *const f64,)+ target: *mut f64, count: usize) {
+            // SAFETY: the contract of `Block` and `BinaryBlock` is that of `apply`.
+            unsafe { apply([$($x),+], target, count, $within, $rare, $beyond) }
+        }
+    };
+}
 
-            pub(super) const LEVEL: Level = Level {
-                available: $available,
-                blocks: Blocks { exp: exp_block, log: log_block, sin: sin_block, cos: cos_block, tanh: tanh_block },
-                scalars: Scalars { exp, log, sin, cos, tanh },
-            };
-
-            functions! { $attributes, exp, exp_block = exp up to f64::INFINITY, then exp }
-            functions! { $attributes, log, log_block = log up to f64::INFINITY, then log }
-            functions! { $attributes, sin, sin_block = sin_within up to lanes::ANGLE_BOUND, then sin_beyond }
-            functions! { $attributes, cos, cos_block = cos_within up to lanes::ANGLE_BOUND, then cos_beyond }
-            functions! { $attributes, tanh, tanh_block = tanh up to f64::INFINITY, then tanh }
+/// A function of single numbers, compiled with the given attribute.
+macro_rules! scalar {
+    ([$($attribute:meta)?] $name:ident($($x:ident),+)) => {
+        $(#[$attribute])?
+        pub(super) unsafe extern "C" fn $name($($x: f64),+) -> f64 {
+            lanes::$name($($x),+)
         }
     };
 }
 
 // 8 lanes.
 #[cfg(target_arch = "x86_64")]
-level! {
+every_function! {
+    level
     wide,
     [target_feature(enable = "avx512f,avx512dq,avx512vl,avx2,fma")],
     || is_x86_feature_detected!("avx512f")
         && is_x86_feature_detected!("avx512dq")
         && is_x86_feature_detected!("avx512vl")
         && is_x86_feature_detected!("avx2")
-        && is_x86_feature_detected!("fma")
+        && is_x86_feature_detected!("fma");
 }
 
 // 4 lanes.
 #[cfg(target_arch = "x86_64")]
-level! {
+every_function! {
+    level
     middle,
     [target_feature(enable = "avx2,fma")],
-    || is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")
+    || is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
 }
 
 // What the target always has. Where that lacks fused multiply-add each one is a library call: slow, but the same bits.
-level! { baseline, [], || true }
+every_function! { level baseline, [], || true; }
 
 /// Elements that are loaded, computed and stored together: two of the widest vectors. Half as many and LLVM takes the loop over them
 /// apart before it could become vector instructions; more, and the last few elements cost more.
 const GROUP: usize = 16;
 
-/// Applies `within` to numbers up to the bound and `beyond` to the rest.
+/// Applies `beyond` to rare arguments and `within` to the others.
 ///
 /// It is inlined into functions with vector instructions and so compiled for those.
 ///
 /// # Safety
-/// As for [`Block`].
+/// As for [`Block`] and [`BinaryBlock`].
 #[inline(always)]
-unsafe fn apply(
-    source: *const f64,
+unsafe fn apply<const ARITY: usize>(
+    sources: [*const f64; ARITY],
     target: *mut f64,
     count: usize,
-    bound: f64,
-    within: impl Fn(f64) -> f64 + Copy,
-    beyond: impl Fn(f64) -> f64 + Copy,
+    within: impl Fn([f64; ARITY]) -> f64 + Copy,
+    rare: impl Fn([f64; ARITY]) -> bool + Copy,
+    beyond: impl Fn([f64; ARITY]) -> f64 + Copy,
 ) {
     let whole = count - count % GROUP;
     for start in (0..whole).step_by(GROUP) {
         // SAFETY: start + GROUP <= count, for which the caller vouches.
-        unsafe { apply_to_group(source.add(start), target.add(start), bound, within, beyond) };
+        let sources = sources.map(|source| unsafe { source.add(start) });
+        // SAFETY: as before.
+        unsafe { apply_to_group(sources, target.add(start), within, rare, beyond) };
     }
     let rest = count - whole;
     if rest > 0 {
-        let mut group = [0.0; GROUP];
-        let pointer = group.as_mut_ptr();
-        // SAFETY: whole + rest == count, for which the caller vouches; the group is our own and rest < GROUP.
-        unsafe { copy_few(source.add(whole), pointer, rest) };
-        // SAFETY: there are GROUP elements.
-        unsafe { apply_to_group(pointer, pointer, bound, within, beyond) };
-        // SAFETY: as for the copy in the other direction.
-        unsafe { copy_few(pointer, target.add(whole), rest) };
+        let mut groups = [[1.0; GROUP]; ARITY];
+        for (group, source) in groups.iter_mut().zip(sources) {
+            // SAFETY: whole + rest == count, for which the caller vouches; the group is our own and rest < GROUP.
+            unsafe { copy_few(source.add(whole), group.as_mut_ptr(), rest) };
+        }
+        let mut results = [0.0; GROUP];
+        // SAFETY: all of them have GROUP elements.
+        unsafe { apply_to_group(groups.each_ref().map(|group| group.as_ptr()), results.as_mut_ptr(), within, rare, beyond) };
+        // SAFETY: as for the copies in the other direction.
+        unsafe { copy_few(results.as_ptr(), target.add(whole), rest) };
     }
 }
 
@@ -197,17 +286,26 @@ unsafe fn apply(
 /// instructions.
 ///
 /// # Safety
-/// As for [`Block`], with `GROUP` elements.
+/// As for [`Block`] and [`BinaryBlock`], with `GROUP` elements.
 #[inline(always)]
-unsafe fn apply_to_group(source: *const f64, target: *mut f64, bound: f64, within: impl Fn(f64) -> f64, beyond: impl Fn(f64) -> f64) {
+unsafe fn apply_to_group<const ARITY: usize>(
+    sources: [*const f64; ARITY],
+    target: *mut f64,
+    within: impl Fn([f64; ARITY]) -> f64,
+    rare: impl Fn([f64; ARITY]) -> bool,
+    beyond: impl Fn([f64; ARITY]) -> f64,
+) {
     // SAFETY: the caller vouches for GROUP elements, and an array is laid out as they are.
-    let inputs = unsafe { source.cast::<[f64; GROUP]>().read() };
-    let mut outputs = inputs;
-    outputs.iter_mut().for_each(|x| *x = within(*x));
-    // NaN is not beyond. Without a finite bound the compiler drops all of this.
-    if inputs.iter().fold(false, |any, x| any | (x.abs() > bound)) {
-        for (y, x) in outputs.iter_mut().zip(inputs).filter(|(_, x)| x.abs() > bound) {
-            *y = beyond(x);
+    let inputs = sources.map(|source| unsafe { source.cast::<[f64; GROUP]>().read() });
+    let arguments = |lane: usize| std::array::from_fn(|source| inputs[source][lane]);
+    let mut outputs = [0.0; GROUP];
+    for (lane, output) in outputs.iter_mut().enumerate() {
+        *output = within(arguments(lane));
+    }
+    // Where nothing is rare the compiler drops all of this.
+    if (0..GROUP).fold(false, |any, lane| any | rare(arguments(lane))) {
+        for (lane, output) in outputs.iter_mut().enumerate().filter(|(lane, _)| rare(arguments(*lane))) {
+            *output = beyond(arguments(lane));
         }
     }
     // SAFETY: as for the source.
@@ -233,90 +331,165 @@ unsafe fn copy_few(source: *const f64, target: *mut f64, count: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use retrograd_compiler::ops::lanes;
 
-    type Row = (&'static str, Block, Scalar, fn(f64) -> f64);
+    type Apart = Box<dyn Fn(&[f64], &[f64], &mut [f64])>;
+    type InPlace = Box<dyn Fn(&mut [f64], &[f64])>;
 
-    fn rows(level: &Level) -> [Row; 5] {
-        let Level { blocks, scalars, .. } = level;
-        [
-            ("exp", blocks.exp, scalars.exp, lanes::exp),
-            ("log", blocks.log, scalars.log, lanes::log),
-            ("sin", blocks.sin, scalars.sin, lanes::sin),
-            ("cos", blocks.cos, scalars.cos, lanes::cos),
-            ("tanh", blocks.tanh, scalars.tanh, lanes::tanh),
-        ]
+    /// One function of one level, as one of two arguments, of which it may ignore the second.
+    struct Row {
+        name: &'static str,
+        block: Apart,
+        block_in_place: InPlace,
+        scalar: Box<dyn Fn(f64, f64) -> f64>,
+        expected: fn(f64, f64) -> f64,
     }
 
-    /// Special values, every magnitude, and what programs mostly hold; in an order that mixes them within chunks only at times.
-    fn inputs() -> Vec<f64> {
-        let specials =
-            [0.0, 5e-324, 1e-310, f64::MIN_POSITIVE, 1e-8, 0.17, 0.5, 1.0, 19.0, 709.78, 710.0, 745.2, 1e22, f64::MAX, f64::INFINITY];
-        let bound = [lanes::ANGLE_BOUND, lanes::ANGLE_BOUND.next_up(), f64::NAN, f64::from_bits(0x7ff0_0000_0000_0001)];
-        let mut inputs: Vec<f64> = specials.into_iter().chain(bound).flat_map(|x| [x, -x]).collect();
-        let scatter = |i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        inputs.extend((0..20_000).map(|i| f64::from_bits(scatter(i))));
-        for size in [1.0, 25.0, 800.0, 1e9] {
-            inputs.extend((0..20_000).map(|i| size * (scatter(i) as i64 as f64) / (1u64 << 63) as f64));
-        }
-        inputs
+    macro_rules! row {
+        ($level:ident $name:ident($x:ident)) => {{
+            let (block, scalar) = ($level.blocks.$name, $level.scalars.$name);
+            Row {
+                name: stringify!($name),
+                // SAFETY: the tests pass a target no shorter than the source, of another vector; the level is available.
+                block: Box::new(move |x, _, target| unsafe { block(x.as_ptr(), target.as_mut_ptr(), x.len()) }),
+                // SAFETY: source and target are equal; the level is available.
+                block_in_place: Box::new(move |x, _| unsafe { block(x.as_ptr(), x.as_mut_ptr(), x.len()) }),
+                // SAFETY: the level is available.
+                scalar: Box::new(move |x, _| unsafe { scalar(x) }),
+                expected: |x, _| lanes::$name(x),
+            }
+        }};
+        ($level:ident $name:ident($x:ident, $y:ident)) => {{
+            let (block, scalar) = ($level.blocks.$name, $level.scalars.$name);
+            Row {
+                name: stringify!($name),
+                // SAFETY: the tests pass sources of equal length and a target no shorter, of another vector; the level is available.
+                block: Box::new(move |x, y, target| unsafe { block(x.as_ptr(), y.as_ptr(), target.as_mut_ptr(), x.len()) }),
+                // SAFETY: one source and the target are equal, the other source is of another vector; the level is available.
+                block_in_place: Box::new(move |x, y| unsafe { block(x.as_ptr(), y.as_ptr(), x.as_mut_ptr(), x.len()) }),
+                // SAFETY: the level is available.
+                scalar: Box::new(move |x, y| unsafe { scalar(x, y) }),
+                expected: lanes::$name,
+            }
+        }};
     }
 
-    #[track_caller]
-    fn check(name: &str, inputs: &[f64], outputs: &[f64], expected: fn(f64) -> f64) {
-        for (&x, &y) in inputs.iter().zip(outputs) {
-            assert_eq!(y.to_bits(), expected(x).to_bits(), "{name}({x:e}) is {y:e}, not {:e}", expected(x));
-        }
+    macro_rules! rows {
+        ($level:ident; $($name:ident($($x:ident),+) $(= $within:ident unless $rare:ident then $beyond:ident)?;)*) => {
+            vec![$(row!($level $name($($x),+))),*]
+        };
     }
 
     fn available() -> impl Iterator<Item = &'static Level> {
         LEVELS.iter().filter(|level| (level.available)())
     }
 
+    fn rows() -> impl Iterator<Item = Row> {
+        available().flat_map(|level| every_function! { rows level; })
+    }
+
+    /// Special values, every magnitude, and what programs mostly hold; in an order that mixes them within chunks only at times.
+    fn inputs() -> Vec<f64> {
+        let specials = [
+            0.0,
+            5e-324,
+            1e-310,
+            f64::MIN_POSITIVE,
+            1e-8,
+            0.17,
+            0.5,
+            1.0,
+            2.0,
+            3.0,
+            19.0,
+            709.78,
+            710.0,
+            745.2,
+            1e22,
+            f64::MAX,
+            f64::INFINITY,
+        ];
+        let bound = [lanes::ANGLE_BOUND, lanes::ANGLE_BOUND.next_up(), f64::NAN, f64::from_bits(0x7ff0_0000_0000_0001)];
+        let mut inputs: Vec<f64> = specials.into_iter().chain(bound).flat_map(|x| [x, -x]).collect();
+        let scatter = |i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        inputs.extend((0..10_000).map(|i| f64::from_bits(scatter(i))));
+        for size in [1.0, 25.0, 800.0, 1e9] {
+            inputs.extend((0..5_000).map(|i| size * (scatter(i) as i64 as f64) / (1u64 << 63) as f64));
+        }
+        inputs
+    }
+
+    /// Second arguments for as many first ones: for the special ones each with each, later by any rule that is not the same.
+    fn pairs() -> (Vec<f64>, Vec<f64>) {
+        let inputs = inputs();
+        let specials = &inputs[..42];
+        let (mut x, mut y): (Vec<f64>, Vec<f64>) = specials.iter().flat_map(|x| specials.iter().map(move |y| (*x, *y))).unzip();
+        x.extend(&inputs);
+        y.extend(inputs.iter().rev());
+        x.extend(&inputs);
+        y.extend(inputs.iter().cycle().skip(4_321).take(inputs.len()));
+        (x, y)
+    }
+
+    #[track_caller]
+    fn check(row: &Row, x: &[f64], y: &[f64], outputs: &[f64]) {
+        for ((&x, &y), &output) in x.iter().zip(y).zip(outputs) {
+            let expected = (row.expected)(x, y);
+            assert_eq!(output.to_bits(), expected.to_bits(), "{}({x:e}, {y:e}) is {output:e}, not {expected:e}", row.name);
+        }
+    }
+
     #[test]
     fn every_level_gives_the_bits_of_the_lane_functions() {
-        let inputs = inputs();
-        for (name, block, scalar, expected) in available().flat_map(rows) {
-            let mut outputs = vec![0.0; inputs.len()];
-            // SAFETY: both hold as many elements and are distinct; the level is available.
-            unsafe { block(inputs.as_ptr(), outputs.as_mut_ptr(), inputs.len()) };
-            check(name, &inputs, &outputs, expected);
-            // SAFETY: the level is available.
-            outputs.iter_mut().zip(&inputs).for_each(|(y, &x)| *y = unsafe { scalar(x) });
-            check(name, &inputs, &outputs, expected);
+        let (x, y) = pairs();
+        for row in rows() {
+            let mut outputs = vec![0.0; x.len()];
+            (row.block)(&x, &y, &mut outputs);
+            check(&row, &x, &y, &outputs);
+            outputs.iter_mut().zip(x.iter().zip(&y)).for_each(|(output, (&x, &y))| *output = (row.scalar)(x, y));
+            check(&row, &x, &y, &outputs);
         }
     }
 
     #[test]
     fn every_count_works_in_place_and_out_of_place_and_writes_no_further() {
-        let inputs = inputs();
-        for (name, block, _, expected) in available().flat_map(rows) {
+        let (x, y) = pairs();
+        for row in rows() {
             for count in 0..=67 {
-                let source = &inputs[count..2 * count];
+                let (x, y) = (&x[count..2 * count], &y[count..2 * count]);
                 let mut apart = vec![7.0; count + 9];
-                // SAFETY: the source holds `count` elements, the target more; the level is available.
-                unsafe { block(source.as_ptr(), apart.as_mut_ptr(), count) };
-                check(name, source, &apart, expected);
-                assert_eq!(apart[count..], [7.0; 9], "{name} with {count} elements wrote past its end");
+                (row.block)(x, y, &mut apart);
+                check(&row, x, y, &apart);
+                assert_eq!(apart[count..], [7.0; 9], "{} with {count} elements wrote past its end", row.name);
 
-                let mut same = source.to_vec();
-                let pointer = same.as_mut_ptr();
-                // SAFETY: the vector holds `count` elements and the pointers are equal; the level is available.
-                unsafe { block(pointer, pointer, count) };
-                check(name, source, &same, expected);
+                let mut same = x.to_vec();
+                (row.block_in_place)(&mut same, y);
+                check(&row, x, y, &same);
             }
         }
     }
 
     #[test]
-    fn one_huge_angle_does_not_change_its_neighbours() {
-        let mut inputs: Vec<f64> = (0..200).map(|i| f64::from(i) * 0.37).collect();
-        inputs[70] = 1e300;
-        inputs[199] = f64::NEG_INFINITY;
-        for (name, block, _, expected) in available().flat_map(rows) {
-            let mut outputs = vec![0.0; inputs.len()];
-            // SAFETY: both hold as many elements and are distinct; the level is available.
-            unsafe { block(inputs.as_ptr(), outputs.as_mut_ptr(), inputs.len()) };
-            check(name, &inputs, &outputs, expected);
+    fn the_second_source_may_be_the_target() {
+        let (x, y) = pairs();
+        for level in available() {
+            let mut outputs = y.clone();
+            // SAFETY: all hold as many elements, the second source is the target and the first is apart; the level is available.
+            unsafe { (level.blocks.rem)(x.as_ptr(), outputs.as_ptr(), outputs.as_mut_ptr(), x.len()) };
+            assert!(outputs.iter().zip(x.iter().zip(&y)).all(|(output, (x, y))| output.to_bits() == lanes::rem(*x, *y).to_bits()));
+        }
+    }
+
+    #[test]
+    fn one_rare_argument_does_not_change_its_neighbours() {
+        let mut x: Vec<f64> = (0..200).map(|i| f64::from(i) * 0.37).collect();
+        x[70] = 1e300;
+        x[199] = f64::NEG_INFINITY;
+        let y = vec![0.7; 200];
+        for row in rows() {
+            let mut outputs = vec![0.0; x.len()];
+            (row.block)(&x, &y, &mut outputs);
+            check(&row, &x, &y, &outputs);
         }
     }
 

@@ -21,6 +21,9 @@ struct Taken {
     rows: Vec<Slot>,
 }
 
+/// Builds what a bounded loop computes from its counter and its values.
+type Bounded<'a> = &'a dyn Fn(&Draft, &Builder, Value, &[Value]) -> Vec<Value>;
+
 impl Draft {
     pub(super) fn branch(&mut self, s: &mut Scope) {
         let (params, results) = (self.slots(1, 4), self.slots(1, 3));
@@ -97,7 +100,7 @@ impl Draft {
         let more = if self.chance(2) { Some(self.function("more", &params, &[mask], &place)) } else { None };
 
         // Parameters (counter, carries, count, invariants); the functions inside do not see the count.
-        let bounded = |draft: &Draft, name: &str, build: &dyn Fn(&Draft, &Builder, Value, &[Value]) -> Vec<Value>| {
+        let bounded = |draft: &Draft, name: &str, build: Bounded<'_>| {
             let b = Builder::new(name);
             let before = b.params(params[..=carries.len()].iter().map(|slot| slot.ty.clone()));
             let last = b.param(index.ty.clone());

@@ -94,7 +94,9 @@ impl Draft {
         let params = [vec![index.clone()], carries.clone(), invariants.clone()].concat();
         let inner = self.function("turn", &params, &carries, &place);
         let mask = Slot { kind: Kind::Mask, ty: Type::scalar(DType::Bool), most: 0.0 };
-        let more = if self.chance(2) { Some(self.function("more", &params, &[mask], &place)) } else { None };
+        // The condition is asked once more than the body runs.
+        let asked = [vec![Slot { most: count.most as f64 + 1.0, ..index.clone() }], carries.clone(), invariants.clone()].concat();
+        let more = if self.chance(2) { Some(self.function("more", &asked, &[mask], &place)) } else { None };
 
         // Parameters (counter, carries, count, invariants); the functions inside do not see the count.
         let bounded = |draft: &Draft, name: &str, build: &dyn Fn(&Draft, &Builder, Value, &[Value]) -> Vec<Value>| {

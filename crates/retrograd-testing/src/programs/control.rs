@@ -8,6 +8,9 @@ use super::{Draft, ELEMENTS, Kind, Place, Scope, Slot};
 /// A function of a Program runs at most about this often.
 const RUNS: usize = 60;
 
+/// Results of the condition or body of a `while` over its count and the parameters of the function inside.
+type Turn<'a> = dyn Fn(&Draft, &Builder, Value, &[Value]) -> Vec<Value> + 'a;
+
 /// How often a loop runs: the value, and the most it can be.
 struct Count {
     value: Value,
@@ -99,7 +102,7 @@ impl Draft {
         let more = if self.chance(2) { Some(self.function("more", &asked, &[mask], &place)) } else { None };
 
         // Parameters (counter, carries, count, invariants); the functions inside do not see the count.
-        let bounded = |draft: &Draft, name: &str, build: &dyn Fn(&Draft, &Builder, Value, &[Value]) -> Vec<Value>| {
+        let bounded = |draft: &Draft, name: &str, build: &Turn| {
             let b = Builder::new(name);
             let before = b.params(params[..=carries.len()].iter().map(|slot| slot.ty.clone()));
             let last = b.param(index.ty.clone());

@@ -8,6 +8,9 @@ use super::{Draft, ELEMENTS, Kind, Place, Scope, Slot};
 /// A function of a Program runs at most about this often.
 const RUNS: usize = 60;
 
+/// Results of the condition or body of a `while` over its count and the parameters of the function inside.
+type Turn<'a> = dyn Fn(&Draft, &Builder, Value, &[Value]) -> Vec<Value> + 'a;
+
 /// How often a loop runs: the value, and the most it can be.
 struct Count {
     value: Value,
@@ -20,9 +23,6 @@ struct Taken {
     invariants: Vec<Slot>,
     rows: Vec<Slot>,
 }
-
-/// Builds what a bounded loop computes from its counter and its values.
-type Bounded<'a> = &'a dyn Fn(&Draft, &Builder, Value, &[Value]) -> Vec<Value>;
 
 impl Draft {
     pub(super) fn branch(&mut self, s: &mut Scope) {
@@ -97,10 +97,12 @@ impl Draft {
         let params = [vec![index.clone()], carries.clone(), invariants.clone()].concat();
         let inner = self.function("turn", &params, &carries, &place);
         let mask = Slot { kind: Kind::Mask, ty: Type::scalar(DType::Bool), most: 0.0 };
-        let more = if self.chance(2) { Some(self.function("more", &params, &[mask], &place)) } else { None };
+        // The condition is asked once more than the body runs.
+        let asked = [vec![Slot { most: count.most as f64 + 1.0, ..index.clone() }], carries.clone(), invariants.clone()].concat();
+        let more = if self.chance(2) { Some(self.function("more", &asked, &[mask], &place)) } else { None };
 
         // Parameters (counter, carries, count, invariants); the functions inside do not see the count.
-        let bounded = |draft: &Draft, name: &str, build: Bounded<'_>| {
+        let bounded = |draft: &Draft, name: &str, build: &Turn| {
             let b = Builder::new(name);
             let before = b.params(params[..=carries.len()].iter().map(|slot| slot.ty.clone()));
             let last = b.param(index.ty.clone());

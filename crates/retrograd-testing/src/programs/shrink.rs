@@ -63,7 +63,10 @@ enum Change {
 /// All changes to try, large ones first.
 fn changes(program: &Program) -> Vec<Change> {
     let mut changes: Vec<Change> = (0..program.main().results.len()).map(Change::DropResult).collect();
-    for (f, function) in program.functions.iter().enumerate() {
+    // A `while` whose condition or counter is changed may never end.
+    let insts = program.functions.iter().flat_map(|function| &function.insts);
+    let kept: BTreeSet<usize> = insts.filter(|inst| matches!(inst.op, Op::While(_))).flat_map(Inst::bodies).map(usize::from).collect();
+    for (f, function) in program.functions.iter().enumerate().filter(|(f, _)| !kept.contains(f)) {
         let used: BTreeSet<Value> = function.insts.iter().flat_map(|inst| &inst.args).chain(&function.results).copied().collect();
         for (k, inst) in function.insts.iter().enumerate().rev() {
             if !inst.results.iter().any(|value| used.contains(value)) {

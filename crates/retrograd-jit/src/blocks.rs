@@ -15,43 +15,42 @@
 
 use std::sync::LazyLock;
 
+use retrograd_compiler::ir::LaneFunction;
+
 /// Every function that has blocks, one line each. Those that are branch-free but for rare arguments name the common part, what is rare
 /// and the part for that.
 macro_rules! every_function {
     ($then:ident $($before:tt)*) => {
         $then! {
             $($before)*
-            exp(x);
-            exp2(x);
-            expm1(x);
-            logistic(x);
-            log(x);
-            log2(x);
-            log10(x);
-            log1p(x);
-            sin(x) = sin_within unless angle_is_huge then sin_beyond;
-            cos(x) = cos_within unless angle_is_huge then cos_beyond;
-            tan(x) = tan_within unless angle_is_huge then tan_beyond;
-            asin(x);
-            acos(x);
-            atan(x);
-            atan2(y, x);
-            sinh(x);
-            cosh(x);
-            tanh(x);
-            asinh(x);
-            acosh(x);
-            atanh(x);
-            pow(x, y);
-            hypot(x, y);
-            cbrt(x);
-            rsqrt(x);
-            erf(x);
-            erfc(x);
-            rem(x, y) = rem_within unless rem_is_far then rem_beyond;
-            sign(x);
-            min(x, y);
-            max(x, y);
+            Exp: exp(x);
+            Exp2: exp2(x);
+            Expm1: expm1(x);
+            Logistic: logistic(x);
+            Log: log(x);
+            Log2: log2(x);
+            Log10: log10(x);
+            Log1p: log1p(x);
+            Sin: sin(x) = sin_within unless angle_is_huge then sin_beyond;
+            Cos: cos(x) = cos_within unless angle_is_huge then cos_beyond;
+            Tan: tan(x) = tan_within unless angle_is_huge then tan_beyond;
+            Asin: asin(x);
+            Acos: acos(x);
+            Atan: atan(x);
+            Atan2: atan2(y, x);
+            Sinh: sinh(x);
+            Cosh: cosh(x);
+            Tanh: tanh(x);
+            Asinh: asinh(x);
+            Acosh: acosh(x);
+            Atanh: atanh(x);
+            Pow: pow(x, y);
+            Hypot: hypot(x, y);
+            Cbrt: cbrt(x);
+            Rsqrt: rsqrt(x);
+            Erf: erf(x);
+            Erfc: erfc(x);
+            Rem: rem(x, y) = rem_within unless rem_is_far then rem_beyond;
         }
     };
 }
@@ -96,8 +95,17 @@ macro_rules! entry {
     };
 }
 
+/// A function as machine code sees it.
+pub(crate) struct Callee {
+    pub(crate) arity: usize,
+    /// A [`Scalar`] or [`BinaryScalar`].
+    pub(crate) one: *const u8,
+    /// A [`Block`] or [`BinaryBlock`].
+    pub(crate) block: *const u8,
+}
+
 macro_rules! tables {
-    ($($name:ident($($x:ident),+) $(= $within:ident unless $rare:ident then $beyond:ident)?;)*) => {
+    ($($variant:ident: $name:ident($($x:ident),+) $(= $within:ident unless $rare:ident then $beyond:ident)?;)*) => {
         /// One [`Block`] or [`BinaryBlock`] for each function.
         #[derive(Debug)]
         pub struct Blocks {
@@ -114,6 +122,20 @@ macro_rules! tables {
                 #[doc = concat!("[`", stringify!($name), "`](retrograd_compiler::ops::lanes::", stringify!($name), ")")]
                 pub $name: entry!(scalar $($x)+),
             )*
+        }
+
+        /// All functions that machine code calls.
+        pub(crate) const FUNCTIONS: &[LaneFunction] = &[$(LaneFunction::$variant),*];
+
+        /// What machine code calls for a function.
+        pub(crate) fn callee(function: LaneFunction) -> Callee {
+            match function {
+                $(LaneFunction::$variant => Callee {
+                    arity: [$(stringify!($x)),+].len(),
+                    one: scalars().$name as *const u8,
+                    block: blocks().$name as *const u8,
+                },)*
+            }
         }
     };
 }
@@ -159,7 +181,7 @@ static LEVELS: &[Level] = &[
 macro_rules! level {
     (
         $level:ident, $attributes:tt, $available:expr;
-        $($name:ident($($x:ident),+) $(= $within:ident unless $rare:ident then $beyond:ident)?;)*
+        $($variant:ident: $name:ident($($x:ident),+) $(= $within:ident unless $rare:ident then $beyond:ident)?;)*
     ) => {
         mod $level {
             use super::{Blocks, Level, Scalars};
@@ -375,7 +397,7 @@ mod tests {
     }
 
     macro_rules! rows {
-        ($level:ident; $($name:ident($($x:ident),+) $(= $within:ident unless $rare:ident then $beyond:ident)?;)*) => {
+        ($level:ident; $($variant:ident: $name:ident($($x:ident),+) $(= $within:ident unless $rare:ident then $beyond:ident)?;)*) => {
             vec![$(row!($level $name($($x),+))),*]
         };
     }

@@ -61,7 +61,7 @@ impl std::fmt::Debug for Code {
 /// Compiles a kernel for the machine that runs this.
 pub fn compile(kernel: &Kernel) -> Code {
     let mut builder = JITBuilder::with_isa(host(), default_libcall_names());
-    for import in Import::ALL {
+    for import in Import::all() {
         builder.symbol(import.name(), import.address());
     }
     let mut module = JITModule::new(builder);

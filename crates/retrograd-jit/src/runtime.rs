@@ -3,76 +3,29 @@
 use cranelift_codegen::ir::{AbiParam, Signature, Type, types};
 use cranelift_codegen::isa::CallConv;
 use retrograd_compiler::fuse::kernel::ActionCode;
-use retrograd_compiler::ir::Scalar;
+use retrograd_compiler::ir::LaneFunction;
 use retrograd_compiler::plan::schedule::{self, Action, Schedule, Sweep};
 
-use crate::blocks::{blocks, scalars};
+use crate::blocks::{FUNCTIONS, callee};
 
 /// A function of ours that machine code calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Import {
-    /// A transcendental function of one number.
-    One(Function),
+    /// A function of single numbers.
+    One(LaneFunction),
     /// The same over many numbers.
-    Block(Function),
+    Block(LaneFunction),
     /// Starts a schedule.
     Start,
     /// Asks a schedule for its next action.
     Next,
 }
 
-/// A transcendental function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the names say it")]
-pub(crate) enum Function {
-    Exp,
-    Log,
-    Sin,
-    Cos,
-    Tanh,
-}
-
-impl Function {
-    /// The function that a scalar op calls, if it does.
-    pub(crate) fn of(op: Scalar) -> Option<Function> {
-        match op {
-            Scalar::Exp => Some(Function::Exp),
-            Scalar::Log => Some(Function::Log),
-            Scalar::Sin => Some(Function::Sin),
-            Scalar::Cos => Some(Function::Cos),
-            Scalar::Tanh => Some(Function::Tanh),
-            Scalar::Add | Scalar::Sub | Scalar::Mul | Scalar::Div | Scalar::Neg | Scalar::Sqrt => None,
-            Scalar::Lt | Scalar::Le | Scalar::Gt | Scalar::Ge | Scalar::Eq | Scalar::Ne => None,
-            Scalar::And | Scalar::Or | Scalar::Not | Scalar::Select | Scalar::Convert(_) => None,
-        }
-    }
-}
-
 impl Import {
-    /// All of them, in the order of [`Import::index`].
-    pub(crate) const ALL: [Import; 12] = [
-        Import::One(Function::Exp),
-        Import::One(Function::Log),
-        Import::One(Function::Sin),
-        Import::One(Function::Cos),
-        Import::One(Function::Tanh),
-        Import::Block(Function::Exp),
-        Import::Block(Function::Log),
-        Import::Block(Function::Sin),
-        Import::Block(Function::Cos),
-        Import::Block(Function::Tanh),
-        Import::Start,
-        Import::Next,
-    ];
-
-    /// Place in [`Import::ALL`].
-    pub(crate) fn index(self) -> usize {
-        match self {
-            Import::One(function) => function as usize,
-            Import::Block(function) => 5 + function as usize,
-            Import::Start => 10,
-            Import::Next => 11,
-        }
+    /// All of them.
+    pub(crate) fn all() -> impl Iterator<Item = Import> {
+        let functions = FUNCTIONS.iter().flat_map(|&function| [Import::One(function), Import::Block(function)]);
+        functions.chain([Import::Start, Import::Next])
     }
 
     /// Its name for the linker.
@@ -88,16 +41,8 @@ impl Import {
     /// Where it is.
     pub(crate) fn address(self) -> *const u8 {
         match self {
-            Import::One(Function::Exp) => scalars().exp as *const u8,
-            Import::One(Function::Log) => scalars().log as *const u8,
-            Import::One(Function::Sin) => scalars().sin as *const u8,
-            Import::One(Function::Cos) => scalars().cos as *const u8,
-            Import::One(Function::Tanh) => scalars().tanh as *const u8,
-            Import::Block(Function::Exp) => blocks().exp as *const u8,
-            Import::Block(Function::Log) => blocks().log as *const u8,
-            Import::Block(Function::Sin) => blocks().sin as *const u8,
-            Import::Block(Function::Cos) => blocks().cos as *const u8,
-            Import::Block(Function::Tanh) => blocks().tanh as *const u8,
+            Import::One(function) => callee(function).one,
+            Import::Block(function) => callee(function).block,
             Import::Start => start as *const u8,
             Import::Next => next as *const u8,
         }
@@ -106,8 +51,9 @@ impl Import {
     /// Its parameters and result.
     pub(crate) fn signature(self, call_conv: CallConv) -> Signature {
         let (params, returns): (&[Type], &[Type]) = match self {
-            Import::One(_) => (&[types::F64], &[types::F64]),
-            Import::Block(_) => (&[types::I64; 3], &[]),
+            Import::One(function) => (&[types::F64; 2][..callee(function).arity], &[types::F64]),
+            // Its sources, the target and the count.
+            Import::Block(function) => (&[types::I64; 4][..callee(function).arity + 2], &[]),
             Import::Start => (&[types::I64; 6], &[]),
             Import::Next => (&[types::I64; 3], &[]),
         };

@@ -4,11 +4,11 @@ mod support;
 
 use retrograd_compiler::fuse::Fault;
 use retrograd_compiler::fuse::kernel::{ActionCode, Address, Order, Place, Reg, Stmt};
-use retrograd_compiler::ir::{Array, DType, Data, ErrorKind, Pos, Scalar, Type};
+use retrograd_compiler::ir::{Array, DType, Data, ErrorKind, LaneFunction, Pos, Scalar, Type};
 use retrograd_compiler::plan::schedule::{Schedule, Sweep};
 use retrograd_jit::Executable;
 use support::check;
-use support::make::{Make, along, at};
+use support::make::{BINARY, Make, UNARY, along, at};
 
 const COUNTS: [u64; 14] = [31, 32, 33, 63, 64, 65, 255, 256, 257, 1000, 4095, 4096, 4097, 8193];
 
@@ -39,15 +39,14 @@ fn ints(x: Vec<i64>) -> Array {
 fn scalar_ops_agree_on_special_numbers() {
     let binary =
         [Scalar::Add, Scalar::Sub, Scalar::Mul, Scalar::Div, Scalar::Lt, Scalar::Le, Scalar::Gt, Scalar::Ge, Scalar::Eq, Scalar::Ne];
-    let unary = [Scalar::Neg, Scalar::Sqrt, Scalar::Exp, Scalar::Log, Scalar::Sin, Scalar::Cos, Scalar::Tanh];
-    let unary = unary.into_iter().chain([DType::F64, DType::I64, DType::Bool].map(Scalar::Convert));
+    let unary = [DType::F64, DType::I64, DType::Bool].map(Scalar::Convert);
     let pairs: Vec<(f64, f64)> = SPECIAL.iter().flat_map(|&x| SPECIAL.map(|y| (x, y))).collect();
     let x = Array::f64([pairs.len()], pairs.iter().map(|pair| pair.0).collect());
     let y = Array::f64([pairs.len()], pairs.iter().map(|pair| pair.1).collect());
-    for op in binary {
+    for op in binary.into_iter().chain(BINARY) {
         both_ways(op, &[&x, &y]);
     }
-    for op in unary {
+    for op in unary.into_iter().chain(UNARY).chain([Scalar::IsNan, Scalar::IsFinite]) {
         both_ways(op, &[&x]);
     }
     let cond = Array::new([pairs.len()], Data::Bool((0..pairs.len()).map(|k| k % 3 == 0).collect()));
@@ -60,10 +59,14 @@ fn scalar_ops_agree_on_special_integers() {
     let pairs: Vec<(i64, i64)> = special.iter().flat_map(|&x| special.map(|y| (x, y))).collect();
     let x = ints(pairs.iter().map(|pair| pair.0).collect());
     let y = ints(pairs.iter().map(|pair| pair.1).collect());
-    for op in [Scalar::Add, Scalar::Sub, Scalar::Mul, Scalar::Div, Scalar::Lt, Scalar::Le, Scalar::Gt, Scalar::Ge, Scalar::Eq, Scalar::Ne] {
+    let binary =
+        [Scalar::Add, Scalar::Sub, Scalar::Mul, Scalar::Div, Scalar::Lt, Scalar::Le, Scalar::Gt, Scalar::Ge, Scalar::Eq, Scalar::Ne];
+    for op in binary.into_iter().chain([Scalar::Min, Scalar::Max]) {
         both_ways(op, &[&x, &y]);
     }
-    both_ways(Scalar::Neg, &[&x]);
+    for op in [Scalar::Neg, Scalar::Abs, Scalar::Sign] {
+        both_ways(op, &[&x]);
+    }
     for to in [DType::F64, DType::I64, DType::Bool] {
         both_ways(Scalar::Convert(to), &[&x]);
     }
@@ -165,10 +168,10 @@ fn a_vector_loop_may_work_in_place() {
         make.for_vec(count, |make, index| {
             let x = make.load(DType::F64, along(arena, index, 8));
             let y = make.op(Scalar::Sqrt, &[x]);
-            let e = make.op(Scalar::Exp, &[x]);
+            let e = make.op(Scalar::Call(LaneFunction::Exp), &[x]);
             let y = make.op(Scalar::Add, &[e, y]);
             make.store(along(same, index, 8), y);
-            let t = make.op(Scalar::Tanh, &[y]);
+            let t = make.op(Scalar::Call(LaneFunction::Tanh), &[y]);
             let again = make.load(DType::F64, along(arena, index, 8));
             let z = make.op(Scalar::Mul, &[again, t]);
             let z = make.op(Scalar::Sub, &[z, x]);
@@ -184,10 +187,10 @@ fn a_vector_loop_may_work_in_place() {
 fn chain(make: &mut Make, x: Reg, a: Reg, b: Reg) -> Reg {
     let t = make.op(Scalar::Mul, &[a, x]);
     let t = make.op(Scalar::Add, &[t, b]);
-    let t = make.op(Scalar::Tanh, &[t]);
+    let t = make.op(Scalar::Call(LaneFunction::Tanh), &[t]);
     let e = make.op(Scalar::Mul, &[x, x]);
     let e = make.op(Scalar::Neg, &[e]);
-    let e = make.op(Scalar::Exp, &[e]);
+    let e = make.op(Scalar::Call(LaneFunction::Exp), &[e]);
     make.op(Scalar::Mul, &[t, e])
 }
 
@@ -202,8 +205,8 @@ fn chains_of_transcendentals_agree() {
             let y = chain(make, x, a, b);
             make.store(along(to, index, 8), y);
             let positive = make.op(Scalar::Lt, &[b, y]);
-            let deeper = make.op(Scalar::Sin, &[y]);
-            let deeper = make.op(Scalar::Cos, &[deeper]);
+            let deeper = make.op(Scalar::Call(LaneFunction::Sin), &[y]);
+            let deeper = make.op(Scalar::Call(LaneFunction::Cos), &[deeper]);
             let chosen = make.op(Scalar::Select, &[positive, deeper, x]);
             vec![y, chosen, x, a]
         });
@@ -221,9 +224,34 @@ fn store_all(make: &mut Make, regs: &[Reg], output: u32) {
 }
 
 #[test]
+fn calls_with_two_arguments_agree() {
+    for count in counts() {
+        for op in BINARY.into_iter().filter(|op| matches!(op, Scalar::Call(_))) {
+            let mut make = Make::new(0);
+            let [x, y] = [0, 1].map(|k| make.pointer(Place::Input(k)));
+            let to: Vec<Reg> = (0..4).map(|k| make.pointer(Place::Output(k))).collect();
+            let two = make.float(2.0);
+            make.for_vec(count, |make, index| {
+                let [x, y] = [x, y].map(|from| make.load(DType::F64, along(from, index, 8)));
+                // Of memory, with an argument that is the same for all steps, of another call, and of the same twice.
+                let first = make.op(op, &[x, y]);
+                let second = make.op(op, &[x, two]);
+                let third = make.op(op, &[two, first]);
+                let fourth = make.op(op, &[third, third]);
+                for (&to, value) in to.iter().zip([first, second, third, fourth]) {
+                    make.store(along(to, index, 8), value);
+                }
+                vec![]
+            });
+            check(&make.finish(), &[&numbers(count, 6), &numbers(count, 7)], &[(); 4].map(|()| Type::f64([count as usize])));
+        }
+    }
+}
+
+#[test]
 fn a_call_from_memory_to_memory_agrees() {
     for count in counts() {
-        for op in [Scalar::Exp, Scalar::Log, Scalar::Sin, Scalar::Cos, Scalar::Tanh] {
+        for op in UNARY.into_iter().filter(|op| matches!(op, Scalar::Call(_))) {
             let mut make = Make::new(0);
             let (x, to) = (make.pointer(Place::Input(0)), make.pointer(Place::Output(0)));
             make.for_vec(count, |make, index| {
@@ -244,7 +272,7 @@ fn what_a_call_computes_can_be_stored_and_summed() {
         let (x, to) = (make.pointer(Place::Input(0)), make.pointer(Place::Output(0)));
         let sums = make.for_vec(count, |make, index| {
             let x = make.load(DType::F64, along(x, index, 8));
-            let y = make.op(Scalar::Exp, &[x]);
+            let y = make.op(Scalar::Call(LaneFunction::Exp), &[x]);
             make.store(along(to, index, 8), y);
             vec![y]
         });
@@ -293,7 +321,7 @@ fn a_chain_of_loops_and_branches_agrees() {
     for order in [Order::Up, Order::Down] {
         make.for_loop(zero, n, order, |make, i| {
             let f = make.op(Scalar::Convert(DType::F64), &[i]);
-            let t = make.op(Scalar::Sin, &[x]);
+            let t = make.op(Scalar::Call(LaneFunction::Sin), &[x]);
             make.assign(x, Scalar::Add, &[t, f]);
             let two = make.int(2);
             let half = make.op(Scalar::Div, &[i, two]);
@@ -307,7 +335,7 @@ fn a_chain_of_loops_and_branches_agrees() {
     make.endless(|make| {
         make.assign(trips, Scalar::Add, &[trips, one]);
         let far = make.op(Scalar::Ge, &[trips, n]);
-        make.branch(far, |make| make.push(Stmt::Leave), |make| make.assign(x, Scalar::Tanh, &[x]));
+        make.branch(far, |make| make.push(Stmt::Leave), |make| make.assign(x, Scalar::Call(LaneFunction::Tanh), &[x]));
     });
     let f = make.op(Scalar::Convert(DType::F64), &[trips]);
     x = make.op(Scalar::Add, &[x, f]);
@@ -419,7 +447,7 @@ fn executables_run_on_several_threads_at_once() {
     let (x, arena, to) = (make.pointer(Place::Input(0)), make.pointer(Place::Arena(0)), make.pointer(Place::Output(0)));
     make.for_vec(1000, |make, index| {
         let x = make.load(DType::F64, along(x, index, 8));
-        let y = make.op(Scalar::Exp, &[x]);
+        let y = make.op(Scalar::Call(LaneFunction::Exp), &[x]);
         make.store(along(arena, index, 8), y);
         vec![]
     });

@@ -20,7 +20,9 @@ pub use builder::{Builder, Expr};
 pub use error::{Error, ErrorKind, Pos};
 pub use linear::linear_in;
 pub use program::{CallOp, CustomRule, ForOp, FuncId, Function, IfOp, Inst, Linearity, Op, Program, UnwindArgs, UnwindOp, Value, WhileOp};
-pub use row::{Contribution, Lowering, Moves, Partial, Row, Rule, Sample, Scalar, Tangent, Transpose, TransposeOfEach, View, Write};
+pub use row::{
+    Contribution, LaneFunction, Lowering, Moves, Partial, Row, Rule, Sample, Scalar, Tangent, Transpose, TransposeOfEach, View, Write,
+};
 pub use text::parse;
 pub use types::{DType, Type};
 pub use verify::{MAX_NESTING, verify};

@@ -68,12 +68,12 @@ impl Builder {
 }
 
 impl<'b> Expr<'b> {
-    fn binary(self, row: &'static Row, other: Expr<'b>) -> Expr<'b> {
+    pub(super) fn binary(self, row: &'static Row, other: Expr<'b>) -> Expr<'b> {
         Expr::new(self.builder, self.builder.row(row, Attrs::none(), &[self.value, other.value]))
     }
 
     /// A number in the type of this expression.
-    fn like(self, x: f64) -> Expr<'b> {
+    pub(super) fn like(self, x: f64) -> Expr<'b> {
         Expr::new(self.builder, self.builder.full(&self.builder.ty(self.value), x))
     }
 }

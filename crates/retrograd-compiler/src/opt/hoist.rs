@@ -127,7 +127,10 @@ fn never_faults(row: &Row, dtype: DType) -> bool {
         // Integers may divide by zero.
         Lowering::Map(scalar) => {
             dtype.is_float()
-                || matches!(scalar, Scalar::Add | Scalar::Sub | Scalar::Mul | Scalar::Neg)
+                || matches!(
+                    scalar,
+                    Scalar::Add | Scalar::Sub | Scalar::Mul | Scalar::Neg | Scalar::Abs | Scalar::Sign | Scalar::Min | Scalar::Max
+                )
                 || matches!(scalar, Scalar::Lt | Scalar::Le | Scalar::Gt | Scalar::Ge | Scalar::Eq | Scalar::Ne)
                 || matches!(scalar, Scalar::And | Scalar::Or | Scalar::Not | Scalar::Select)
         }

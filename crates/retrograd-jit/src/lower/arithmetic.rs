@@ -7,7 +7,7 @@ use cranelift_codegen::ir::{ConstantData, InstBuilder, InstructionData, MemFlags
 use retrograd_compiler::ir::{DType, Scalar};
 
 use super::{Lower, NARROW};
-use crate::runtime::{Function, Import};
+use crate::runtime::Import;
 
 /// How many lanes a value has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,8 +46,37 @@ impl Lower<'_, '_> {
             Scalar::Add | Scalar::Sub | Scalar::Mul | Scalar::Div => self.binary(width, op, ty, args[0], args[1]),
             Scalar::Neg if ty == DType::F64 => self.builder.ins().fneg(args[0]),
             Scalar::Neg => self.builder.ins().ineg(args[0]),
+            Scalar::Abs if ty == DType::F64 => self.builder.ins().fabs(args[0]),
+            Scalar::Abs => self.builder.ins().iabs(args[0]),
+            Scalar::Sign if ty == DType::F64 => self.float_sign(width, args[0]),
+            Scalar::Sign => self.integer_sign(width, args[0]),
+            // As the lane functions, Cranelift's order -0 before +0 and pass on NaN.
+            Scalar::Min if ty == DType::F64 => self.builder.ins().fmin(args[0], args[1]),
+            Scalar::Max if ty == DType::F64 => self.builder.ins().fmax(args[0], args[1]),
+            Scalar::Min => self.lesser(width, ty, [args[0], args[1]], [args[0], args[1]]),
+            Scalar::Max => self.lesser(width, ty, [args[0], args[1]], [args[1], args[0]]),
             Scalar::Sqrt => self.builder.ins().sqrt(args[0]),
-            Scalar::Exp | Scalar::Log | Scalar::Sin | Scalar::Cos | Scalar::Tanh => self.transcendental(width, op, args[0]),
+            Scalar::Floor => self.builder.ins().floor(args[0]),
+            Scalar::Ceil => self.builder.ins().ceil(args[0]),
+            Scalar::Round => self.builder.ins().nearest(args[0]),
+            Scalar::Trunc => self.builder.ins().trunc(args[0]),
+            Scalar::CopySign => {
+                // A NaN counts as positive.
+                let zero = self.float(width, 0.0);
+                let number = self.builder.ins().fcmp(FloatCC::Ordered, args[1], args[1]);
+                let sign = self.select(width, DType::F64, number, args[1], zero);
+                self.copy_sign(width, args[0], sign)
+            }
+            Scalar::Call(function) => {
+                assert_eq!(width, Width::One, "vector loops call functions by blocks");
+                self.call(Import::One(function), args).expect("it returns a number")
+            }
+            Scalar::IsNan => self.builder.ins().fcmp(FloatCC::Unordered, args[0], args[0]),
+            Scalar::IsFinite => {
+                let magnitude = self.builder.ins().fabs(args[0]);
+                let infinity = self.float(width, f64::INFINITY);
+                self.builder.ins().fcmp(FloatCC::LessThan, magnitude, infinity)
+            }
             Scalar::Lt => self.compare(width, Relation::LESS, ty, args[0], args[1]),
             Scalar::Le => self.compare(width, Relation::LESS_OR_EQUAL, ty, args[0], args[1]),
             Scalar::Gt => self.compare(width, Relation::LESS, ty, args[1], args[0]),
@@ -95,10 +124,50 @@ impl Lower<'_, '_> {
         self.builder.ins().select(minus, negative, quotient)
     }
 
-    fn transcendental(&mut self, width: Width, op: Scalar, x: Value) -> Value {
-        let function = Function::of(op).expect("the caller matched transcendentals");
-        assert_eq!(width, Width::One, "vector loops call transcendentals by blocks");
-        self.call(Import::One(function), &[x]).expect("it returns a number")
+    /// 1 with the sign of `x`, but zeros and NaN as they are.
+    fn float_sign(&mut self, width: Width, x: Value) -> Value {
+        let (one, zero) = (self.float(width, 1.0), self.float(width, 0.0));
+        let unit = self.copy_sign(width, one, x);
+        let magnitude = self.builder.ins().fabs(x);
+        let other = self.builder.ins().fcmp(FloatCC::GreaterThan, magnitude, zero);
+        self.select(width, DType::F64, other, unit, x)
+    }
+
+    /// All bits of the sign, or'ed with whether the negation has one.
+    fn integer_sign(&mut self, width: Width, x: Value) -> Value {
+        match width {
+            Width::One => {
+                let below = self.builder.ins().sshr_imm_u(x, 63);
+                let negative = self.builder.ins().ineg(x);
+                let above = self.builder.ins().ushr_imm_u(negative, 63);
+                self.builder.ins().bor(below, above)
+            }
+            Width::Two => self.lane_by_lane(types::I64X2, &[x], |lower, lanes| lower.integer_sign(Width::One, lanes[0])),
+        }
+    }
+
+    /// The first choice where `a < b`, else the second.
+    fn lesser(&mut self, width: Width, ty: DType, [a, b]: [Value; 2], [less, other]: [Value; 2]) -> Value {
+        let holds = self.compare(width, Relation::LESS, ty, a, b);
+        self.select(width, ty, holds, less, other)
+    }
+
+    fn copy_sign(&mut self, width: Width, x: Value, sign: Value) -> Value {
+        match width {
+            Width::One => self.builder.ins().fcopysign(x, sign),
+            Width::Two => {
+                let mask = self.float(width, -0.0);
+                self.builder.ins().bitselect(mask, sign, x)
+            }
+        }
+    }
+
+    /// A number in all lanes.
+    fn float(&mut self, width: Width, x: f64) -> Value {
+        match width {
+            Width::One => self.builder.ins().f64const(x),
+            Width::Two => self.pair_of(types::F64X2, [x.to_bits(); 2]),
+        }
     }
 
     fn compare(&mut self, width: Width, relation: Relation, ty: DType, a: Value, b: Value) -> Value {

@@ -36,8 +36,7 @@ struct Lower<'k, 'b> {
     literals: &'k [*const u8],
     builder: FunctionBuilder<'b>,
     config: TargetFrontendConfig,
-    /// By [`Import::index`].
-    imports: Vec<FuncRef>,
+    imports: Vec<(Import, FuncRef)>,
     /// Arena, inputs, outputs, fault.
     params: [Value; 4],
     /// By register.
@@ -55,10 +54,11 @@ struct Lower<'k, 'b> {
 impl<'k, 'b> Lower<'k, 'b> {
     fn new(kernel: &'k Kernel, literals: &'k [*const u8], module: &mut JITModule, mut builder: FunctionBuilder<'b>) -> Lower<'k, 'b> {
         let call_conv = module.isa().default_call_conv();
-        let imports = Import::ALL.map(|import| {
+        let imports = Import::all().map(|import| {
             let function = module.declare_function(&import.name(), Linkage::Import, &import.signature(call_conv)).expect("declared once");
-            module.declare_func_in_func(function, builder.func)
+            (import, module.declare_func_in_func(function, builder.func))
         });
+        let imports = imports.collect();
         let entry = builder.create_block();
         builder.append_block_params_for_function_params(entry);
         builder.switch_to_block(entry);
@@ -70,7 +70,7 @@ impl<'k, 'b> Lower<'k, 'b> {
             literals,
             builder,
             config: module.target_config(),
-            imports: imports.to_vec(),
+            imports,
             params,
             variables,
             exits: Vec::new(),
@@ -260,7 +260,8 @@ impl<'k, 'b> Lower<'k, 'b> {
     }
 
     fn call(&mut self, import: Import, args: &[Value]) -> Option<Value> {
-        let call = self.builder.ins().call(self.imports[import.index()], args);
+        let (_, function) = *self.imports.iter().find(|(known, _)| *known == import).expect("all imports are declared");
+        let call = self.builder.ins().call(function, args);
         self.builder.inst_results(call).first().copied()
     }
 

@@ -2,18 +2,19 @@
 //!
 //! The loop is cut into strips of a few hundred steps and its body into *stages*, so that the calls of a stage need only what it or
 //! earlier stages computed. Each stage is a vector loop of its own over the strip; then its calls run over whole strips. What a later
-//! stage needs passes through buffers on the stack, unless it can be loaded from memory again. A call reads its argument from memory
+//! stage needs passes through buffers on the stack, unless it can be loaded from memory again. A call reads an argument from memory
 //! directly when it was only loaded, and writes its result there when it is only stored.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use cranelift_codegen::ir::{InstBuilder, StackSlotData, StackSlotKind, Value, types};
 use retrograd_compiler::fuse::kernel::Reg;
+use retrograd_compiler::ir::LaneFunction;
 
 use super::Lower;
 use super::access::Access;
 use super::vector::{Lanes, Step, VecLoop, every, every_block, groups};
-use crate::runtime::{Function, Import};
+use crate::runtime::Import;
 
 /// Bytes of a cache line.
 const LINE_BYTES: u64 = 64;
@@ -44,8 +45,8 @@ struct Stage {
 /// A function applied to a strip.
 #[derive(Clone, Debug)]
 struct Call {
-    function: Function,
-    source: Strip,
+    function: LaneFunction,
+    sources: Vec<Strip>,
     target: Strip,
 }
 
@@ -114,7 +115,7 @@ impl Lower<'_, '_> {
 
 impl Stage {
     fn emit_loop<'k>(&self, lower: &mut Lower<'k, '_>, vec_loop: &VecLoop<'k>, buffers: &[Value], from: Value, to: Value) {
-        if self.steps.is_empty() && self.sums.is_empty() {
+        if self.steps.is_empty() && self.sums.is_empty() && self.outputs.is_empty() {
             return;
         }
         let before = lower.builder.ins().imul_imm_s(from, -8);
@@ -147,11 +148,12 @@ impl Stage {
     fn emit_calls(&self, lower: &mut Lower<'_, '_>, vec_loop: &VecLoop<'_>, buffers: &[Value], from: Value, to: Value) {
         for call in &self.calls {
             let count = lower.builder.ins().isub(to, from);
-            let [source, target] = [&call.source, &call.target].map(|strip| match strip {
+            let strips = call.sources.iter().chain([&call.target]).map(|strip| match strip {
                 Strip::Buffer(buffer) => buffers[*buffer],
                 Strip::Memory(step) => access_of(&vec_loop.steps[*step]).expect("a load or a store").address_of(lower, from),
             });
-            lower.call(Import::Block(call.function), &[source, target, count]);
+            let operands: Vec<Value> = strips.chain([count]).collect();
+            lower.call(Import::Block(call.function), &operands);
         }
     }
 }
@@ -303,10 +305,13 @@ impl Buffers {
 /// Lays out one stage.
 fn stage(vec_loop: &VecLoop<'_>, facts: &Facts, number: usize, buffers: &mut Buffers) -> Stage {
     let mut stage = Stage::default();
-    let mut wanted = BTreeSet::new();
+    let (mut wanted, mut uniform) = (BTreeSet::new(), BTreeSet::new());
     for (k, step) in vec_loop.steps.iter().enumerate().filter(|&(k, _)| facts.of_step[k] == number) {
-        // A call takes its argument from a buffer or from memory.
-        if !matches!(step, Step::Call { .. }) {
+        // A call takes its arguments from buffers or from memory; one that is the same for all steps, next to one that is not, from a
+        // buffer that is filled with it.
+        if let Step::Call { args, .. } = step {
+            uniform.extend(args.iter().filter(|&&arg| vec_loop.is_uniform(arg) && !buffers.of.contains_key(&arg)));
+        } else {
             wanted.extend(step.reads());
             stage.steps.push(k);
         }
@@ -327,10 +332,8 @@ fn stage(vec_loop: &VecLoop<'_>, facts: &Facts, number: usize, buffers: &mut Buf
             (None, None) => panic!("a value of an earlier stage is buffered or can be loaded again"),
         }
     }
-    for reg in own {
-        if facts.is_buffered(vec_loop, reg, number) {
-            stage.outputs.push((reg, buffers.take(reg)));
-        }
+    for reg in own.into_iter().filter(|&reg| facts.is_buffered(vec_loop, reg, number)).chain(uniform) {
+        stage.outputs.push((reg, buffers.take(reg)));
     }
     stage.calls = calls(vec_loop, facts, number, buffers);
     stage
@@ -341,14 +344,15 @@ fn calls(vec_loop: &VecLoop<'_>, facts: &Facts, number: usize, buffers: &mut Buf
     let mut calls = Vec::new();
     let mut writer = None;
     for (k, step) in vec_loop.steps.iter().enumerate().filter(|&(k, _)| facts.of_step[k] == number) {
-        let Step::Call { dst, function, arg } = step else { continue };
-        let source = match facts.direct_source(vec_loop, *arg, number) {
+        let Step::Call { dst, function, args } = step else { continue };
+        let source = |arg: &Reg| match facts.direct_source(vec_loop, *arg, number) {
             Some(load) => Strip::Memory(load),
             None => Strip::Buffer(buffers.of[arg]),
         };
+        let (function, sources) = (*function, args.iter().map(source).collect());
         match facts.direct {
-            Some((call, store)) if call == k => writer = Some(Call { function: *function, source, target: Strip::Memory(store) }),
-            _ => calls.push(Call { function: *function, source, target: Strip::Buffer(buffers.take(*dst)) }),
+            Some((call, store)) if call == k => writer = Some(Call { function, sources, target: Strip::Memory(store) }),
+            _ => calls.push(Call { function, sources, target: Strip::Buffer(buffers.take(*dst)) }),
         }
     }
     calls.extend(writer);

@@ -10,20 +10,23 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, StackSlotData, StackSlotKind, Value, types};
 use cranelift_frontend::Variable;
 use retrograd_compiler::fuse::kernel::{Address, Reg, Stmt, Sum};
-use retrograd_compiler::ir::{DType, Scalar};
+use retrograd_compiler::ir::{DType, LaneFunction, Scalar};
 use retrograd_compiler::ops::{SUM_CHUNK, SUM_LANES};
 
 use super::access::Access;
 use super::arithmetic::Width;
 use super::strip::Strips;
 use super::{FLAGS, Lower};
-use crate::runtime::{Function, Import};
+use crate::runtime::Import;
 
 /// Steps of a block: as many as there are partial sums.
 pub(super) const WIDTH: u64 = SUM_LANES as u64;
 
 /// Pairs in a block.
 const PAIRS: usize = SUM_LANES / 2;
+
+/// Room for the lanes that may remain, fewer than two blocks.
+const FEW_BYTES: u32 = 16 * WIDTH as u32;
 
 const CHUNK: u64 = SUM_CHUNK as u64;
 
@@ -75,7 +78,7 @@ impl<'p> Lanes<'p> {
 #[derive(Clone, Debug)]
 pub(super) enum Step<'k> {
     Compute { dst: Reg, op: Scalar, ty: DType, args: &'k [Reg] },
-    Call { dst: Reg, function: Function, arg: Reg },
+    Call { dst: Reg, function: LaneFunction, args: &'k [Reg] },
     Move { dst: Reg, src: Reg },
     Load { dst: Reg, access: Access },
     Store { access: Access, src: Reg },
@@ -93,8 +96,8 @@ impl Step<'_> {
     /// The registers that it reads, those of addresses included.
     pub(super) fn reads(&self) -> Vec<Reg> {
         match self {
-            Step::Compute { args, .. } => args.to_vec(),
-            Step::Call { arg: src, .. } | Step::Move { src, .. } => vec![*src],
+            Step::Compute { args, .. } | Step::Call { args, .. } => args.to_vec(),
+            Step::Move { src, .. } => vec![*src],
             Step::Load { access, .. } => access.scattered.iter().map(|&(reg, _)| reg).collect(),
             Step::Store { access, src } => access.scattered.iter().map(|&(reg, _)| reg).chain([*src]).collect(),
         }
@@ -192,10 +195,8 @@ impl<'k> VecLoop<'k> {
         let step = match form_of(stmt) {
             Form::Literal { .. } => panic!("literals are hoisted"),
             Form::Let { dst, op: None, args } => Step::Move { dst, src: args[0] },
-            Form::Let { dst, op: Some(op), args } => match Function::of(op) {
-                Some(function) => Step::Call { dst, function, arg: args[0] },
-                None => Step::Compute { dst, op, ty: lower.dtype(args[args.len() - 1]), args },
-            },
+            Form::Let { dst, op: Some(Scalar::Call(function)), args } => Step::Call { dst, function, args },
+            Form::Let { dst, op: Some(op), args } => Step::Compute { dst, op, ty: lower.dtype(args[args.len() - 1]), args },
             Form::Load { dst, from } => Step::Load { dst, access: Access::new(lower, self, lower.dtype(dst), from) },
             Form::Store { to, src } => Step::Store { access: Access::new(lower, self, lower.dtype(src), to), src },
         };
@@ -345,8 +346,8 @@ impl<'k> VecLoop<'k> {
                 let values = values.collect();
                 lanes.set(*dst, values);
             }
-            Step::Call { dst, function, arg } => {
-                let values = self.call(lower, lanes, *function, *arg);
+            Step::Call { dst, function, args } => {
+                let values = self.call(lower, lanes, *function, args);
                 lanes.set(*dst, values);
             }
             Step::Move { dst, src } => {
@@ -366,22 +367,29 @@ impl<'k> VecLoop<'k> {
         }
     }
 
-    /// A transcendental of a few lanes, through memory.
-    fn call(&self, lower: &mut Lower<'_, '_>, lanes: &Lanes<'_>, function: Function, arg: Reg) -> Vec<Value> {
+    /// A function of a few lanes, through memory.
+    fn call(&self, lower: &mut Lower<'_, '_>, lanes: &Lanes<'_>, function: LaneFunction, args: &[Reg]) -> Vec<Value> {
         if let [Part { width: Width::One, .. }] = lanes.parts {
-            let x = self.value(lower, lanes, arg, 0);
-            return vec![lower.call(Import::One(function), &[x]).expect("it returns a number")];
+            let args: Vec<Value> = args.iter().map(|&arg| self.value(lower, lanes, arg, 0)).collect();
+            return vec![lower.call(Import::One(function), &args).expect("it returns a number")];
         }
         let slot = lower.few_lanes();
-        let buffer = lower.builder.ins().stack_addr(types::I64, slot, 0);
         let place = |part: &Part| 8 * part.lane.cast_signed();
-        for (k, part) in lanes.parts.iter().enumerate() {
-            let x = self.value(lower, lanes, arg, k);
-            lower.builder.ins().store(FLAGS, x, buffer, place(part));
+        let mut operands = Vec::new();
+        for (&arg, offset) in args.iter().zip((0..).step_by(FEW_BYTES as usize)) {
+            let buffer = lower.builder.ins().stack_addr(types::I64, slot, offset);
+            for (k, part) in lanes.parts.iter().enumerate() {
+                let x = self.value(lower, lanes, arg, k);
+                lower.builder.ins().store(FLAGS, x, buffer, place(part));
+            }
+            operands.push(buffer);
         }
+        // The result replaces the first argument.
+        let target = operands[0];
         let count = lower.integer(lanes.parts.iter().map(|part| i64::from(part.width.lanes())).sum());
-        lower.call(Import::Block(function), &[buffer, buffer, count]);
-        lanes.parts.iter().map(|part| lower.builder.ins().load(part.width.native(DType::F64), FLAGS, buffer, place(part))).collect()
+        operands.extend([target, count]);
+        lower.call(Import::Block(function), &operands);
+        lanes.parts.iter().map(|part| lower.builder.ins().load(part.width.native(DType::F64), FLAGS, target, place(part))).collect()
     }
 
     /// How many lane values are alive at once, at most.
@@ -481,7 +489,7 @@ fn together(pressure: usize) -> usize {
 impl Lower<'_, '_> {
     /// Room for the lanes of a remainder.
     fn few_lanes(&mut self) -> cranelift_codegen::ir::StackSlot {
-        let data = StackSlotData::new(StackSlotKind::ExplicitSlot, 16 * WIDTH as u32, 4);
+        let data = StackSlotData::new(StackSlotKind::ExplicitSlot, 2 * FEW_BYTES, 4);
         *self.few.get_or_insert_with(|| self.builder.create_sized_stack_slot(data))
     }
 }

@@ -2,7 +2,7 @@
 
 use retrograd_compiler::fuse::kernel::{ActionCode, Address, Kernel, Order, Place, Reg, RegType, Stmt, Sum};
 use retrograd_compiler::ir::{Array, DType, Data, Scalar, Type};
-use retrograd_compiler::ops::{SUM_CHUNK, SUM_LANES, lanes};
+use retrograd_compiler::ops::{Meaning, SUM_CHUNK, SUM_LANES, lanes, meaning};
 use retrograd_compiler::plan::schedule::{self, Action, Schedule};
 
 /// What a run gives.
@@ -241,11 +241,21 @@ fn float(op: Scalar, x: &[f64]) -> u64 {
         Scalar::Div => (x[0] / x[1]).to_bits(),
         Scalar::Neg => (-x[0]).to_bits(),
         Scalar::Sqrt => x[0].sqrt().to_bits(),
-        Scalar::Exp => lanes::exp(x[0]).to_bits(),
-        Scalar::Log => lanes::log(x[0]).to_bits(),
-        Scalar::Sin => lanes::sin(x[0]).to_bits(),
-        Scalar::Cos => lanes::cos(x[0]).to_bits(),
-        Scalar::Tanh => lanes::tanh(x[0]).to_bits(),
+        Scalar::Abs => x[0].abs().to_bits(),
+        Scalar::Sign => lanes::sign(x[0]).to_bits(),
+        Scalar::Min => lanes::min(x[0], x[1]).to_bits(),
+        Scalar::Max => lanes::max(x[0], x[1]).to_bits(),
+        Scalar::Floor => lanes::floor(x[0]).to_bits(),
+        Scalar::Ceil => lanes::ceil(x[0]).to_bits(),
+        Scalar::Round => lanes::round(x[0]).to_bits(),
+        Scalar::Trunc => lanes::trunc(x[0]).to_bits(),
+        Scalar::CopySign => lanes::copysign(x[0], x[1]).to_bits(),
+        Scalar::IsNan => u64::from(x[0].is_nan()),
+        Scalar::IsFinite => u64::from(x[0].is_finite()),
+        Scalar::Call(function) => match meaning(function) {
+            Meaning::One(f) => f(x[0]).to_bits(),
+            Meaning::Two(f) => f(x[0], x[1]).to_bits(),
+        },
         op => u64::from(relation(op, x)),
     }
 }
@@ -257,6 +267,10 @@ fn integer(op: Scalar, x: &[i64]) -> u64 {
         Scalar::Mul => x[0].wrapping_mul(x[1]).cast_unsigned(),
         Scalar::Div => if x[1] == 0 { x[0] } else { x[0].wrapping_div(x[1]) }.cast_unsigned(),
         Scalar::Neg => x[0].wrapping_neg().cast_unsigned(),
+        Scalar::Abs => x[0].wrapping_abs().cast_unsigned(),
+        Scalar::Sign => x[0].signum().cast_unsigned(),
+        Scalar::Min => x[0].min(x[1]).cast_unsigned(),
+        Scalar::Max => x[0].max(x[1]).cast_unsigned(),
         op => u64::from(relation(op, x)),
     }
 }

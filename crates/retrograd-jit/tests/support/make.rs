@@ -1,7 +1,54 @@
 //! A short way to write kernels.
 
 use retrograd_compiler::fuse::kernel::{Address, Kernel, Order, Place, Reg, RegType, Stmt, Sum};
-use retrograd_compiler::ir::{DType, Scalar};
+use retrograd_compiler::ir::{DType, LaneFunction, Scalar};
+
+/// From one float to one.
+pub const UNARY: [Scalar; 32] = [
+    Scalar::Neg,
+    Scalar::Abs,
+    Scalar::Sign,
+    Scalar::Sqrt,
+    Scalar::Floor,
+    Scalar::Ceil,
+    Scalar::Round,
+    Scalar::Trunc,
+    Scalar::Call(LaneFunction::Exp),
+    Scalar::Call(LaneFunction::Exp2),
+    Scalar::Call(LaneFunction::Expm1),
+    Scalar::Call(LaneFunction::Logistic),
+    Scalar::Call(LaneFunction::Log),
+    Scalar::Call(LaneFunction::Log2),
+    Scalar::Call(LaneFunction::Log10),
+    Scalar::Call(LaneFunction::Log1p),
+    Scalar::Call(LaneFunction::Sin),
+    Scalar::Call(LaneFunction::Cos),
+    Scalar::Call(LaneFunction::Tan),
+    Scalar::Call(LaneFunction::Asin),
+    Scalar::Call(LaneFunction::Acos),
+    Scalar::Call(LaneFunction::Atan),
+    Scalar::Call(LaneFunction::Sinh),
+    Scalar::Call(LaneFunction::Cosh),
+    Scalar::Call(LaneFunction::Tanh),
+    Scalar::Call(LaneFunction::Asinh),
+    Scalar::Call(LaneFunction::Acosh),
+    Scalar::Call(LaneFunction::Atanh),
+    Scalar::Call(LaneFunction::Cbrt),
+    Scalar::Call(LaneFunction::Rsqrt),
+    Scalar::Call(LaneFunction::Erf),
+    Scalar::Call(LaneFunction::Erfc),
+];
+
+/// From two floats to one, besides `+ - * /`.
+pub const BINARY: [Scalar; 7] = [
+    Scalar::Min,
+    Scalar::Max,
+    Scalar::CopySign,
+    Scalar::Call(LaneFunction::Atan2),
+    Scalar::Call(LaneFunction::Pow),
+    Scalar::Call(LaneFunction::Hypot),
+    Scalar::Call(LaneFunction::Rem),
+];
 
 /// A kernel being written; statements go to the innermost open body.
 pub struct Make {
@@ -58,6 +105,7 @@ impl Make {
     pub fn op(&mut self, op: Scalar, args: &[Reg]) -> Reg {
         let ty = match op {
             Scalar::Lt | Scalar::Le | Scalar::Gt | Scalar::Ge | Scalar::Eq | Scalar::Ne => DType::Bool,
+            Scalar::IsNan | Scalar::IsFinite => DType::Bool,
             Scalar::Convert(to) => to,
             _ => self.ty(args[args.len() - 1]),
         };

@@ -32,10 +32,10 @@ pub fn sign(x: f64) -> f64 {
     nan_or(x, if x == 0.0 { x } else { 1.0f64.copysign(x) })
 }
 
-/// `|x|` with the sign of `y`, which may be any NaN.
+/// `|x|` with the sign of `y`; `|x|` where that is NaN, because which sign a NaN has is up to the compiler.
 #[inline(always)]
 pub fn copysign(x: f64, y: f64) -> f64 {
-    nan_or(x, x.copysign(y))
+    nan_or(x, x.copysign(if y.is_nan() { 0.0 } else { y }))
 }
 
 /// The lesser of the two, where -0 is less than +0; NaN if either is.

@@ -1,0 +1,79 @@
+//! What rows give where the derivative is not defined, or needs care to be.
+
+use retrograd_compiler::ir::{Array, Attrs, Builder, Program, Row, Type};
+use retrograd_compiler::ops::{ABS, CBRT, COPYSIGN, FLOOR, HYPOT, MAX, MIN, POW, REM, SIGN};
+use retrograd_compiler::{diff, eval};
+
+const NAN: f64 = f64::NAN;
+const INF: f64 = f64::INFINITY;
+
+/// The derivative of a row by one argument.
+fn partial(row: &'static Row, args: &[f64], by: usize) -> f64 {
+    run(&diff::vjp(&program(row, args.len()), &[by], &[0]).unwrap(), args, &[1.0])
+}
+
+/// The second derivative by one argument, reverse over reverse.
+fn second(row: &'static Row, args: &[f64], by: usize) -> f64 {
+    let first = diff::vjp(&program(row, args.len()), &[by], &[0]).unwrap();
+    run(&diff::vjp(&first, &[by], &[1]).unwrap(), args, &[1.0, 1.0])
+}
+
+fn program(row: &'static Row, arity: usize) -> Program {
+    let b = Builder::new(row.name);
+    let params = b.params(vec![Type::f64([]); arity]);
+    let result = b.row(row, Attrs::none(), &params);
+    Program::new(b.finish(vec![result]))
+}
+
+/// The last result, after those of the program that was differentiated.
+fn run(program: &Program, args: &[f64], more: &[f64]) -> f64 {
+    let inputs: Vec<Array> = args.iter().chain(more).map(|x| Array::f64([], vec![*x])).collect();
+    eval::run(program, &inputs).unwrap().last().unwrap().as_f64()[0]
+}
+
+#[track_caller]
+fn check(found: f64, expected: f64, what: &str) {
+    let near = (found - expected).abs() <= 1e-14 * expected.abs();
+    assert!(near || found == expected || (found.is_nan() && expected.is_nan()), "{what}: found {found}, expected {expected}");
+}
+
+#[test]
+fn derivatives_at_the_edges() {
+    let cases: &[(&'static Row, &[f64], &[f64])] = &[
+        (&ABS, &[0.0], &[0.0]),
+        (&ABS, &[-0.0], &[0.0]),
+        (&SIGN, &[0.0], &[0.0]),
+        (&FLOOR, &[2.0], &[0.0]),
+        (&MIN, &[1.0, 1.0], &[0.5, 0.5]),
+        (&MAX, &[1.0, 1.0], &[0.5, 0.5]),
+        (&MAX, &[2.0, 1.0], &[1.0, 0.0]),
+        (&MIN, &[NAN, 1.0], &[0.0, 0.0]),
+        (&COPYSIGN, &[0.0, -1.0], &[0.0, 0.0]),
+        (&COPYSIGN, &[2.0, -1.0], &[-1.0, 0.0]),
+        (&REM, &[-5.0, 2.0], &[1.0, 2.0]),
+        (&CBRT, &[0.0], &[INF]),
+        (&HYPOT, &[0.0, 0.0], &[NAN, NAN]),
+        (&POW, &[-2.0, 3.0], &[12.0, NAN]),
+        (&POW, &[-2.0, -1.0], &[-0.25, NAN]),
+        (&POW, &[-2.0, 0.5], &[NAN, NAN]),
+        (&POW, &[0.0, 2.0], &[0.0, 0.0]),
+        (&POW, &[0.0, 1.0], &[1.0, 0.0]),
+        (&POW, &[0.0, 0.5], &[INF, 0.0]),
+        (&POW, &[0.0, 0.0], &[0.0, 0.0]),
+        (&POW, &[3.0, 0.0], &[0.0, 3f64.ln()]),
+    ];
+    for (row, args, partials) in cases {
+        for (by, expected) in partials.iter().enumerate() {
+            check(partial(row, args, by), *expected, &format!("{} at {args:?} by {by}", row.name));
+        }
+    }
+}
+
+#[test]
+fn second_derivatives_of_powers_by_the_base() {
+    for (args, expected) in
+        [([-2.0, 3.0], -12.0), ([0.0, 2.0], 2.0), ([0.0, 1.0], 0.0), ([0.0, 3.0], 0.0), ([-3.0, 2.0], 2.0), ([0.0, 0.0], 0.0)]
+    {
+        check(second(&POW, &args, 0), expected, &format!("pow at {args:?}"));
+    }
+}

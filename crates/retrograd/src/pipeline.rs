@@ -218,11 +218,15 @@ fn check_differentiable(types: &[Type], argnums: &[usize]) -> Result<(), Error> 
 /// Only a scalar has a gradient; the error is at the line that made the result.
 fn check_scalar(program: &Program) -> Result<(), Error> {
     let main = program.main();
-    let ty = main.ty(main.results[0]);
+    let Some(result) = main.results.first() else {
+        let message = "a gradient needs a function whose result is a scalar f64, found no result";
+        return Err(Error::new(ErrorKind::Argument, Pos::unknown(), message));
+    };
+    let ty = main.ty(*result);
     if *ty == Type::f64([]) {
         return Ok(());
     }
-    let pos = main.insts.iter().find(|inst| inst.results.contains(&main.results[0])).map(|inst| inst.pos.clone());
+    let pos = main.insts.iter().find(|inst| inst.results.contains(result)).map(|inst| inst.pos.clone());
     let message = format!("a gradient needs a function whose result is a scalar f64, found {ty}; reduce it, for example with `sum`");
     Err(Error::new(ErrorKind::Argument, pos.unwrap_or_default(), message))
 }

@@ -180,3 +180,17 @@ fn derivatives_that_differences_do_not_confirm() {
     check(check_grads(|[x]| x, &[Array::scalar(1.0)], 1, &[]), ErrorKind::Argument, line!(), "there is nothing to check without a mode");
     check(check_grads(|[x]| x, &[Array::scalar(1.0)], 0, &both), ErrorKind::Argument, line!(), "there is nothing to check to order 0");
 }
+
+#[test]
+fn a_gradient_of_nothing_is_an_error() {
+    let nothing = retrograd::ops::parse("fn main(%0: f64) {\n  return\n}\n", "nothing.rg").unwrap();
+    let options = retrograd::pipeline::Options {
+        wanted: retrograd::pipeline::Wanted::Gradient,
+        argnums: vec![0],
+        strategy: retrograd::strategy::all()[0].clone(),
+        budget: None,
+    };
+    let error = retrograd::pipeline::compile(&nothing, &options).unwrap_err();
+    assert_eq!(error.kind, retrograd::ErrorKind::Argument);
+    assert!(error.message.contains("found no result"), "{error}");
+}

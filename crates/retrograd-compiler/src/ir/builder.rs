@@ -109,15 +109,6 @@ impl Builder {
         map
     }
 
-    /// The literal that a value is, where it is a `constant`.
-    pub fn constant_of(&self, value: Value) -> Option<super::Array> {
-        let function = self.function.borrow();
-        function.insts.iter().rev().find(|inst| inst.results.contains(&value)).and_then(|inst| match &inst.op {
-            Op::Row(row, attrs) if row.lowering == super::Lowering::Constant => Some(attrs.array("value").clone()),
-            Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
-        })
-    }
-
     /// The function, with these results.
     pub fn finish(self, results: Vec<Value>) -> Function {
         let mut function = self.function.into_inner();
@@ -148,7 +139,7 @@ impl<'b> Expr<'b> {
     }
 }
 
-/// Bodies are compared by identity of their function.
+/// A function's place in its Program.
 impl From<FuncId> for usize {
     fn from(id: FuncId) -> usize {
         id.0 as usize

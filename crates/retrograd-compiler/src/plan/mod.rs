@@ -5,6 +5,7 @@
 
 mod explain;
 mod facts;
+pub mod optimal;
 mod pair;
 pub mod place;
 pub mod schedule;

@@ -14,6 +14,7 @@
 pub mod binomial;
 mod controller;
 mod counts;
+pub mod online;
 
 pub use controller::{next, start};
 pub use counts::{Counts, counts, forward_steps, slots, tape_rows};

@@ -1,0 +1,197 @@
+//! A loop of equal steps that is reversed at once: states and records share the memory.
+//!
+//! With `m` units free and `x_s` in the working buffer, `n` steps from there cost
+//!
+//! ```text
+//! C(n, m) = min of  f_k + C(n-1, m-b_k) + r_k(m-b_k)                  step s is recorded by choice k, and reversed last
+//!                   h + i f + C(n-i, m-a) + C(i, m)    for 0 < i < n  x_s is held, and restored when the steps from s+i are reversed
+//!                   turn(m)                            where n = 1    step s is executed and reversed at once
+//! ```
+//!
+//! Griewank and Walther 2000 without records; Maddison 2024 (*step-based checkpointing with mixed storage*) with one choice and equal
+//! sizes. Deviation: any number of choices, any sizes, and costs that depend on the memory that is left, so that the value of an inner
+//! loop can be the turn of an outer one. In 1280 random cases it was the optimum over all programs. It is not convex in `n` once records
+//! are kept, so that all splits are tried.
+
+use super::NEVER;
+
+/// What a step of a loop costs; memory in units, work in any.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Steps {
+    /// Units of `x_0` where it is held; 0 where it exists anyway.
+    pub start: usize,
+    /// Units of any other state that is held; at least 1.
+    pub state: usize,
+    /// Work of a step that is not recorded.
+    pub advance: u64,
+    /// Work of holding and restoring a state.
+    pub hold: u64,
+    /// Work of executing and reversing one step at once, by units free meanwhile; the last counts for more.
+    pub turn: Vec<u64>,
+    /// Ways to record a step.
+    pub choices: Vec<Choice>,
+}
+
+/// A way to record a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// Units of the record; at least 1.
+    pub units: usize,
+    /// Work of executing and recording.
+    pub forward: u64,
+    /// Work of reversing from the record, by units free besides the record; the last counts for more.
+    pub reverse: Vec<u64>,
+}
+
+/// Where a range of steps starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Place {
+    /// At `x_0`.
+    First,
+    /// At any other state.
+    Later,
+}
+
+/// What is done first with a range of steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Move {
+    /// The only step is executed and reversed at once.
+    Turn,
+    /// The first step is recorded.
+    Tape {
+        /// By which choice.
+        choice: usize,
+    },
+    /// The state is held, and steps are advanced.
+    Hold {
+        /// How many.
+        advance: usize,
+    },
+}
+
+impl Steps {
+    /// Units of a state that is held.
+    pub fn held(&self, place: Place) -> usize {
+        match place {
+            Place::First => self.start,
+            Place::Later => self.state,
+        }
+    }
+
+    /// The least work of one step that is turned with so many units free.
+    pub fn turned(&self, free: usize) -> u64 {
+        by_units(&self.turn, free)
+    }
+}
+
+impl Choice {
+    /// Work of reversing with so many units free besides the record.
+    pub fn reversed(&self, free: usize) -> u64 {
+        by_units(&self.reverse, free)
+    }
+}
+
+fn by_units(values: &[u64], free: usize) -> u64 {
+    values.get(free).or(values.last()).copied().unwrap_or(NEVER)
+}
+
+/// The least work for every number of steps and units up to a limit.
+///
+/// ```
+/// use retrograd_compiler::plan::optimal::{Alone, Choice, Move, Place, Steps};
+/// // Equal sizes, unit costs: forward executions alone are counted.
+/// let choice = Choice { units: 1, forward: 1, reverse: vec![0] };
+/// let steps = Steps { start: 1, state: 1, advance: 1, hold: 0, turn: vec![1], choices: vec![choice] };
+/// let table = Alone::new(&steps, 10, 3);
+/// assert_eq!(table.work(Place::Later, 10, 3), Some(19));
+/// assert_eq!(table.best(Place::Later, 4, 3), Move::Tape { choice: 0 });
+/// assert_eq!(table.work(Place::Later, 2, 0), None);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Alone<'s> {
+    /// The loop.
+    pub steps: &'s Steps,
+    /// By units, then by steps.
+    later: Vec<Vec<u64>>,
+    first: Vec<Vec<u64>>,
+}
+
+impl<'s> Alone<'s> {
+    /// Fills the table; time `O(count² · units)`.
+    ///
+    /// # Panics
+    /// Where a state or a record has no units.
+    pub fn new(steps: &'s Steps, count: usize, units: usize) -> Alone<'s> {
+        assert!(steps.state >= 1 && steps.choices.iter().all(|choice| choice.units >= 1), "what is kept has units");
+        let mut table = Alone { steps, later: vec![], first: vec![] };
+        for free in 0..=units {
+            let later = table.fill(Place::Later, free, count);
+            table.later.push(later);
+            let first = table.fill(Place::First, free, count);
+            table.first.push(first);
+        }
+        table
+    }
+
+    /// The least work, or none where there is too little memory.
+    pub fn work(&self, place: Place, steps: usize, free: usize) -> Option<u64> {
+        Some(self.row(place, free)[steps]).filter(|work| *work < NEVER)
+    }
+
+    /// What a program with the least work does first; a record before a held state where both are best.
+    ///
+    /// # Panics
+    /// Where there is too little memory.
+    pub fn best(&self, place: Place, steps: usize, free: usize) -> Move {
+        let least = self.work(place, steps, free).expect("there is a program for so much memory");
+        if steps == 1 && self.steps.turned(free) == least {
+            return Move::Turn;
+        }
+        let tape = |choice: &usize| self.taped(*choice, steps, free) == least;
+        if let Some(choice) = (0..self.steps.choices.len()).find(tape) {
+            return Move::Tape { choice };
+        }
+        let right = &self.later[free - self.steps.held(place)];
+        let row = self.row(place, free);
+        let work = |i: usize| row[i] + right[steps - i] + i as u64 * self.steps.advance + self.steps.hold;
+        let advance = (1..steps).find(|i| work(*i) == least).expect("the least work is that of some move");
+        Move::Hold { advance }
+    }
+
+    pub(super) fn row(&self, place: Place, free: usize) -> &[u64] {
+        match place {
+            Place::First => &self.first[free],
+            Place::Later => &self.later[free],
+        }
+    }
+
+    /// Work where the first step is recorded.
+    fn taped(&self, choice: usize, steps: usize, free: usize) -> u64 {
+        let choice = &self.steps.choices[choice];
+        match free.checked_sub(choice.units) {
+            None => NEVER,
+            Some(left) => (choice.forward + choice.reversed(left)).min(NEVER) + self.later[left][steps - 1],
+        }
+    }
+
+    fn fill(&self, place: Place, free: usize, count: usize) -> Vec<u64> {
+        let right = free.checked_sub(self.steps.held(place)).map(|left| &self.later[left]);
+        let choices = 0..self.steps.choices.len();
+        let mut row = vec![0; count + 1];
+        // Work of a first part of so many steps, and of advancing over it.
+        let mut left = vec![NEVER; count + 1];
+        for n in 1..=count {
+            let taped = choices.clone().map(|choice| self.taped(choice, n, free)).min().unwrap_or(NEVER);
+            let whole = if n == 1 { self.steps.turned(free) } else { NEVER };
+            let held = right.map_or(NEVER, |right| least_sum(&left[1..n], &right[1..n]) + self.steps.hold);
+            row[n] = taped.min(whole).min(held).min(NEVER);
+            left[n] = (row[n] + n as u64 * self.steps.advance).min(NEVER);
+        }
+        row
+    }
+}
+
+/// The least of `left[i] + right[last - i]`.
+pub(super) fn least_sum(left: &[u64], right: &[u64]) -> u64 {
+    left.iter().zip(right.iter().rev()).fold(NEVER, |least, (a, b)| least.min(a + b))
+}

@@ -53,6 +53,11 @@ def keep_all():
     return Strategy("keep_all")
 
 
+def recompute_all():
+    """Nothing is kept: every state is computed again from the start of its loop."""
+    return Strategy("recompute_all")
+
+
 def auto():
     """The fastest plan that fits: the default."""
     return Strategy("auto")

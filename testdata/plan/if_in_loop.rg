@@ -23,30 +23,39 @@ fn above(%x: f64, %w: f64) -> f64 {
   return %1
 }
 // ---- expected
-// plan by `auto`: peak 110 bytes
+// plan by `auto`: peak 136 bytes
 // no budget
+// work 1.000 times the least without a budget
+//   at the peak: states and records of the loop at if_in_loop.rg:7, 48 bytes
+//   at the peak: arrays and controllers, 88 bytes
 //   loop at if_in_loop.rg:7: 6 steps, keep all
-//     state 8 bytes a snapshot, residuals 9 bytes a step
-//     0 snapshots, 6 tape rows, 6 forward steps (1.00 per step, the program's own loop included)
-//     residual f64 (state, 8 bytes): kept
-//     residual bool (lt at if_in_loop.rg:12, 1 bytes): kept
-//   actions: tape 0..6 at 0, turn, reverse 0..6 at 0, done
+//     a state 8 bytes, a record 8 bytes, pool 48 bytes
+//     6 forward steps (1.00 per step, the program's own loop included), 0 states held
+//     f64 (state, 8 bytes): kept
+//     bool (lt at if_in_loop.rg:12, 1 bytes): recomputed from what is kept: cheaper than its bytes
+//   actions: tape 0..6 at 0 by 1, turn, reverse 0..6 at 0 by 1, done
 //
-// plan by `keep_all`: peak 110 bytes
+// plan by `keep_all`: peak 216 bytes
 // no budget
+// work 1.031 times the least without a budget
+//   at the peak: states and records of the loop at if_in_loop.rg:7, 96 bytes
+//   at the peak: arrays and controllers, 88 bytes
 //   loop at if_in_loop.rg:7: 6 steps, keep all
-//     state 8 bytes a snapshot, residuals 9 bytes a step
-//     0 snapshots, 6 tape rows, 6 forward steps (1.00 per step, the program's own loop included)
-//     residual f64 (state, 8 bytes): kept
-//     residual bool (lt at if_in_loop.rg:12, 1 bytes): kept
-//   actions: tape 0..6 at 0, turn, reverse 0..6 at 0, done
+//     a state 8 bytes, a record 16 bytes, pool 96 bytes
+//     6 forward steps (1.00 per step, the program's own loop included), 0 states held
+//     f64 (state, 8 bytes): kept
+//     bool (lt at if_in_loop.rg:12, 1 bytes): kept
+//   actions: tape 0..6 at 0 by 0, turn, reverse 0..6 at 0 by 0, done
 //
 // plan by `revolve`: peak 144 bytes
 // no budget
+// work 3.344 times the least without a budget
+//   at the peak: states and records of the loop at if_in_loop.rg:7, 40 bytes
+//   at the peak: arrays and controllers, 104 bytes
 //   loop at if_in_loop.rg:7: 6 steps, revolve with 6 slots
-//     state 8 bytes a snapshot, residuals 9 bytes a step
-//     5 snapshots, 0 tape rows, 12 forward steps (2.00 per step, the program's own loop included)
-//     residual f64 (state, 8 bytes): recomputed from the state
-//     residual bool (lt at if_in_loop.rg:12, 1 bytes): recomputed from the state
-//   actions: advance 0..1, snapshot x1 in 1, advance 1..2, snapshot x2 in 2, advance 2..3, snapshot x3 in 3, advance 3..4, snapshot x4 in 4, advance 4..5, snapshot x5 in 5, advance 5..6, turn, restore x5 from 5, turnback 5, restore x4 from 4, turnback 4, restore x3 from 3, turnback 3, restore x2 from 2, turnback 2, restore x1 from 1, turnback 1, restore x0 from 0, turnback 0, done
+//     a state 8 bytes, no records, pool 40 bytes
+//     12 forward steps (2.00 per step, the program's own loop included), 5 states held
+//     f64 (state, 8 bytes): recomputed from the state: nothing is recorded
+//     bool (lt at if_in_loop.rg:12, 1 bytes): recomputed from the state: nothing is recorded
+//   actions: advance 0..1, snapshot x1 at 0, advance 1..2, snapshot x2 at 8, advance 2..3, snapshot x3 at 16, advance 3..4, snapshot x4 at 24, advance 4..5, snapshot x5 at 32, advance 5..6, turn, restore x5 from 32, turnback 5, restore x4 from 24, turnback 4, restore x3 from 16, turnback 3, restore x2 from 8, turnback 2, restore x1 from 0, turnback 1, restore x0 from the start, turnback 0, done
 //

@@ -29,37 +29,49 @@ fn step(%i: i64, %x: f64, %y: f64, %z: f64, %rho: f64) -> f64, f64, f64 {
   return %3, %8, %13
 }
 // ---- expected
-// plan by `auto`: peak 256 bytes
+// plan by `auto`: peak 400 bytes
 // budget 400 bytes
-//   loop at lorenz.rg:8: steps known at run time, revolve with 7 slots
-//     state 24 bytes a snapshot, residuals 24 bytes a step
-//     residual f64 (state, 8 bytes): recomputed from the state
-//     residual f64 (state, 8 bytes): recomputed from the state
-//     residual f64 (sub at lorenz.rg:19, 8 bytes): recomputed from the state
+// work 1.294 times the least without a budget
+//   at the peak: states and records of the loop at lorenz.rg:8, 240 bytes
+//   at the peak: arrays and controllers, 144 bytes
+//   loop at lorenz.rg:8: steps known at run time, revolve with 11 slots
+//     a state 24 bytes, no records, pool 240 bytes
+//     f64 (state, 8 bytes): recomputed from the state: nothing is recorded
+//     f64 (state, 8 bytes): recomputed from the state: nothing is recorded
+//     f64 (sub at lorenz.rg:19, 8 bytes): recomputed from the state: nothing is recorded
 //
-// plan by `auto`: peak 99.9 kB (99896 bytes)
+// plan by `auto`: peak 99.98 kB (99984 bytes)
 // budget 100 kB (100000 bytes)
-//   loop at lorenz.rg:8: steps known at run time, revolve with 3120 slots
-//     state 24 bytes a snapshot, residuals 24 bytes a step
-//     residual f64 (state, 8 bytes): recomputed from the state
-//     residual f64 (state, 8 bytes): recomputed from the state
-//     residual f64 (sub at lorenz.rg:19, 8 bytes): recomputed from the state
+// work 1.000 times the least without a budget
+//   at the peak: states and records of the loop at lorenz.rg:8, 74.93 kB
+//   at the peak: arrays and controllers, 25.04 kB
+//   loop at lorenz.rg:8: steps known at run time, revolve with 3123 slots
+//     a state 24 bytes, no records, pool 74.93 kB (74928 bytes)
+//     f64 (state, 8 bytes): recomputed from the state: nothing is recorded
+//     f64 (state, 8 bytes): recomputed from the state: nothing is recorded
+//     f64 (sub at lorenz.rg:19, 8 bytes): recomputed from the state: nothing is recorded
 //
-// plan by `revolve`: peak 256 bytes
+// plan by `revolve`: peak 400 bytes
 // budget 400 bytes
-//   loop at lorenz.rg:8: steps known at run time, revolve with 7 slots
-//     state 24 bytes a snapshot, residuals 24 bytes a step
-//     residual f64 (state, 8 bytes): recomputed from the state
-//     residual f64 (state, 8 bytes): recomputed from the state
-//     residual f64 (sub at lorenz.rg:19, 8 bytes): recomputed from the state
+// work 1.294 times the least without a budget
+//   at the peak: states and records of the loop at lorenz.rg:8, 240 bytes
+//   at the peak: arrays and controllers, 144 bytes
+//   loop at lorenz.rg:8: steps known at run time, revolve with 11 slots
+//     a state 24 bytes, no records, pool 240 bytes
+//     f64 (state, 8 bytes): recomputed from the state: nothing is recorded
+//     f64 (state, 8 bytes): recomputed from the state: nothing is recorded
+//     f64 (sub at lorenz.rg:19, 8 bytes): recomputed from the state: nothing is recorded
 //
-// plan by `revolve`: peak 99.9 kB (99896 bytes)
+// plan by `revolve`: peak 99.98 kB (99984 bytes)
 // budget 100 kB (100000 bytes)
-//   loop at lorenz.rg:8: steps known at run time, revolve with 3120 slots
-//     state 24 bytes a snapshot, residuals 24 bytes a step
-//     residual f64 (state, 8 bytes): recomputed from the state
-//     residual f64 (state, 8 bytes): recomputed from the state
-//     residual f64 (sub at lorenz.rg:19, 8 bytes): recomputed from the state
+// work 1.000 times the least without a budget
+//   at the peak: states and records of the loop at lorenz.rg:8, 74.93 kB
+//   at the peak: arrays and controllers, 25.04 kB
+//   loop at lorenz.rg:8: steps known at run time, revolve with 3123 slots
+//     a state 24 bytes, no records, pool 74.93 kB (74928 bytes)
+//     f64 (state, 8 bytes): recomputed from the state: nothing is recorded
+//     f64 (state, 8 bytes): recomputed from the state: nothing is recorded
+//     f64 (sub at lorenz.rg:19, 8 bytes): recomputed from the state: nothing is recorded
 //
 // keep_all: lorenz.rg:8: unsupported: `keep_all` needs the number of steps before the run, and this loop's is known only at run time; use `revolve` or `auto`
 //

@@ -21,59 +21,75 @@ fn inner(%j: i64, %s: f64[4], %w: f64[4]) -> f64[4] {
   return %1
 }
 // ---- expected
-// plan by `auto`: peak 592 bytes
+// plan by `auto`: peak 544 bytes
 // no budget
+// work 1.000 times the least without a budget
+//   at the peak: states and records of the loop at nested.rg:8, 160 bytes
+//   at the peak: states and records of the loop at nested.rg:14, 64 bytes
+//   at the peak: arrays and controllers, 304 bytes
 //   loop at nested.rg:8: 5 steps, keep all
-//     state 32 bytes a snapshot, residuals 32 bytes a step
-//     0 snapshots, 5 tape rows, 5 forward steps (1.00 per step, the program's own loop included)
-//     residual f64[4] (state, 32 bytes): kept
-//     loop at nested.rg:14: 3 steps, keep all
-//       state 32 bytes a snapshot, residuals 64 bytes a step
-//       0 snapshots, 3 tape rows, 3 forward steps (1.00 per step, besides the program's own)
-//       residual f64[4] (state, 32 bytes): kept
-//       residual f64[4] (cos at nested.rg:20, 32 bytes): kept
-//   actions: tape 0..5 at 0, turn, reverse 0..5 at 0, done
-//   actions: tape 0..3 at 0, reverse 0..3 at 0, done
+//     a state 32 bytes, a record 32 bytes, pool 160 bytes
+//     5 forward steps (1.00 per step, the program's own loop included), 0 states held
+//     f64[4] (state, 32 bytes): kept
+//     loop at nested.rg:14: 3 steps, states and records mixed: 2 steps recorded, 1 turned back, 0 states held, 0 steps run again
+//       a state 32 bytes, a record 32 bytes, pool 64 bytes
+//       3 forward steps (1.00 per step, besides the program's own), 0 states held
+//       f64[4] (state, 32 bytes): kept of some steps, recomputed for the others
+//       f64[4] (cos at nested.rg:20, 32 bytes): recomputed from what is kept: cheaper than its bytes
+//   actions: tape 0..5 at 0 by 0, turn, reverse 0..5 at 0 by 0, done
+//   actions: tape 0..2 at 0 by 1, turnback 2, reverse 0..2 at 0 by 1, done
 //
-// plan by `keep_all`: peak 592 bytes
+// plan by `keep_all`: peak 664 bytes
 // no budget
+// work 1.097 times the least without a budget
+//   at the peak: states and records of the loop at nested.rg:8, 160 bytes
+//   at the peak: states and records of the loop at nested.rg:14, 192 bytes
+//   at the peak: arrays and controllers, 304 bytes
 //   loop at nested.rg:8: 5 steps, keep all
-//     state 32 bytes a snapshot, residuals 32 bytes a step
-//     0 snapshots, 5 tape rows, 5 forward steps (1.00 per step, the program's own loop included)
-//     residual f64[4] (state, 32 bytes): kept
+//     a state 32 bytes, a record 32 bytes, pool 160 bytes
+//     5 forward steps (1.00 per step, the program's own loop included), 0 states held
+//     f64[4] (state, 32 bytes): kept
 //     loop at nested.rg:14: 3 steps, keep all
-//       state 32 bytes a snapshot, residuals 64 bytes a step
-//       0 snapshots, 3 tape rows, 3 forward steps (1.00 per step, besides the program's own)
-//       residual f64[4] (state, 32 bytes): kept
-//       residual f64[4] (cos at nested.rg:20, 32 bytes): kept
-//   actions: tape 0..5 at 0, turn, reverse 0..5 at 0, done
-//   actions: tape 0..3 at 0, reverse 0..3 at 0, done
+//       a state 32 bytes, a record 64 bytes, pool 192 bytes
+//       3 forward steps (1.00 per step, besides the program's own), 0 states held
+//       f64[4] (state, 32 bytes): kept
+//       f64[4] (cos at nested.rg:20, 32 bytes): kept
+//   actions: tape 0..5 at 0 by 0, turn, reverse 0..5 at 0 by 0, done
+//   actions: tape 0..3 at 0 by 0, reverse 0..3 at 0 by 0, done
 //
-// plan by `periodic`: peak 496 bytes
+// plan by `periodic`: peak 608 bytes
 // no budget
+// work 1.687 times the least without a budget
+//   at the peak: states and records of the loop at nested.rg:8, 64 bytes
+//   at the peak: states and records of the loop at nested.rg:14, 128 bytes
+//   at the peak: arrays and controllers, 400 bytes
 //   loop at nested.rg:8: 5 steps, every 2 steps
-//     state 32 bytes a snapshot, residuals 32 bytes a step
-//     1 snapshots, 2 tape rows, 9 forward steps (1.80 per step, the program's own loop included)
-//     residual f64[4] (state, 32 bytes): kept
+//     a state 32 bytes, a record 32 bytes, pool 64 bytes
+//     9 forward steps (1.80 per step, the program's own loop included), 1 states held
+//     f64[4] (state, 32 bytes): kept
 //     loop at nested.rg:14: 3 steps, every 2 steps
-//       state 32 bytes a snapshot, residuals 64 bytes a step
-//       0 snapshots, 2 tape rows, 5 forward steps (1.67 per step, besides the program's own)
-//       residual f64[4] (state, 32 bytes): kept
-//       residual f64[4] (cos at nested.rg:20, 32 bytes): kept
-//   actions: advance 0..2, snapshot x2 in 1, advance 2..4, tape 4..5 at 0, turn, reverse 4..5 at 0, restore x2 from 1, tape 2..4 at 0, reverse 2..4 at 0, restore x0 from 0, tape 0..2 at 0, reverse 0..2 at 0, done
-//   actions: advance 0..2, tape 2..3 at 0, reverse 2..3 at 0, restore x0 from 0, tape 0..2 at 0, reverse 0..2 at 0, done
+//       a state 32 bytes, a record 64 bytes, pool 128 bytes
+//       5 forward steps (1.67 per step, besides the program's own), 0 states held
+//       f64[4] (state, 32 bytes): kept
+//       f64[4] (cos at nested.rg:20, 32 bytes): kept
+//   actions: advance 0..2, snapshot x2 at 0, advance 2..4, tape 4..5 at 32 by 0, turn, reverse 4..5 at 32 by 0, restore x2 from 0, tape 2..4 at 0 by 0, reverse 2..4 at 0 by 0, restore x0 from the start, tape 0..2 at 0 by 0, reverse 0..2 at 0 by 0, done
+//   actions: advance 0..2, tape 2..3 at 0 by 0, reverse 2..3 at 0 by 0, restore x0 from the start, tape 0..2 at 0 by 0, reverse 0..2 at 0 by 0, done
 //
 // plan by `revolve`: peak 488 bytes
 // no budget
+// work 1.346 times the least without a budget
+//   at the peak: states and records of the loop at nested.rg:8, 128 bytes
+//   at the peak: states and records of the loop at nested.rg:14, 32 bytes
+//   at the peak: arrays and controllers, 328 bytes
 //   loop at nested.rg:8: 5 steps, revolve with 5 slots
-//     state 32 bytes a snapshot, residuals 32 bytes a step
-//     4 snapshots, 0 tape rows, 10 forward steps (2.00 per step, the program's own loop included)
-//     residual f64[4] (state, 32 bytes): recomputed from the state
+//     a state 32 bytes, no records, pool 128 bytes
+//     10 forward steps (2.00 per step, the program's own loop included), 4 states held
+//     f64[4] (state, 32 bytes): recomputed from the state: nothing is recorded
 //     loop at nested.rg:14: 3 steps, revolve with 2 slots
-//       state 32 bytes a snapshot, residuals 64 bytes a step
-//       1 snapshots, 0 tape rows, 5 forward steps (1.67 per step, besides the program's own)
-//       residual f64[4] (state, 32 bytes): recomputed from the state
-//       residual f64[4] (cos at nested.rg:20, 32 bytes): recomputed from the state
-//   actions: advance 0..1, snapshot x1 in 1, advance 1..2, snapshot x2 in 2, advance 2..3, snapshot x3 in 3, advance 3..4, snapshot x4 in 4, advance 4..5, turn, restore x4 from 4, turnback 4, restore x3 from 3, turnback 3, restore x2 from 2, turnback 2, restore x1 from 1, turnback 1, restore x0 from 0, turnback 0, done
-//   actions: advance 0..1, snapshot x1 in 1, advance 1..2, turnback 2, restore x1 from 1, turnback 1, restore x0 from 0, turnback 0, done
+//       a state 32 bytes, no records, pool 32 bytes
+//       5 forward steps (1.67 per step, besides the program's own), 1 states held
+//       f64[4] (state, 32 bytes): recomputed from the state: nothing is recorded
+//       f64[4] (cos at nested.rg:20, 32 bytes): recomputed from the state: nothing is recorded
+//   actions: advance 0..1, snapshot x1 at 0, advance 1..2, snapshot x2 at 32, advance 2..3, snapshot x3 at 64, advance 3..4, snapshot x4 at 96, advance 4..5, turn, restore x4 from 96, turnback 4, restore x3 from 64, turnback 3, restore x2 from 32, turnback 2, restore x1 from 0, turnback 1, restore x0 from the start, turnback 0, done
+//   actions: advance 0..1, snapshot x1 at 0, advance 1..2, turnback 2, restore x1 from 0, turnback 1, restore x0 from the start, turnback 0, done
 //

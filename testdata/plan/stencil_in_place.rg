@@ -18,33 +18,45 @@ fn step(%i: i64, %A: f64[9]) -> f64[9] {
   return %6
 }
 // ---- expected
-// plan by `auto`: peak 448 bytes
+// plan by `auto`: peak 520 bytes
 // no budget
+// work 1.000 times the least without a budget
+//   at the peak: states and records of the loop at stencil_in_place.rg:7, 192 bytes
+//   at the peak: arrays and controllers, 248 bytes
 //   loop at stencil_in_place.rg:7: 8 steps, keep all
-//     state 72 bytes a snapshot, residuals 24 bytes a step
-//     0 snapshots, 8 tape rows, 8 forward steps (1.00 per step, the program's own loop included)
-//     residual f64[1] (dynamic_slice at stencil_in_place.rg:14, 8 bytes): kept
-//     residual f64[1] (sin at stencil_in_place.rg:15, 8 bytes): kept
-//     residual f64[1] (cos at stencil_in_place.rg:15, 8 bytes): kept
-//   actions: tape 0..8 at 0, turn, reverse 0..8 at 0, done
+//     a state 72 bytes, a record 24 bytes, pool 192 bytes
+//     8 forward steps (1.00 per step, the program's own loop included), 0 states held
+//     f64[1] (dynamic_slice at stencil_in_place.rg:13, 8 bytes): recomputed from what is kept: cheaper than its bytes
+//     f64[1] (dynamic_slice at stencil_in_place.rg:14, 8 bytes): kept
+//     f64[1] (sin at stencil_in_place.rg:15, 8 bytes): kept
+//     f64[1] (cos at stencil_in_place.rg:15, 8 bytes): kept
+//   actions: tape 0..8 at 0 by 0, turn, reverse 0..8 at 0 by 0, done
 //
-// plan by `keep_all`: peak 448 bytes
+// plan by `keep_all`: peak 520 bytes
 // no budget
+// work 1.000 times the least without a budget
+//   at the peak: states and records of the loop at stencil_in_place.rg:7, 192 bytes
+//   at the peak: arrays and controllers, 248 bytes
 //   loop at stencil_in_place.rg:7: 8 steps, keep all
-//     state 72 bytes a snapshot, residuals 24 bytes a step
-//     0 snapshots, 8 tape rows, 8 forward steps (1.00 per step, the program's own loop included)
-//     residual f64[1] (dynamic_slice at stencil_in_place.rg:14, 8 bytes): kept
-//     residual f64[1] (sin at stencil_in_place.rg:15, 8 bytes): kept
-//     residual f64[1] (cos at stencil_in_place.rg:15, 8 bytes): kept
-//   actions: tape 0..8 at 0, turn, reverse 0..8 at 0, done
+//     a state 72 bytes, a record 24 bytes, pool 192 bytes
+//     8 forward steps (1.00 per step, the program's own loop included), 0 states held
+//     f64[1] (dynamic_slice at stencil_in_place.rg:13, 8 bytes): recomputed from what is kept: cheaper than its bytes
+//     f64[1] (dynamic_slice at stencil_in_place.rg:14, 8 bytes): kept
+//     f64[1] (sin at stencil_in_place.rg:15, 8 bytes): kept
+//     f64[1] (cos at stencil_in_place.rg:15, 8 bytes): kept
+//   actions: tape 0..8 at 0 by 0, turn, reverse 0..8 at 0 by 0, done
 //
 // plan by `revolve`: peak 968 bytes
 // no budget
+// work 2.288 times the least without a budget
+//   at the peak: states and records of the loop at stencil_in_place.rg:7, 504 bytes
+//   at the peak: arrays and controllers, 352 bytes
 //   loop at stencil_in_place.rg:7: 8 steps, revolve with 8 slots
-//     state 72 bytes a snapshot, residuals 24 bytes a step
-//     7 snapshots, 0 tape rows, 16 forward steps (2.00 per step, the program's own loop included)
-//     residual f64[1] (dynamic_slice at stencil_in_place.rg:14, 8 bytes): recomputed from the state
-//     residual f64[1] (sin at stencil_in_place.rg:15, 8 bytes): recomputed from the state
-//     residual f64[1] (cos at stencil_in_place.rg:15, 8 bytes): recomputed from the state
-//   actions: advance 0..1, snapshot x1 in 1, advance 1..2, snapshot x2 in 2, advance 2..3, snapshot x3 in 3, advance 3..4, snapshot x4 in 4, advance 4..5, snapshot x5 in 5, advance 5..6, snapshot x6 in 6, advance 6..7, snapshot x7 in 7, advance 7..8, turn, restore x7 from 7, turnback 7, restore x6 from 6, turnback 6, restore x5 from 5, turnback 5, restore x4 from 4, turnback 4, restore x3 from 3, turnback 3, restore x2 from 2, turnback 2, restore x1 from 1, turnback 1, restore x0 from 0, turnback 0, done
+//     a state 72 bytes, no records, pool 504 bytes
+//     16 forward steps (2.00 per step, the program's own loop included), 7 states held
+//     f64[1] (dynamic_slice at stencil_in_place.rg:13, 8 bytes): recomputed from the state: nothing is recorded
+//     f64[1] (dynamic_slice at stencil_in_place.rg:14, 8 bytes): recomputed from the state: nothing is recorded
+//     f64[1] (sin at stencil_in_place.rg:15, 8 bytes): recomputed from the state: nothing is recorded
+//     f64[1] (cos at stencil_in_place.rg:15, 8 bytes): recomputed from the state: nothing is recorded
+//   actions: advance 0..1, snapshot x1 at 0, advance 1..2, snapshot x2 at 72, advance 2..3, snapshot x3 at 144, advance 3..4, snapshot x4 at 216, advance 4..5, snapshot x5 at 288, advance 5..6, snapshot x6 at 360, advance 6..7, snapshot x7 at 432, advance 7..8, turn, restore x7 from 432, turnback 7, restore x6 from 360, turnback 6, restore x5 from 288, turnback 5, restore x4 from 216, turnback 4, restore x3 from 144, turnback 3, restore x2 from 72, turnback 2, restore x1 from 0, turnback 1, restore x0 from the start, turnback 0, done
 //

@@ -82,6 +82,8 @@ pub(crate) enum Command {
         file: File,
         #[command(flatten)]
         gradient: Gradient,
+        #[command(flatten)]
+        form: PlanForm,
     },
     /// Print the table of ops, one row a line: name, number of arguments, attributes, kind of derivative rule, meaning
     Ops,
@@ -121,6 +123,19 @@ pub(crate) struct Gradient {
 fn strategies() -> impl TypedValueParser<Value = Arc<dyn Strategy>> {
     let names = PossibleValuesParser::new(strategy::all().iter().map(|strategy| strategy.name()));
     names.map(|name| strategy::find(&name).expect("every name of the table finds its strategy"))
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PlanForm {
+    /// Print JSON instead of words
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print the predicted work against memory, from the least budget to none
+    #[arg(long)]
+    pub(crate) curve: bool,
+    /// Write pictures of the curve and of every schedule to this folder
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) svg: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

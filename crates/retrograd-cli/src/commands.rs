@@ -1,11 +1,14 @@
 //! What each command does: from arguments to the text that it prints.
 
+use std::fs;
+
 use retrograd::pipeline::{Compiled, Options, Wanted, compile};
 use retrograd::{Array, Budget, Error, Program, Row, Type, ops, strategy};
 use retrograd_compiler::ir::Rule;
+use retrograd_compiler::plan::{Curve, Request};
 use retrograd_compiler::{fuse, opt};
 
-use crate::arguments::{Command, File, Gradient, Inputs, Outputs, Stage};
+use crate::arguments::{Command, File, Gradient, Inputs, Outputs, PlanForm, Stage};
 use crate::check::check;
 use crate::inputs;
 use crate::source::{Source, argument};
@@ -39,7 +42,7 @@ pub(crate) fn execute(command: &Command) -> Result<Report, String> {
         Command::Grad { file, gradient, inputs, outputs } => on(file, |source| grad(source, gradient, inputs, outputs).map(Report::of)),
         Command::Check { file, inputs } => on(file, |source| check(source, inputs)),
         Command::Print { file, stage, gradient } => on(file, |source| print(source, *stage, gradient).map(Report::of)),
-        Command::Plan { file, gradient } => on(file, |source| print(source, Stage::Plan, gradient).map(Report::of)),
+        Command::Plan { file, gradient, form } => on(file, |source| plan(source, gradient, form).map(Report::of)),
         Command::Ops => Ok(Report::of(table())),
     }
 }
@@ -85,6 +88,27 @@ fn print(source: &Source, stage: Stage, gradient: &Gradient) -> Result<String, E
         Stage::Plan => Ok(differentiated(&source.program()?, gradient)?.plan.to_string()),
         Stage::Kernel => Ok(format!("{:#?}\n", fuse::fuse(&differentiated(&source.program()?, gradient)?.plan).kernel)),
     }
+}
+
+/// A plan in the form that is asked for.
+fn plan(source: &Source, gradient: &Gradient, form: &PlanForm) -> Result<String, Error> {
+    let compiled = differentiated(&source.program()?, gradient)?;
+    let request = Request { strategy: gradient.strategy.clone(), budget: gradient.budget.map(Budget::bytes) };
+    let curve = || Curve::new(&compiled.program, &compiled.plan, &request);
+    if let Some(folder) = &form.svg {
+        let mut pictures = compiled.plan.pictures();
+        pictures.push(("curve.svg".into(), curve()?.to_svg()));
+        for (name, picture) in pictures {
+            let path = folder.join(name);
+            fs::write(&path, picture).map_err(|error| argument(format!("cannot write {}: {error}", path.display())))?;
+        }
+    }
+    Ok(match (form.curve, form.json) {
+        (true, true) => curve()?.to_json(),
+        (true, false) => curve()?.to_text(),
+        (false, true) => compiled.plan.to_json(),
+        (false, false) => compiled.plan.to_string(),
+    })
 }
 
 /// The value and the gradient of a Program, compiled.

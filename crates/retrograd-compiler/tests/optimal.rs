@@ -206,6 +206,36 @@ fn loops_of_unknown_length_hold_what_the_table_says() {
     }
 }
 
+#[test]
+fn few_splits_are_as_good_as_all_without_records_and_nearly_so_with_them() {
+    let states = unit_costs(1, None);
+    let (all, few) = (Alone::new(&states, 300, 12), Alone::quick(&states, 300, 12));
+    for (n, units) in (1..=300).flat_map(|n| (0..=12).map(move |units| (n, units))) {
+        assert_eq!(few.work(Place::Later, n, units), all.work(Place::Later, n, units), "n = {n}, {units} units");
+    }
+    let mut random = numbers(7);
+    let (mut worst, mut sum, mut cases) = (1.0_f64, 0.0, 0.0);
+    for _ in 0..40 {
+        let state = 1 + random(4) as usize;
+        let mut choice = |dear: u64| Choice { units: 1 + random(6) as usize, forward: 10 + dear, reverse: vec![12 + 4 * dear] };
+        let steps = Steps { start: 0, state, advance: 10, hold: 1, turn: vec![30], choices: vec![choice(0), choice(2)] };
+        let (all, few) = (Alone::new(&steps, 150, 24), Alone::quick(&steps, 150, 24));
+        let (all_paired, few_paired) = (Paired::new(&all, 150, 24, 0), Paired::new(&few, 150, 24, 0));
+        for (n, units) in [(40, 8), (80, 12), (150, 6), (150, 12), (150, 24)] {
+            let pairs = [
+                (all.work(Place::First, n, units), few.work(Place::First, n, units)),
+                (all_paired.work(Place::First, n, units), few_paired.work(Place::First, n, units)),
+            ];
+            for (best, found) in pairs {
+                let ratio = found.expect("x_0 is held for nothing") as f64 / best.expect("x_0 is held for nothing") as f64;
+                assert!(ratio >= 1.0);
+                (worst, sum, cases) = (worst.max(ratio), sum + ratio, cases + 1.0);
+            }
+        }
+    }
+    assert!(worst < 1.08 && sum / cases < 1.01, "worst {worst}, mean {}", sum / cases);
+}
+
 /// Numbers that look random.
 fn numbers(seed: u64) -> impl FnMut(u64) -> u64 {
     let mut state = seed;

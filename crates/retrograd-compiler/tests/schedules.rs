@@ -1,6 +1,7 @@
 //! Schedules against the reference numbers in `testdata/schedules`, an abstract loop, and a search over all possible programs.
 
-use retrograd_compiler::plan::schedule::{Action, Counts, Schedule, Sweep, binomial, counts, forward_steps, next, slots, start, tape_rows};
+use retrograd_compiler::plan::optimal::{Alone, Choice, Paired, Place as Start, Steps};
+use retrograd_compiler::plan::schedule::{Action, Counts, Recipe, Schedule, Sweep, binomial, counts, next, start};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
@@ -15,6 +16,22 @@ const TWO_PHASE: &str = include_str!("../../../testdata/schedules/two_phase.csv"
 
 const SWEEPS: [Sweep; 2] = [Sweep::Paired, Sweep::Alone];
 
+/// Bytes of a state and of a record, so that what lies where it should not is seen.
+const STATE: u64 = 3;
+const RECORD: u64 = 5;
+
+fn revolve(slots: u64) -> Schedule {
+    Schedule::Revolve { slots, state_bytes: STATE }
+}
+
+fn keep_all(sweep: Sweep, n: u64) -> Schedule {
+    Schedule::of(Recipe::keep_all(n, sweep, STATE, RECORD))
+}
+
+fn periodic(period: u64, sweep: Sweep, n: u64) -> Schedule {
+    Schedule::of(Recipe::periodic(period, n, sweep, STATE, RECORD))
+}
+
 #[test]
 fn closed_form_equals_the_table_of_fewest_advances() {
     for table in [REVOLVE, REVOLVE_LARGE] {
@@ -22,7 +39,7 @@ fn closed_form_equals_the_table_of_fewest_advances() {
             let [n, c, r] = [n, c, r].map(|number| u64::try_from(number).expect("only executions are beyond u64"));
             assert_eq!(binomial::repetitions(n, c), r, "n = {n}, c = {c}");
             assert_eq!(binomial::advances(n, c), advances, "n = {n}, c = {c}");
-            assert_eq!(forward_steps(Schedule::Revolve { slots: c }, Sweep::Alone, n), total, "n = {n}, c = {c}");
+            assert_eq!(counts(&revolve(c), Sweep::Alone, n).forward_steps(), total, "n = {n}, c = {c}");
         }
     }
 }
@@ -43,7 +60,7 @@ fn revolve_does_what_griewank_and_walther_do() {
         let (n, slots) = (number(), number());
         // Slots are freed by being written again, and x_0 needs no store.
         let expected = cells.next().expect("actions").split(' ').filter(|word| !word.starts_with('D') && *word != "S0");
-        let (actions, _) = run(Schedule::Revolve { slots }, Sweep::Alone, n);
+        let (actions, _) = run(&revolve(slots), Sweep::Alone, n);
         let actual: Vec<String> = actions.iter().map(in_table).collect();
         assert_eq!(actual, expected.collect::<Vec<_>>(), "n = {n}, c = {slots}");
     }
@@ -54,8 +71,8 @@ fn revolve_stores_the_fewest_states() {
     for [n, c, stores, fewest, restores] in rows(REVOLVE_WRITES) {
         assert_eq!(stores, fewest);
         assert_eq!(binomial::stores(n, c), stores, "n = {n}, c = {c}");
-        let (_, counts) = run(Schedule::Revolve { slots: c }, Sweep::Alone, n);
-        assert_eq!((counts.snapshots, counts.restores), (stores.saturating_sub(1), restores), "n = {n}, c = {c}");
+        let (_, counts) = run(&revolve(c), Sweep::Alone, n);
+        assert_eq!((counts.snapshots, counts.restores), (u128::from(stores.saturating_sub(1)), u128::from(restores)), "n = {n}, c = {c}");
     }
 }
 
@@ -70,8 +87,8 @@ fn paired_revolve_is_optimal_for_a_loop_in_the_middle_of_a_program() {
             continue;
         }
         let [slots, n, total] = [held, n, total].map(|cell| cell.parse().expect("a number"));
-        let (_, counts) = run(Schedule::Revolve { slots }, Sweep::Paired, n);
-        assert_eq!(counts.advances + u128::from(counts.turnbacks), u128::from(total), "n = {n}, c = {slots}");
+        let (_, counts) = run(&revolve(slots), Sweep::Paired, n);
+        assert_eq!(counts.forward_steps(), u128::from(total), "n = {n}, c = {slots}");
         compared += 1;
     }
     assert_eq!(compared, 8 * 11, "1 to 8 slots, 11 loops each");
@@ -80,13 +97,14 @@ fn paired_revolve_is_optimal_for_a_loop_in_the_middle_of_a_program() {
 #[test]
 fn periodic_equals_the_table_of_periods() {
     for [n, period, held, taped_at_most, _, total] in rows(SQRT_TWO_LEVEL) {
-        let schedule = Schedule::Periodic { period };
         for sweep in SWEEPS {
-            let (_, counts) = run(schedule, sweep, n);
-            assert_eq!(counts.advances + u128::from(counts.taped), u128::from(total), "{schedule}, n = {n}");
-            assert_eq!(tape_rows(schedule, n), taped_at_most, "{schedule}, n = {n}");
-            // The table holds the start of the last segment too, which is taped at once here.
-            assert_eq!(slots(schedule, sweep, n), (held - 1).max(1), "{schedule}, n = {n}");
+            let schedule = periodic(period, sweep, n);
+            let (_, counts) = run(&schedule, sweep, n);
+            assert_eq!(counts.forward_steps(), u128::from(total), "{schedule}, n = {n}");
+            // The table holds the start of the last segment too, which is taped at once here; and x_0, which takes nothing.
+            let copies = u64::saturating_sub(held, 2);
+            // A segment is recorded over its own start.
+            assert!(schedule.pool_bytes(sweep, None) <= copies * STATE + taped_at_most * RECORD, "{schedule}, n = {n}");
         }
     }
 }
@@ -95,12 +113,12 @@ fn periodic_equals_the_table_of_periods() {
 fn every_short_loop_is_reversed_within_what_is_predicted() {
     for n in 0..=80 {
         for sweep in SWEEPS {
-            run(Schedule::KeepAll, sweep, n);
+            run(&keep_all(sweep, n), sweep, n);
             for period in (1..=10).chain([n.max(1), n + 1, u64::MAX]) {
-                run(Schedule::Periodic { period }, sweep, n);
+                run(&periodic(period, sweep, n), sweep, n);
             }
             for slots in (1..=10).chain([n.max(1), n + 1]) {
-                run(Schedule::Revolve { slots }, sweep, n);
+                run(&revolve(slots), sweep, n);
             }
         }
     }
@@ -109,12 +127,12 @@ fn every_short_loop_is_reversed_within_what_is_predicted() {
 #[test]
 fn driven_revolve_executes_what_the_table_says() {
     for [n, c, _, advances, total] in rows(REVOLVE) {
-        let (_, alone) = run(Schedule::Revolve { slots: c }, Sweep::Alone, n);
+        let (_, alone) = run(&revolve(c), Sweep::Alone, n);
         assert_eq!(alone.advances, u128::from(advances), "n = {n}, c = {c}");
-        assert_eq!(alone.advances + u128::from(alone.turnbacks), u128::from(total), "n = {n}, c = {c}");
+        assert_eq!(alone.forward_steps(), u128::from(total), "n = {n}, c = {c}");
         // In a pair the rest of the program is one more step.
-        let (_, paired) = run(Schedule::Revolve { slots: c }, Sweep::Paired, n - 1);
-        assert_eq!(paired.advances + u128::from(paired.turnbacks), u128::from(total - 1), "n = {n}, c = {c}");
+        let (_, paired) = run(&revolve(c), Sweep::Paired, n - 1);
+        assert_eq!(paired.forward_steps(), u128::from(total - 1), "n = {n}, c = {c}");
     }
 }
 
@@ -123,10 +141,13 @@ fn no_program_whatever_beats_revolve() {
     for n in 1..=7 {
         for slots in 1..=4 {
             for sweep in SWEEPS {
-                let schedule = Schedule::Revolve { slots };
-                let (_, counts) = run(schedule, sweep, n);
-                let executions = counts.advances + u128::from(counts.turnbacks);
-                assert_eq!((executions, counts.snapshots), search::cheapest(n, slots, sweep), "{schedule}, {sweep:?}, n = {n}");
+                let schedule = revolve(slots);
+                let (_, counts) = run(&schedule, sweep, n);
+                assert_eq!(
+                    (counts.forward_steps(), counts.snapshots as u64),
+                    search::cheapest(n, slots, sweep),
+                    "{schedule}, {sweep:?}, n = {n}"
+                );
             }
         }
     }
@@ -134,18 +155,18 @@ fn no_program_whatever_beats_revolve() {
 
 #[test]
 fn loops_of_no_steps_only_turn() {
-    for schedule in [Schedule::KeepAll, Schedule::Periodic { period: 3 }, Schedule::Revolve { slots: 3 }] {
-        assert_eq!(run(schedule, Sweep::Paired, 0).0, [Action::Turn]);
-        assert_eq!(run(schedule, Sweep::Alone, 0).0, []);
+    for schedule in [keep_all, |sweep, n| periodic(3, sweep, n), |_, _| revolve(3)] {
+        assert_eq!(run(&schedule(Sweep::Paired, 0), Sweep::Paired, 0).0, [Action::Turn]);
+        assert_eq!(run(&schedule(Sweep::Alone, 0), Sweep::Alone, 0).0, []);
     }
 }
 
 #[test]
 fn keep_all_tapes_once() {
     use Action::{Reverse, Tape, Turn};
-    let (tape, reverse) = (Tape { from: 0, to: 5, row: 0 }, Reverse { from: 0, to: 5, row: 0 });
-    assert_eq!(run(Schedule::KeepAll, Sweep::Paired, 5).0, [tape, Turn, reverse]);
-    assert_eq!(run(Schedule::KeepAll, Sweep::Alone, 5).0, [tape, reverse]);
+    let (tape, reverse) = (Tape { from: 0, to: 5, at: 0, choice: 0 }, Reverse { from: 0, to: 5, at: 0, choice: 0 });
+    assert_eq!(run(&keep_all(Sweep::Paired, 5), Sweep::Paired, 5).0, [tape, Turn, reverse]);
+    assert_eq!(run(&keep_all(Sweep::Alone, 5), Sweep::Alone, 5).0, [tape, reverse]);
 }
 
 #[test]
@@ -153,19 +174,19 @@ fn periodic_tapes_the_last_segment_at_once_and_the_others_when_they_are_reversed
     use Action::{Advance, Restore, Reverse, Snapshot, Tape, Turn};
     let expected = [
         Advance { from: 0, to: 3 },
-        Snapshot { slot: 1, step: 3 },
+        Snapshot { at: 0, step: 3 },
         Advance { from: 3, to: 6 },
-        Tape { from: 6, to: 8, row: 0 },
+        Tape { from: 6, to: 8, at: STATE, choice: 0 },
         Turn,
-        Reverse { from: 6, to: 8, row: 0 },
-        Restore { slot: 1, step: 3 },
-        Tape { from: 3, to: 6, row: 0 },
-        Reverse { from: 3, to: 6, row: 0 },
-        Restore { slot: 0, step: 0 },
-        Tape { from: 0, to: 3, row: 0 },
-        Reverse { from: 0, to: 3, row: 0 },
+        Reverse { from: 6, to: 8, at: STATE, choice: 0 },
+        Restore { at: Some(0), step: 3 },
+        Tape { from: 3, to: 6, at: 0, choice: 0 },
+        Reverse { from: 3, to: 6, at: 0, choice: 0 },
+        Restore { at: None, step: 0 },
+        Tape { from: 0, to: 3, at: 0, choice: 0 },
+        Reverse { from: 0, to: 3, at: 0, choice: 0 },
     ];
-    assert_eq!(run(Schedule::Periodic { period: 3 }, Sweep::Paired, 8).0, expected);
+    assert_eq!(run(&periodic(3, Sweep::Paired, 8), Sweep::Paired, 8).0, expected);
 }
 
 #[test]
@@ -173,42 +194,90 @@ fn paired_revolve_turns_where_the_next_step_would_be() {
     use Action::{Advance, Restore, Snapshot, Turn, Turnback};
     let expected = [
         Advance { from: 0, to: 1 },
-        Snapshot { slot: 1, step: 1 },
+        Snapshot { at: 0, step: 1 },
         Advance { from: 1, to: 3 },
         Turn,
-        Restore { slot: 1, step: 1 },
+        Restore { at: Some(0), step: 1 },
         Advance { from: 1, to: 2 },
         Turnback { step: 2 },
-        Restore { slot: 1, step: 1 },
+        Restore { at: Some(0), step: 1 },
         Turnback { step: 1 },
-        Restore { slot: 0, step: 0 },
+        Restore { at: None, step: 0 },
         Turnback { step: 0 },
     ];
-    assert_eq!(run(Schedule::Revolve { slots: 2 }, Sweep::Paired, 3).0, expected);
+    assert_eq!(run(&revolve(2), Sweep::Paired, 3).0, expected);
+}
+
+/// The work of a loop as it is driven.
+fn work(steps: &Steps, actions: &[Action]) -> u64 {
+    let choice = |choice: &u64| &steps.choices[*choice as usize];
+    let of = |action: &Action| match action {
+        Action::Advance { from, to } => (to - from) * steps.advance,
+        Action::Tape { from, to, choice: k, .. } => (to - from) * choice(k).forward,
+        Action::Reverse { from, to, choice: k, .. } => (to - from) * choice(k).reverse[0],
+        Action::Turnback { .. } => steps.turn[0],
+        Action::Restore { .. } => steps.hold,
+        Action::Snapshot { .. } | Action::Turn | Action::Done => 0,
+    };
+    actions.iter().map(of).sum()
+}
+
+#[test]
+fn a_recipe_does_what_its_table_promises() {
+    for (state, hold, records) in [(1, 0, vec![]), (1, 0, vec![(1, 0)]), (2, 1, vec![(3, 0), (5, -1)]), (3, 2, vec![(2, 1), (1, 3)])] {
+        let choice = |(units, dear): &(usize, i64)| Choice { units: *units, forward: 2, reverse: vec![(4 + dear) as u64] };
+        let choices: Vec<Choice> = records.iter().map(choice).collect();
+        let steps = Steps { start: 0, state, advance: 2, hold, turn: vec![7], choices };
+        let record_bytes: Vec<u64> = steps.choices.iter().map(|choice| choice.units as u64).collect();
+        let alone = Alone::new(&steps, 40, 20);
+        let paired = Paired::new(&alone, 40, 20, 0);
+        for n in 1..=40 {
+            for units in 0..=20 {
+                let tables = [
+                    (Recipe::alone(&alone, n, units, state as u64, record_bytes.clone()), alone.work(Start::First, n as usize, units)),
+                    (
+                        Recipe::paired(&alone, &paired, n, units, state as u64, record_bytes.clone()),
+                        paired.work(Start::First, n as usize, units),
+                    ),
+                ];
+                for (recipe, promised) in tables {
+                    let sweep = recipe.sweep;
+                    let schedule = Schedule::of(recipe);
+                    assert!(schedule.pool_bytes(sweep, None) <= units as u64);
+                    let (actions, _) = run(&schedule, sweep, n);
+                    assert_eq!(Some(work(&steps, &actions)), promised, "{steps:?}, n = {n}, {units} units, {sweep:?}");
+                }
+            }
+        }
+    }
 }
 
 #[test]
 fn schedules_print_in_words() {
-    assert_eq!(Schedule::KeepAll.to_string(), "keep all");
-    assert_eq!(Schedule::Periodic { period: 1 }.to_string(), "every step");
-    assert_eq!(Schedule::Periodic { period: 32 }.to_string(), "every 32 steps");
-    assert_eq!(Schedule::Revolve { slots: 1 }.to_string(), "revolve with 1 slot");
-    assert_eq!(Schedule::Revolve { slots: 18 }.to_string(), "revolve with 18 slots");
+    assert_eq!(keep_all(Sweep::Paired, 9).to_string(), "keep all");
+    assert_eq!(periodic(1, Sweep::Paired, 9).to_string(), "every step");
+    assert_eq!(periodic(4, Sweep::Paired, 9).to_string(), "every 4 steps");
+    assert_eq!(revolve(1).to_string(), "replay from the start");
+    assert_eq!(revolve(18).to_string(), "revolve with 18 slots");
 }
 
 #[test]
 fn long_loops_run_without_overflow() {
-    let longest = i64::MAX as u64 - 1;
-    for n in [1_000_000_000, 1_000_000_000_000, longest] {
+    // The records of a recipe lie in memory, so that no loop with one is as long as a number can be.
+    for n in [1_000_000_000, 1_000_000_000_000] {
         for sweep in SWEEPS {
-            run(Schedule::KeepAll, sweep, n);
+            run(&keep_all(sweep, n), sweep, n);
             for period in [n / 2, n - 1, n, n + 1, u64::MAX] {
-                run(Schedule::Periodic { period }, sweep, n);
+                run(&periodic(period, sweep, n), sweep, n);
             }
             for size in [1, 2, 3, 7, 18, 100, 1000, 10_000] {
-                Run::new(Schedule::Periodic { period: size }, sweep, n).steps(100_000);
-                Run::new(Schedule::Revolve { slots: size }, sweep, n).steps(100_000);
+                Run::new(&periodic(size, sweep, n), sweep, n).steps(100_000);
             }
+        }
+    }
+    for n in [1_000_000_000, 1_000_000_000_000, i64::MAX as u64 - 1] {
+        for (sweep, slots) in SWEEPS.into_iter().flat_map(|sweep| [1, 2, 3, 7, 18, 100, 1000, 10_000].map(|slots| (sweep, slots))) {
+            Run::new(&revolve(slots), sweep, n).steps(100_000);
         }
     }
 }
@@ -249,13 +318,13 @@ fn closed_forms_follow_the_recurrence_far_beyond_what_can_be_driven() {
 #[test]
 #[should_panic(expected = "needs 25 words, not 24")]
 fn too_few_words_are_refused() {
-    start(&mut [0; 24], Schedule::Revolve { slots: 18 }, Sweep::Paired, 1000);
+    start(&mut [0; 24], &revolve(18), Sweep::Paired, 1000);
 }
 
 #[test]
 #[should_panic(expected = "no controller was started")]
 fn words_must_be_started() {
-    next(&mut [0; 24]);
+    next(&mut [0; 24], &[]);
 }
 
 /// The rows of a table of numbers, without its heading.
@@ -279,7 +348,7 @@ fn in_table(action: &Action) -> String {
 }
 
 /// Drives a schedule to its end on an abstract loop, checks every action and all predictions, and returns the actions before `Done`.
-fn run(schedule: Schedule, sweep: Sweep, n: u64) -> (Vec<Action>, Counts) {
+fn run(schedule: &Schedule, sweep: Sweep, n: u64) -> (Vec<Action>, Counts) {
     let mut run = Run::new(schedule, sweep, n);
     let mut actions = Vec::new();
     loop {
@@ -298,19 +367,25 @@ fn run(schedule: Schedule, sweep: Sweep, n: u64) -> (Vec<Action>, Counts) {
 const GUARDS: usize = 3;
 const GUARD: i64 = 0x5afe;
 
+/// What lies in the pool: a state, or the records of a range of steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Item {
+    State(u64),
+    Records { from: u64, to: u64, choice: u64 },
+}
+
 /// An abstract loop: the number of a state stands for the state.
-struct Run {
-    schedule: Schedule,
+struct Run<'s> {
+    schedule: &'s Schedule,
+    table: Vec<i64>,
     sweep: Sweep,
     n: u64,
     words: Vec<i64>,
     /// The state in the working buffer, if it is one.
     working: Option<u64>,
-    slots: BTreeMap<u64, u64>,
-    slots_peak: u64,
-    /// Steps on the tape, and the row of the first.
-    tape: Option<(u64, u64, u64)>,
-    rows_peak: u64,
+    /// By place: how many bytes, and what.
+    pool: BTreeMap<u64, (u64, Item)>,
+    pool_peak: u64,
     /// Steps from here on are reversed.
     end: u64,
     turn_ahead: bool,
@@ -318,30 +393,28 @@ struct Run {
 }
 
 /// Where a check fails.
-#[derive(Clone, Copy)]
-struct Place(Schedule, Sweep, u64, Action);
+struct Place<'s>(&'s Schedule, Sweep, u64, Action);
 
-impl fmt::Display for Place {
+impl fmt::Display for Place<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, {:?}, n = {}: {:?}", self.0, self.1, self.2, self.3)
     }
 }
 
-impl Run {
-    fn new(schedule: Schedule, sweep: Sweep, n: u64) -> Run {
+impl<'s> Run<'s> {
+    fn new(schedule: &'s Schedule, sweep: Sweep, n: u64) -> Run<'s> {
         let length = schedule.words();
         let mut words = vec![GUARD; length + 2 * GUARDS];
         start(&mut words[GUARDS..GUARDS + length], schedule, sweep, n);
         Run {
             schedule,
+            table: schedule.table(),
             sweep,
             n,
             words,
             working: Some(0),
-            slots: BTreeMap::from([(0, 0)]),
-            slots_peak: 1,
-            tape: None,
-            rows_peak: 0,
+            pool: BTreeMap::new(),
+            pool_peak: 0,
             end: n,
             turn_ahead: sweep == Sweep::Paired,
             counts: Counts::default(),
@@ -356,8 +429,8 @@ impl Run {
 
     fn step(&mut self) -> Action {
         let length = self.schedule.words();
-        let action = next(&mut self.words[GUARDS..GUARDS + length]);
-        let place = Place(self.schedule, self.sweep, self.n, action);
+        let action = next(&mut self.words[GUARDS..GUARDS + length], &self.table);
+        let place = &Place(self.schedule, self.sweep, self.n, action);
         let mut guards = self.words[..GUARDS].iter().chain(&self.words[GUARDS + length..]);
         assert!(guards.all(|word| *word == GUARD), "{place} writes outside its words");
         match action {
@@ -365,14 +438,14 @@ impl Run {
                 self.forward(from, to, place);
                 self.counts.advances += u128::from(to - from);
             }
-            Action::Tape { from, to, row } => {
+            Action::Tape { from, to, at, choice } => {
                 self.forward(from, to, place);
-                assert_eq!(self.tape.replace((from, to, row)), None, "{place} overwrites the tape");
-                self.rows_peak = self.rows_peak.max(row + (to - from));
-                self.counts.taped += to - from;
+                self.write(at, (to - from) * self.record_bytes(choice), Item::Records { from, to, choice });
+                self.counts.taped += u128::from(to - from);
             }
-            Action::Reverse { from, to, row } => {
-                assert_eq!(self.tape.take(), Some((from, to, row)), "{place} reads what is not on the tape");
+            Action::Reverse { from, to, at, choice } => {
+                let found = self.pool.remove(&at).map(|(_, item)| item);
+                assert_eq!(found, Some(Item::Records { from, to, choice }), "{place} reads what is not recorded");
                 self.reverse(from, to, place);
             }
             Action::Turnback { step } => {
@@ -380,61 +453,84 @@ impl Run {
                 self.reverse(step, step + 1, place);
                 self.counts.turnbacks += 1;
             }
-            Action::Snapshot { slot, step } => self.snapshot(slot, step, place),
-            Action::Restore { slot, step } => self.restore(slot, step, place),
+            Action::Snapshot { at, step } => {
+                assert_eq!(self.working, Some(step), "{place}");
+                assert!(step > 0, "{place} copies what is held for nothing");
+                self.write(at, self.state_bytes(), Item::State(step));
+                self.counts.snapshots += 1;
+            }
+            Action::Restore { at, step } => self.restore(at, step, place),
             Action::Turn => self.turn(place),
             Action::Done => {}
         }
         action
     }
 
-    fn forward(&mut self, from: u64, to: u64, place: Place) {
+    fn state_bytes(&self) -> u64 {
+        match self.schedule {
+            Schedule::Recipe(recipe) => recipe.state_bytes,
+            Schedule::Revolve { state_bytes, .. } => *state_bytes,
+            Schedule::Nothing => panic!("nothing is held"),
+        }
+    }
+
+    fn record_bytes(&self, choice: u64) -> u64 {
+        match self.schedule {
+            Schedule::Recipe(recipe) => recipe.record_bytes[choice as usize],
+            Schedule::Nothing | Schedule::Revolve { .. } => panic!("nothing is recorded"),
+        }
+    }
+
+    /// Puts something into the pool; what lay there is gone.
+    fn write(&mut self, at: u64, bytes: u64, item: Item) {
+        let overlaps = |(place, (size, _)): (&u64, &(u64, Item))| (*place + *size > at).then_some(*place);
+        while let Some(place) = self.pool.range(..at + bytes).next_back().and_then(overlaps) {
+            self.pool.remove(&place);
+        }
+        self.pool.insert(at, (bytes, item));
+        self.pool_peak = self.pool_peak.max(at + bytes);
+    }
+
+    fn forward(&mut self, from: u64, to: u64, place: &Place<'_>) {
         assert!(from < to && to <= self.end, "{place} executes what is reversed");
         assert_eq!(self.working, Some(from), "{place}");
         self.working = Some(to);
     }
 
-    fn reverse(&mut self, from: u64, to: u64, place: Place) {
+    fn reverse(&mut self, from: u64, to: u64, place: &Place<'_>) {
         assert!(!self.turn_ahead, "{place} comes before the turn");
         assert!(from < to && to == self.end, "{place} is out of order");
         self.end = from;
         self.working = None;
     }
 
-    fn snapshot(&mut self, slot: u64, step: u64, place: Place) {
-        assert_eq!(self.working, Some(step), "{place}");
-        assert!(slot >= 1 && slot < slots(self.schedule, self.sweep, self.n), "{place} has no such slot to write");
-        self.slots.insert(slot, step);
-        self.slots_peak = self.slots_peak.max(slot + 1);
-        self.counts.snapshots += 1;
-    }
-
-    fn restore(&mut self, slot: u64, step: u64, place: Place) {
+    fn restore(&mut self, at: Option<u64>, step: u64, place: &Place<'_>) {
         assert!(!self.turn_ahead, "{place} is no part of a first sweep");
-        assert_eq!(self.slots.get(&slot), Some(&step), "{place}");
+        match at {
+            None => assert_eq!(step, 0, "{place}"),
+            Some(at) => assert_eq!(self.pool.get(&at).map(|(_, item)| *item), Some(Item::State(step)), "{place}"),
+        }
         self.working = Some(step);
         self.counts.restores += 1;
     }
 
-    fn turn(&mut self, place: Place) {
+    fn turn(&mut self, place: &Place<'_>) {
         assert!(self.turn_ahead, "{place} has nothing to turn");
         // Without a restore the steps only go on from 0, so that each was executed once.
         assert_eq!(self.working, Some(self.n), "{place}");
-        assert_eq!(self.counts.advances + u128::from(self.counts.taped), u128::from(self.n), "{place}");
+        assert_eq!(self.counts.advances + self.counts.taped, u128::from(self.n), "{place}");
         self.turn_ahead = false;
         self.working = None;
     }
 
     fn check_end(&self) {
-        let Run { schedule, sweep, n, .. } = *self;
-        let place = Place(schedule, sweep, n, Action::Done);
+        let place = Place(self.schedule, self.sweep, self.n, Action::Done);
         assert_eq!(self.end, 0, "{place}");
         assert!(!self.turn_ahead, "{place}");
-        assert_eq!(self.counts, counts(schedule, sweep, n), "{place}");
-        assert_eq!(self.rows_peak, tape_rows(schedule, n), "{place}");
-        assert_eq!(self.slots_peak, slots(schedule, sweep, n), "{place}");
-        let executions = self.counts.advances + u128::from(self.counts.taped) + u128::from(self.counts.turnbacks);
-        assert_eq!(executions, forward_steps(schedule, sweep, n), "{place}");
+        assert_eq!(self.counts, counts(self.schedule, self.sweep, self.n), "{place}");
+        assert_eq!(self.pool_peak, self.schedule.pool_bytes(self.sweep, Some(self.n)), "{place}");
+        let spare = matches!(self.schedule, Schedule::Recipe(_)) && self.words[self.words.len() - GUARDS - 1] == GUARD;
+        assert!(!spare, "{place} has words to spare");
     }
 }
 

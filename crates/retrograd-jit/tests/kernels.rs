@@ -5,7 +5,7 @@ mod support;
 use retrograd_compiler::fuse::Fault;
 use retrograd_compiler::fuse::kernel::{ActionCode, Address, Order, Place, Reg, Stmt};
 use retrograd_compiler::ir::{Array, DType, Data, ErrorKind, LaneFunction, Pos, Scalar, Type};
-use retrograd_compiler::plan::schedule::{Schedule, Sweep};
+use retrograd_compiler::plan::schedule::{Recipe, Schedule, Sweep};
 use retrograd_jit::Executable;
 use support::check;
 use support::make::{BINARY, Make, UNARY, along, at};
@@ -412,20 +412,30 @@ fn wrong_arguments_say_what_was_expected() {
 
 #[test]
 fn machine_code_follows_a_schedule() {
-    let schedules = [Schedule::KeepAll, Schedule::Periodic { period: 4 }, Schedule::Revolve { slots: 3 }];
-    for schedule in schedules {
-        for sweep in [Sweep::Paired, Sweep::Alone] {
+    let schedules: [fn(Sweep, u64) -> Schedule; 3] = [
+        |sweep, n| Schedule::of(Recipe::keep_all(n, sweep, 8, 16)),
+        |sweep, n| Schedule::of(Recipe::periodic(4, n, sweep, 8, 16)),
+        |_, _| Schedule::Revolve { slots: 3, state_bytes: 8 },
+    ];
+    for (schedule, sweep) in schedules.into_iter().flat_map(|schedule| [Sweep::Paired, Sweep::Alone].map(|sweep| (schedule, sweep))) {
+        for n in [0, 1, 2, 7, 40] {
+            let schedule = schedule(sweep, n);
             let mut make = Make::new(8 * schedule.words() + 16);
-            let (n, to) = (make.pointer(Place::Input(0)), make.pointer(Place::Output(0)));
-            let n = make.load(DType::I64, at(n, 0));
+            let (count, to) = (make.pointer(Place::Input(0)), make.pointer(Place::Output(0)));
+            let count = make.load(DType::I64, at(count, 0));
             let (words, again) = (make.pointer(Place::Arena(16)), make.pointer(Place::Arena(8)));
-            make.push(Stmt::Start { words: at(words, 0), schedule, sweep, count: n });
+            let table = Array::new([schedule.table().len()], Data::I64(schedule.table()));
+            let table = (!table.is_empty()).then(|| {
+                make.kernel.literals.push(table);
+                make.pointer(Place::Literal(0))
+            });
+            make.push(Stmt::Start { words: at(words, 0), schedule: schedule.clone(), sweep, count, table });
             let row = make.int(0);
             make.endless(|make| {
-                let dst = [(); 4].map(|()| make.reg(DType::I64));
-                make.push(Stmt::Next { words: at(again, 8), schedule, dst });
+                let dst = [(); 5].map(|()| make.reg(DType::I64));
+                make.push(Stmt::Next { words: at(again, 8), schedule: schedule.clone(), table, dst });
                 for (k, word) in (0..).zip(dst) {
-                    make.store(Address { base: to, terms: vec![(row, 32)], offset: 8 * k }, word);
+                    make.store(Address { base: to, terms: vec![(row, 40)], offset: 8 * k }, word);
                 }
                 let one = make.int(1);
                 make.assign(row, Scalar::Add, &[row, one]);
@@ -433,10 +443,7 @@ fn machine_code_follows_a_schedule() {
                 let done = make.op(Scalar::Eq, &[dst[0], done]);
                 make.branch(done, |make| make.push(Stmt::Leave), |_| {});
             });
-            let kernel = make.finish();
-            for n in [0, 1, 2, 7, 40] {
-                check(&kernel, &[&Array::int(n)], &[Type::new(DType::I64, [4 * 2000])]);
-            }
+            check(&make.finish(), &[&Array::int(n as i64)], &[Type::new(DType::I64, [5 * 2000])]);
         }
     }
 }

@@ -1,15 +1,16 @@
 //! What every Program obeys, and what its gradient obeys under every plan.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use retrograd_compiler::fuse::fuse;
-use retrograd_compiler::ir::{Array, DType, Error, ErrorKind, Op, Program, Type, verify};
+use retrograd_compiler::ir::{Array, DType, Error, ErrorKind, FuncId, Op, Program, Type, verify};
 use retrograd_compiler::opt::{PASSES, Pass, simplify};
-use retrograd_compiler::plan::strategy::{Auto, KeepAll, Periodic, Revolve};
-use retrograd_compiler::plan::{Decision, Plan, Request, Strategy, plan};
+use retrograd_compiler::plan::strategy::{Auto, KeepAll, Periodic, RecomputeAll, Revolve};
+use retrograd_compiler::plan::{LoopDecision, Plan, Request, Strategy, plan};
 use retrograd_compiler::{diff, eval, ops};
 
 use crate::Random;
@@ -213,22 +214,23 @@ fn second(case: &Case) -> Result<(), String> {
 pub fn strategies() -> Vec<Arc<dyn Strategy>> {
     let periods = [None, Some(1), Some(2), Some(3), Some(5)];
     let periodic = periods.map(|period| Arc::new(Periodic { period }) as Arc<dyn Strategy>);
-    [vec![Arc::new(Auto) as Arc<dyn Strategy>, Arc::new(KeepAll), Arc::new(Revolve)], periodic.to_vec()].concat()
+    let others: [Arc<dyn Strategy>; 4] = [Arc::new(Auto), Arc::new(KeepAll), Arc::new(RecomputeAll), Arc::new(Revolve)];
+    [others.to_vec(), periodic.to_vec()].concat()
 }
 
 /// Under each strategy, without a budget and with the smallest, a middling, the exact and a generous one, machine code gives the
 /// interpreter's bits; it takes what was planned, which is within the budget; one byte less than the smallest is refused.
 pub fn check_plans(program: &Program, inputs: &[Array], strategies: &[Arc<dyn Strategy>]) -> Result<(), String> {
     let expected = eval::run(program, inputs).map_err(words)?;
-    let mut seen: Vec<Decision> = vec![];
+    let mut seen: Vec<BTreeMap<FuncId, LoopDecision>> = vec![];
     for strategy in strategies {
         let named = |error: String| format!("{strategy:?}: {error}");
         for plan in plans(program, strategy).map_err(named)? {
-            // The plan is a function of the decision alone, so equal ones run once.
-            if seen.contains(&plan.decision) {
+            // The plan is a function of the decision about its loops alone, so equal ones run once.
+            if seen.contains(&plan.decision.loops) {
                 continue;
             }
-            seen.push(plan.decision.clone());
+            seen.push(plan.decision.loops.clone());
             let text = plan.to_string();
             Native::of_plan(program, plan).check(inputs, &expected).map_err(|error| format!("{strategy:?}: {error}\n{text}"))?;
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use retrograd_compiler::ir::{Array, Error, ErrorKind, Pos, Program};
-use retrograd_compiler::plan::schedule::{self, Action};
+use retrograd_compiler::plan::schedule::{self, Action, Schedule};
 use retrograd_compiler::plan::strategy::{self, Periodic};
 use retrograd_compiler::plan::{LoopFacts, Plan, Request, Strategy, plan};
 use retrograd_compiler::{diff, eval, ir, opt};
@@ -87,16 +87,18 @@ fn strategy_of(name: &str) -> Result<Arc<dyn Strategy>, Error> {
 /// What the controllers of short loops ask for, in order.
 fn actions(plan: &Plan) -> String {
     let short = |facts: &&LoopFacts| facts.count.is_some_and(|count| count <= 12);
-    plan.facts.loops.iter().filter(short).map(|facts| format!("  actions: {}\n", loop_actions(plan, facts).join(", "))).collect()
+    let driven =
+        plan.facts.loops.iter().filter(short).filter(|facts| plan.decision.loops[&facts.bwd].usual().schedule != Schedule::Nothing);
+    driven.map(|facts| format!("  actions: {}\n", loop_actions(plan, facts).join(", "))).collect()
 }
 
 fn loop_actions(plan: &Plan, facts: &LoopFacts) -> Vec<String> {
-    let decision = plan.decision.loops[&facts.bwd];
-    let mut words = vec![0; decision.schedule.words()];
-    schedule::start(&mut words, decision.schedule, facts.sweep, facts.count.unwrap_or(0));
+    let decision = plan.decision.loops[&facts.bwd].usual();
+    let (mut words, table) = (vec![0; decision.schedule.words()], decision.schedule.table());
+    schedule::start(&mut words, &decision.schedule, decision.sweep, facts.count.unwrap_or(0));
     let mut actions = vec![];
     loop {
-        let action = schedule::next(&mut words);
+        let action = schedule::next(&mut words, &table);
         actions.push(in_words(action));
         if action == Action::Done {
             return actions;
@@ -107,10 +109,11 @@ fn loop_actions(plan: &Plan, facts: &LoopFacts) -> Vec<String> {
 fn in_words(action: Action) -> String {
     match action {
         Action::Advance { from, to } => format!("advance {from}..{to}"),
-        Action::Snapshot { slot, step } => format!("snapshot x{step} in {slot}"),
-        Action::Restore { slot, step } => format!("restore x{step} from {slot}"),
-        Action::Tape { from, to, row } => format!("tape {from}..{to} at {row}"),
-        Action::Reverse { from, to, row } => format!("reverse {from}..{to} at {row}"),
+        Action::Snapshot { at, step } => format!("snapshot x{step} at {at}"),
+        Action::Restore { at: Some(at), step } => format!("restore x{step} from {at}"),
+        Action::Restore { at: None, step } => format!("restore x{step} from the start"),
+        Action::Tape { from, to, at, choice } => format!("tape {from}..{to} at {at} by {choice}"),
+        Action::Reverse { from, to, at, choice } => format!("reverse {from}..{to} at {at} by {choice}"),
         Action::Turnback { step } => format!("turnback {step}"),
         Action::Turn => "turn".into(),
         Action::Done => "done".into(),

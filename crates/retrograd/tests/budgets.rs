@@ -1,7 +1,7 @@
 //! One number of bytes: every strategy and budget gives the same bits, and the peak is what was predicted.
 
-use retrograd::strategy::{Auto, KeepAll, Periodic, Revolve};
-use retrograd::{Array, ErrorKind, Strategy, Var, for_loop, value_and_grad};
+use retrograd::strategy::{Auto, KeepAll, LoopFate, Periodic, RecomputeAll, Revolve, User};
+use retrograd::{Array, ErrorKind, Fate, Strategy, Var, for_loop, value_and_grad};
 
 /// Deterministic numbers in −1 … 1.
 fn numbers(count: usize, seed: f64) -> Array {
@@ -70,6 +70,9 @@ fn same_bits_everywhere(f: for<'t> fn([Var<'t>; 2]) -> Var<'t>, args: [Array; 2]
         same(run(f, &args, Periodic { period: Some(period) }, None), "a period");
     }
     same(run(f, &args, Revolve, None), "revolve");
+    let (replayed, fewest) = run(f, &args, RecomputeAll, None);
+    assert!(fewest < all, "nothing is kept in {fewest} bytes, everything in {all}");
+    same((replayed, fewest), "recompute all");
     same(run(f, &args, Auto, None), "auto");
     let least = smallest(f, &args, Revolve);
     assert!(least < all);
@@ -81,6 +84,59 @@ fn same_bits_everywhere(f: for<'t> fn([Var<'t>; 2]) -> Var<'t>, args: [Array; 2]
     assert_eq!(refused.kind, ErrorKind::OverBudget { needed: least, budget: least - 1 });
     let keep = smallest(f, &args, KeepAll);
     same(run(f, &args, KeepAll, Some(keep)), "keep all at exactly its bytes");
+}
+
+/// More bytes never cost more work, and what is left over would not hold one more state or record.
+fn bytes_are_worth_their_while(f: for<'t> fn([Var<'t>; 2]) -> Var<'t>, args: [Array; 2]) {
+    let plan = |budget: u64| value_and_grad(f).argnums(&[0, 1]).budget(budget).compile(&args).unwrap().plan.clone();
+    let (least, most) = (smallest(f, &args, Auto), run(f, &args, Auto, None).1);
+    let mut before = u128::MAX;
+    for k in 0..=12 {
+        let budget = least + (most - least) * k / 12;
+        let plan = plan(budget);
+        assert!(plan.decision.work <= before, "{budget} bytes are slower than fewer\n{plan}");
+        before = plan.decision.work;
+        let reports = plan.reports();
+        let step = reports.iter().map(|report| report.state_bytes + report.record_bytes.iter().max().unwrap_or(&0)).max().unwrap_or(0);
+        let left = budget - plan.bytes_peak;
+        assert!(k == 12 || left <= 2 * step + 200, "{left} bytes of {budget} are left over\n{plan}");
+    }
+    assert_eq!(before, plan(2 * most).decision.work);
+}
+
+#[test]
+fn bytes_of_a_tanh_loop_are_worth_their_while() {
+    bytes_are_worth_their_while(tanh_loop, [numbers(50, 0.1), numbers(50, 7.3)]);
+}
+
+#[test]
+fn bytes_of_a_stencil_are_worth_their_while() {
+    bytes_are_worth_their_while(jacobi, [numbers(37, 0.5), numbers(37, 2.5)]);
+}
+
+#[test]
+fn the_user_decides_about_values_and_loops() {
+    let args = [numbers(50, 0.1), numbers(50, 7.3)];
+    let (expected, _) = run(tanh_loop, &args, Auto, None);
+    let plan = |user: User| value_and_grad(tanh_loop).argnums(&[0, 1]).strategy(user).compile(&args);
+    let free = plan(User::default()).unwrap().plan.clone();
+    let place = free.reports()[0].pos.to_string();
+    for fate in [LoopFate::KeepAll, LoopFate::RecomputeAll, LoopFate::Periodic { period: 7 }, LoopFate::Revolve { slots: 5 }] {
+        let user = User { loops: vec![(place.clone(), fate)], values: vec![] };
+        let (outputs, _) = run(tanh_loop, &args, user, None);
+        assert!(expected.iter().zip(&outputs).all(|(a, b)| a.same_bits(b)), "{fate:?} changes bits");
+    }
+    let five = plan(User { loops: vec![(place, LoopFate::Revolve { slots: 5 })], values: vec![] }).unwrap().plan.clone();
+    assert_eq!(five.reports()[0].schedule, "revolve with 5 slots");
+    let kept = free.reports()[0].residuals.iter().find(|residual| residual.origin != "state").unwrap().origin.clone();
+    let recompute = User { values: vec![(kept.clone(), Fate::Recompute)], loops: vec![] };
+    assert!(plan(recompute.clone()).unwrap().plan.reports()[0].residuals.iter().all(|residual| residual.origin != kept));
+    let (outputs, _) = run(tanh_loop, &args, recompute, None);
+    assert!(expected.iter().zip(&outputs).all(|(a, b)| a.same_bits(b)), "recomputing {kept} changes bits");
+    let error = plan(User { values: vec![("nonsense".into(), Fate::Keep)], loops: vec![] }).unwrap_err();
+    assert!(error.kind == ErrorKind::Argument && error.message.contains("no loop reads a value `nonsense`"), "{error}");
+    let error = plan(User { loops: vec![("model.rs:1".into(), LoopFate::KeepAll)], values: vec![] }).unwrap_err();
+    assert!(error.message.contains("no loop at `model.rs:1` is unwound"), "{error}");
 }
 
 #[test]

@@ -131,6 +131,10 @@ fn plan_fits_the_budget_and_says_what_it_keeps() {
     assert!(plan.starts_with("plan by `auto`: peak "), "{plan}");
     assert!(plan.contains("budget 640 bytes") && plan.contains("loop at <stdin>:3: 20 steps"), "{plan}");
     assert_eq!(on(LOOP, &["print", "-", "--stage", "plan", "--budget", "640 B"]).ok(), plan);
+    let json = on(LOOP, &["plan", "-", "--budget", "640 B", "--json"]).ok();
+    assert!(json.starts_with("{\"strategy\": \"auto\", \"budget\": 640, \"bytes_peak\": "), "{json}");
+    let curve = on(LOOP, &["plan", "-", "--budget", "640 B", "--curve"]).ok();
+    assert!(curve.lines().count() > 3 && curve.matches("<- this plan").count() == 1, "{curve}");
     let keep_all = on(LOOP, &["plan", "-", "--strategy", "keep_all"]).ok();
     assert!(keep_all.starts_with("plan by `keep_all`") && keep_all.contains("no budget"), "{keep_all}");
 }

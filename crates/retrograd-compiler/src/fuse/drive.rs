@@ -3,11 +3,14 @@
 use super::kernel::{ActionCode, Address, Order, Reg, Stmt};
 use super::{Carry, Fuse, TapeRows, at};
 use crate::ir::{DType, Scalar};
-use crate::plan::place::{Drive, Trajectory, Val};
+use crate::plan::place::{Drive, Step, Trajectory, Val, row_layout};
 use crate::plan::schedule::Sweep;
 
-/// Registers of an action: kind, from, to, row or slot.
-type Action = [Reg; 4];
+/// Registers of an action: kind, from, to, place, choice.
+type Action = [Reg; 5];
+
+/// The steps that an action runs, and how: the carries, the working states, the order.
+type Runs<'a> = (&'a [Carry], &'a [Carry], Order);
 
 impl Fuse<'_> {
     /// The first sweep: the user's own loop, with snapshots and recorded steps.
@@ -26,13 +29,8 @@ impl Fuse<'_> {
                 ));
                 arms.push((ActionCode::Snapshot, fuse.nested(|fuse| fuse.snapshot(&trajectory, &states, action[3]))));
             }
-            if let Some(step) = &drive.tape {
-                let tape = fuse.nested(|fuse| {
-                    let rows = fuse.tape_rows(&trajectory, action);
-                    fuse.run_steps(step, &carries, &[], Order::Up, action[1], action[2], Some(&rows));
-                });
-                arms.push((ActionCode::Tape, tape));
-            }
+            let tape = fuse.by_choice(&trajectory, &drive.tape, (&carries, &[], Order::Up), action);
+            arms.extend(tape.map(|body| (ActionCode::Tape, body)));
             arms.push((ActionCode::Turn, vec![Stmt::Leave]));
             arms
         });
@@ -51,13 +49,8 @@ impl Fuse<'_> {
         }
         self.driver(&trajectory, |fuse, action| {
             let mut arms = fuse.replay_arms(drive, &trajectory, &working, action);
-            if let Some(step) = &drive.reverse {
-                let reverse = fuse.nested(|fuse| {
-                    let rows = fuse.tape_rows(&trajectory, action);
-                    fuse.run_steps(step, &carries, &working, Order::Down, action[1], action[2], Some(&rows));
-                });
-                arms.push((ActionCode::Reverse, reverse));
-            }
+            let reverse = fuse.by_choice(&trajectory, &drive.reverse, (&carries, &working, Order::Down), action);
+            arms.extend(reverse.map(|body| (ActionCode::Reverse, body)));
             if let Some(step) = &drive.turnback {
                 let turnback = fuse.nested(|fuse| {
                     let index = fuse.value(step.index);
@@ -82,18 +75,34 @@ impl Fuse<'_> {
         if !working.is_empty() {
             arms.push((ActionCode::Restore, self.nested(|fuse| fuse.restore(trajectory, working, &drive.starts, action[3]))));
         }
-        if let Some(step) = &drive.tape {
-            let tape = self.nested(|fuse| {
-                let rows = fuse.tape_rows(trajectory, action);
-                fuse.run_steps(step, working, &[], Order::Up, action[1], action[2], Some(&rows));
-            });
-            arms.push((ActionCode::Tape, tape));
-        }
+        let tape = self.by_choice(trajectory, &drive.tape, (working, &[], Order::Up), action);
+        arms.extend(tape.map(|body| (ActionCode::Tape, body)));
         arms
+    }
+
+    /// Recorded steps: a branch for each choice but the last, which needs none; nothing where no choice is used.
+    fn by_choice(&mut self, trajectory: &Trajectory, steps: &[Option<Step>], runs: Runs<'_>, action: Action) -> Option<Vec<Stmt>> {
+        let used = steps.iter().enumerate().filter_map(|(choice, step)| Some((choice, step.as_ref()?)));
+        used.fold(None, |others, (choice, step)| {
+            let body = self.nested(|fuse| {
+                let rows = fuse.tape_rows(trajectory, choice, action);
+                fuse.run_steps(step, runs.0, runs.1, runs.2, action[1], action[2], Some(&rows));
+            });
+            let Some(others) = others else { return Some(body) };
+            Some(self.nested(|fuse| {
+                let number = fuse.literal(choice as i64);
+                let cond = fuse.compute(Scalar::Eq, DType::Bool, &[action[4], number]);
+                fuse.body.push(Stmt::If { cond, then_body: body, else_body: others });
+            }))
+        })
     }
 
     fn trajectory(&self, drive: &Drive) -> Trajectory {
         self.placed.trajectories[drive.trajectory.0 as usize].clone()
+    }
+
+    fn table(&self, trajectory: &Trajectory) -> Option<Reg> {
+        trajectory.table.map(|literal| self.literals[literal as usize])
     }
 
     fn words(&self, trajectory: &Trajectory) -> Address {
@@ -102,16 +111,16 @@ impl Fuse<'_> {
 
     fn start(&mut self, trajectory: &Trajectory) {
         let count = self.value(trajectory.count);
-        let words = self.words(trajectory);
-        self.body.push(Stmt::Start { words, schedule: trajectory.schedule, sweep: trajectory.sweep, count });
+        let (words, table) = (self.words(trajectory), self.table(trajectory));
+        self.body.push(Stmt::Start { words, schedule: trajectory.schedule.clone(), sweep: trajectory.sweep, count, table });
     }
 
     /// Asks for actions until one leaves; each kind has its arm.
     fn driver(&mut self, trajectory: &Trajectory, arms: impl FnOnce(&mut Self, Action) -> Vec<(ActionCode, Vec<Stmt>)>) {
-        let action = [self.int(), self.int(), self.int(), self.int()];
-        let words = self.words(trajectory);
+        let action = [self.int(), self.int(), self.int(), self.int(), self.int()];
+        let (words, table) = (self.words(trajectory), self.table(trajectory));
         let body = self.nested(|fuse| {
-            fuse.body.push(Stmt::Next { words, schedule: trajectory.schedule, dst: action });
+            fuse.body.push(Stmt::Next { words, schedule: trajectory.schedule.clone(), table, dst: action });
             let arms = arms(fuse, action);
             for (code, body) in arms {
                 let kind = fuse.literal(code as i64);
@@ -122,23 +131,28 @@ impl Fuse<'_> {
         self.body.push(Stmt::Loop { body });
     }
 
-    fn tape_rows(&mut self, trajectory: &Trajectory, action: Action) -> TapeRows {
-        let bases = trajectory.tapes.iter().map(|store| self.stores[store.0 as usize]).collect();
-        TapeRows { bases, shift: self.compute(Scalar::Sub, DType::I64, &[action[3], action[1]]) }
+    fn pool(&self, trajectory: &Trajectory) -> Reg {
+        self.stores[trajectory.pool.0 as usize]
     }
 
-    /// The place of a state in a slot; slot 0 has none, so slot 1 is the first.
-    fn slot(&self, trajectory: &Trajectory, state: usize, slot: Reg) -> Address {
-        let bytes = self.bytes(trajectory.starts[state]).next_multiple_of(8) as i64;
-        Address { base: self.stores[trajectory.snapshots[state].0 as usize], terms: vec![(slot, bytes)], offset: -bytes }
+    /// The records of an action: that of step `from` is at its place, the others follow.
+    fn tape_rows(&mut self, trajectory: &Trajectory, choice: usize, action: Action) -> TapeRows {
+        let (offsets, bytes) = row_layout(&trajectory.records[choice]);
+        let size = self.literal(bytes as i64);
+        let before = self.compute(Scalar::Mul, DType::I64, &[action[1], size]);
+        let shift = self.compute(Scalar::Sub, DType::I64, &[action[3], before]);
+        TapeRows { pool: self.pool(trajectory), offsets, bytes: bytes as i64, shift }
     }
 
-    fn snapshot(&mut self, trajectory: &Trajectory, states: &[Carry], slot: Reg) {
-        if trajectory.snapshots.is_empty() {
-            return;
-        }
-        for (k, carry) in states.iter().enumerate() {
-            let to = self.slot(trajectory, k, slot);
+    /// Where each part of a state at a place of the pool is.
+    fn state_addresses(&self, trajectory: &Trajectory, place: Reg) -> Vec<Address> {
+        let (offsets, _) = row_layout(&trajectory.state);
+        let pool = self.pool(trajectory);
+        offsets.into_iter().map(|offset| Address { base: pool, terms: vec![(place, 1)], offset: offset as i64 }).collect()
+    }
+
+    fn snapshot(&mut self, trajectory: &Trajectory, states: &[Carry], place: Reg) {
+        for (carry, to) in states.iter().zip(self.state_addresses(trajectory, place)) {
             match carry {
                 Carry::Register(src) => self.body.push(Stmt::Store { to, src: *src }),
                 Carry::Memory { main, bytes, .. } => self.copy(to, at(*main), *bytes),
@@ -146,16 +160,12 @@ impl Fuse<'_> {
         }
     }
 
-    fn restore(&mut self, trajectory: &Trajectory, working: &[Carry], starts: &[Val], slot: Reg) {
-        if trajectory.snapshots.is_empty() {
-            return self.restore_start(working, starts);
-        }
+    fn restore(&mut self, trajectory: &Trajectory, working: &[Carry], starts: &[Val], place: Reg) {
         let zero = self.literal(0);
-        let cond = self.compute(Scalar::Eq, DType::Bool, &[slot, zero]);
+        let cond = self.compute(Scalar::Lt, DType::Bool, &[place, zero]);
         let then_body = self.nested(|fuse| fuse.restore_start(working, starts));
         let else_body = self.nested(|fuse| {
-            for (k, carry) in working.iter().enumerate() {
-                let from = fuse.slot(trajectory, k, slot);
+            for (carry, from) in working.iter().zip(fuse.state_addresses(trajectory, place)) {
                 match carry {
                     Carry::Register(dst) => fuse.body.push(Stmt::Load { dst: *dst, from }),
                     Carry::Memory { main, bytes, .. } => fuse.copy(at(*main), from, *bytes),
@@ -165,7 +175,7 @@ impl Fuse<'_> {
         self.body.push(Stmt::If { cond, then_body, else_body });
     }
 
-    /// Slot 0: the loop's start value, where it is.
+    /// The loop's start value, where it is.
     fn restore_start(&mut self, working: &[Carry], starts: &[Val]) {
         for (carry, start) in working.iter().zip(starts) {
             match carry {

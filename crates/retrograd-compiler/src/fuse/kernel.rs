@@ -157,15 +157,19 @@ pub enum Stmt {
         sweep: crate::plan::schedule::Sweep,
         /// The number of steps.
         count: Reg,
+        /// Where the schedule's table is, if it has one.
+        table: Option<Reg>,
     },
-    /// Asks a controller for its next action, as four i64 registers: kind (see [`ActionCode`]), from, to, row or slot.
+    /// Asks a controller for its next action, as five i64 registers: kind (see [`ActionCode`]), from, to, place in the pool, choice.
     Next {
         /// Where its words are.
         words: Address,
         /// The schedule that it was started with.
         schedule: crate::plan::schedule::Schedule,
-        /// Kind, from (or step), to, row (or slot).
-        dst: [Reg; 4],
+        /// Where the schedule's table is, if it has one.
+        table: Option<Reg>,
+        /// Kind, from (or step), to, place in bytes (or −1 for the start value), choice.
+        dst: [Reg; 5],
     },
     /// Records a fault, unless one is recorded already, when the condition holds.
     Fault {
@@ -218,13 +222,13 @@ pub struct Sum {
 pub enum ActionCode {
     /// Run steps from..to, recording nothing.
     Advance = 0,
-    /// Copy the working state (before step `from`) to a slot.
+    /// Copy the working state (before step `from`) to its place.
     Snapshot = 1,
-    /// Copy a slot to the working state, which is then the state before step `from`.
+    /// Copy from its place to the working state, which is then the state before step `from`.
     Restore = 2,
-    /// Run steps from..to, recording them in tape rows starting at `row`.
+    /// Run steps from..to, recording them one after the other from the place on, by the choice.
     Tape = 3,
-    /// Reverse steps from..to from tape rows starting at `row`.
+    /// Reverse steps from..to from their records.
     Reverse = 4,
     /// Reverse step `from` from the working state.
     Turnback = 5,

@@ -389,8 +389,8 @@ impl<'p> Fuse<'p> {
         match place {
             RowPlace::Stream(stream) => Address { base: self.base(stream), terms: vec![(self.value(index), bytes)], offset: 0 },
             RowPlace::Tape(k) => {
-                let tape = tape.expect("steps with a tape run under a schedule");
-                Address { base: tape.bases[k], terms: vec![(self.value(index), bytes), (tape.shift, bytes)], offset: 0 }
+                let tape = tape.expect("steps with records run under a schedule");
+                Address { base: tape.pool, terms: vec![(self.value(index), tape.bytes), (tape.shift, 1)], offset: tape.offsets[k] as i64 }
             }
             RowPlace::State(_) => panic!("states are not rows"),
         }
@@ -416,9 +416,12 @@ enum Carry {
     Memory { place: Reg, main: Reg, twin: Option<Reg>, donated: bool, bytes: u64 },
 }
 
-/// Where the rows of a tape are: row number of step i is `i + shift`.
+/// Where the records of a range of steps are: that of step i is at `shift + i·bytes` of the pool.
 struct TapeRows {
-    bases: Vec<Reg>,
+    pool: Reg,
+    /// Of each kept value in a record.
+    offsets: Vec<u64>,
+    bytes: i64,
     shift: Reg,
 }
 

@@ -1,15 +1,48 @@
-//! What a strategy knows: for every unwind its count, the bytes of its state and residuals, and what its steps cost.
+//! What a strategy knows: the regions of a Program, and for every unwind its count, the bytes of its state, what can be kept of a step, and
+//! what its steps cost.
 
-use super::pair::pairs;
+use std::collections::BTreeSet;
+
+use super::cut::{Cut, Fate, Forward, view_cost};
+use super::pair::{Pair, beyond, pairs};
+use super::place::row_layout;
 use super::schedule::Sweep;
 use super::split::split;
 use crate::ir::{Array, FuncId, Function, Inst, Op, Pos, Program, Type, UnwindOp, Value};
 
-/// Facts about all unwinds of a Program, outer ones before those inside them.
+/// Facts about a Program.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
-    /// One entry per unwind that has states to remember.
+    /// One entry per unwind that has states to remember, outer ones before those inside them.
     pub loops: Vec<LoopFacts>,
+    /// How they lie in the Program.
+    pub root: Region,
+    /// Work of the Program without its unwinds, in additions.
+    pub cost: u64,
+}
+
+/// A part of a Program, as far as it has unwinds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Region {
+    /// One after the other; empty is straight-line code.
+    Sequence(Vec<Region>),
+    /// One of them runs.
+    Branches(Vec<Region>),
+    /// A loop whose body has unwinds.
+    Repeat {
+        /// How often.
+        times: u64,
+        /// What.
+        body: Box<Region>,
+    },
+    /// An unwind, by its number.
+    Unwind(usize),
+}
+
+impl Default for Region {
+    fn default() -> Region {
+        Region::Sequence(vec![])
+    }
 }
 
 /// Facts about one unwind.
@@ -23,23 +56,52 @@ pub struct LoopFacts {
     pub depth: usize,
     /// How many steps, where known before the run.
     pub count: Option<u64>,
-    /// Whether the program's own loop can be the first sweep.
-    pub sweep: Sweep,
+    /// With which sweeps it can be met, the usual one first: where the program's own loop can be the first, and where it stands alone. A
+    /// step of the loop outside that is reversed from a record may leave the own loop behind.
+    pub sweeps: Vec<Sweep>,
     /// Bytes of the state that a restart needs.
     pub state_bytes: u64,
-    /// What recording a step keeps.
+    /// What some record keeps.
     pub residuals: Vec<Residual>,
-    /// Cost of a step forwards, in additions.
+    /// What a record can keep, from the least work to the fewest bytes.
+    pub choices: Vec<ChoiceFacts>,
+    /// Cost of a step forwards, in additions, without the unwinds inside.
     pub cost_forward: u64,
-    /// Cost of a step backwards from its residuals.
-    pub cost_reverse: u64,
-    /// Cost of a step backwards from its state.
+    /// Cost of a step backwards from its state, likewise.
     pub cost_turnback: u64,
+    /// Unwinds inside a step forwards.
+    pub in_body: Region,
+    /// Unwinds inside a step backwards.
+    pub in_bwd: Region,
 }
 
-/// A forward value that the adjoint of a step reads.
+/// One way to record a step.
+#[derive(Clone, Debug)]
+pub struct ChoiceFacts {
+    /// What is kept.
+    pub cut: Cut,
+    /// Bytes of a record.
+    pub bytes: u64,
+    /// Cost of a step forwards with its record.
+    pub cost_forward: u64,
+    /// Cost of a step backwards from its record.
+    pub cost_reverse: u64,
+    /// Whether the program's own loop can make it: all that it needs exists then.
+    pub in_sweep: bool,
+}
+
+impl ChoiceFacts {
+    /// The sweep that records it where this one is met.
+    pub fn sweep(&self, met: Sweep) -> Sweep {
+        if self.in_sweep { met } else { Sweep::Alone }
+    }
+}
+
+/// A forward value that the adjoint of a step reads, or that such a one follows from.
 #[derive(Clone, Debug)]
 pub struct Residual {
+    /// Its number in the bwd.
+    pub value: Value,
     /// What makes it, and the user's line.
     pub origin: String,
     /// Its type.
@@ -47,50 +109,155 @@ pub struct Residual {
 }
 
 impl LoopFacts {
-    /// Bytes that recording one step keeps.
-    pub fn residual_bytes(&self) -> u64 {
-        self.residuals.iter().map(|residual| residual.ty.bytes() as u64).sum()
+    /// The choice of the least work: every residual is kept.
+    pub fn everything(&self) -> &ChoiceFacts {
+        &self.choices[0]
+    }
+
+    /// Whether more memory always helps: the number of steps is known only at run time.
+    pub fn is_open(&self) -> bool {
+        self.count.is_none() && !self.keeps_nothing()
+    }
+
+    /// Whether a step can be reversed from what is at hand.
+    pub fn keeps_nothing(&self) -> bool {
+        self.choices.iter().any(|choice| choice.cut.kept.is_empty())
+    }
+
+    /// A bwd that occurs twice is decided once: by what is true of both.
+    fn also(&mut self, other: &LoopFacts) {
+        self.count = self.count.filter(|_| self.count == other.count);
+        for sweep in &other.sweeps {
+            if !self.sweeps.contains(sweep) {
+                self.sweeps.push(*sweep);
+            }
+        }
+        for (choice, other) in self.choices.iter_mut().zip(&other.choices) {
+            choice.in_sweep &= other.in_sweep;
+        }
     }
 }
+
+/// What the user has decided about a value, by what makes it and its line.
+pub(super) type Fates<'a> = &'a dyn Fn(&str) -> Option<Fate>;
 
 /// Facts about a Program.
-pub(super) fn facts(program: &Program) -> Facts {
-    let mut facts = Facts::default();
-    visit(program, program.entry, 0, &mut facts);
-    facts
+pub(super) fn facts(program: &Program, fates: Fates<'_>) -> Facts {
+    let mut visit = Visit { program, fates, loops: vec![] };
+    let root = visit.function(program.entry, 0);
+    let cost = cost(program, program.main());
+    Facts { loops: visit.loops, root, cost }
 }
 
-fn visit(program: &Program, id: FuncId, depth: usize, facts: &mut Facts) {
-    let function = program.function(id);
-    let pairs = pairs(program, function);
-    for (k, inst) in function.insts.iter().enumerate() {
-        if let Op::Unwind(op) = &inst.op
-            && op.carries > 0
-            && facts.loops.iter().all(|known| known.bwd != op.bwd)
-        {
-            let sweep = if pairs.iter().any(|pair| pair.unwind_inst == k) { Sweep::Paired } else { Sweep::Alone };
-            facts.loops.push(loop_facts(program, function, inst, op, depth, sweep));
+struct Visit<'p> {
+    program: &'p Program,
+    fates: Fates<'p>,
+    loops: Vec<LoopFacts>,
+}
+
+impl Visit<'_> {
+    fn function(&mut self, id: FuncId, depth: usize) -> Region {
+        let function = self.program.function(id);
+        let pairs = pairs(self.program, function);
+        let regions = (0..function.insts.len()).filter_map(|k| {
+            let inst = &function.insts[k];
+            let region = match &inst.op {
+                Op::Row(..) => return None,
+                Op::If(op) => Region::Branches(vec![self.function(op.then_body, depth), self.function(op.else_body, depth)]),
+                Op::Call(op) => self.function(op.body, depth),
+                Op::For(op) => self.repeat(steps(function, inst), op.body, depth),
+                Op::While(op) => self.repeat(UNKNOWN_STEPS, op.body, depth),
+                Op::Unwind(op) if op.carries == 0 => self.repeat(steps(function, inst), op.bwd, depth),
+                Op::Unwind(op) => self.unwind(function, k, op, pairs.iter().find(|pair| pair.unwind_inst == k), depth),
+            };
+            Some(region).filter(|region| !region.is_straight())
+        });
+        Region::Sequence(regions.collect())
+    }
+
+    fn repeat(&mut self, times: u64, body: FuncId, depth: usize) -> Region {
+        Region::Repeat { times, body: Box::new(self.function(body, depth + 1)) }
+    }
+
+    fn unwind(&mut self, function: &Function, k: usize, op: &UnwindOp, pair: Option<&Pair>, depth: usize) -> Region {
+        let found = self.loop_facts(function, k, op, depth, pair);
+        if let Some(known) = self.loops.iter().position(|known| known.bwd == op.bwd) {
+            self.loops[known].also(&found);
+            return Region::Unwind(known);
         }
-        let deeper = depth + usize::from(matches!(inst.op, Op::For(_) | Op::While(_) | Op::Unwind(_)));
-        inst.bodies().into_iter().for_each(|body| visit(program, body, deeper, facts));
+        let number = self.loops.len();
+        self.loops.push(found);
+        let (in_body, in_bwd) = (self.function(op.body, depth + 1), self.function(op.bwd, depth + 1));
+        if let Region::Sequence(parts) = &in_bwd {
+            for part in parts {
+                if let Region::Unwind(inner) = part
+                    && self.loops[*inner].sweeps == [Sweep::Paired]
+                {
+                    self.loops[*inner].sweeps.push(Sweep::Alone);
+                }
+            }
+        }
+        (self.loops[number].in_body, self.loops[number].in_bwd) = (in_body, in_bwd);
+        Region::Unwind(number)
+    }
+
+    fn loop_facts(&self, function: &Function, k: usize, op: &UnwindOp, depth: usize, pair: Option<&Pair>) -> LoopFacts {
+        let program = self.program;
+        let inst = &function.insts[k];
+        let (body, bwd) = (program.function(op.body), program.function(op.bwd));
+        let forward = Forward::new(bwd, op);
+        let inst_cost = |inst: &Inst| inst_cost(program, bwd, inst);
+        let before = pair.map(|pair| defined_before(function, pair.loop_inst));
+        let choice = |cut: Cut| {
+            let split = split(bwd, op, &cut);
+            let words = forward.bytes(&cut) / 8;
+            let more: u64 = beyond(program, body, &split.cone).into_iter().map(|inst| self::inst_cost(program, &split.cone, inst)).sum();
+            let known = |before: &BTreeSet<Value>| (1..split.cone.params.len()).all(|k| !split.reads(k) || before.contains(&inst.args[k]));
+            ChoiceFacts {
+                bytes: forward.bytes(&cut),
+                // A word that is kept is written once and read once.
+                cost_forward: cost(program, body) + more + words,
+                cost_reverse: cost(program, &split.reverse) + words,
+                in_sweep: before.as_ref().is_some_and(known),
+                cut,
+            }
+        };
+        let choices: Vec<ChoiceFacts> =
+            forward.cuts(&inst_cost, &|value| (self.fates)(&forward.origin(value))).into_iter().map(choice).collect();
+        let values: BTreeSet<Value> = choices.iter().flat_map(|choice| choice.cut.kept.iter().copied()).collect();
+        let residual = |value: Value| Residual { value, origin: forward.origin(value), ty: bwd.ty(value).clone() };
+        LoopFacts {
+            bwd: op.bwd,
+            pos: inst.pos.clone(),
+            depth,
+            count: constant(function, inst.args[0]).map(|n| n.as_i64()[0].max(0) as u64),
+            sweeps: if pair.is_some() { vec![Sweep::Paired] } else { vec![Sweep::Alone] },
+            state_bytes: row_layout(op.args(&inst.args).carries.iter().map(|v| function.ty(*v))).1,
+            residuals: values.into_iter().map(residual).collect(),
+            choices,
+            cost_forward: cost(program, body),
+            cost_turnback: cost(program, bwd),
+            in_body: Region::default(),
+            in_bwd: Region::default(),
+        }
     }
 }
 
-fn loop_facts(program: &Program, function: &Function, inst: &Inst, op: &UnwindOp, depth: usize, sweep: Sweep) -> LoopFacts {
-    let bwd = program.function(op.bwd);
-    let split = split(bwd, op);
-    LoopFacts {
-        bwd: op.bwd,
-        pos: inst.pos.clone(),
-        depth,
-        count: constant(function, inst.args[0]).map(|n| n.as_i64()[0].max(0) as u64),
-        sweep,
-        state_bytes: op.args(&inst.args).carries.iter().map(|v| (function.ty(*v).bytes() as u64).next_multiple_of(8)).sum(),
-        residuals: split.kept.iter().map(|kept| Residual { origin: kept.origin.clone(), ty: kept.ty.clone() }).collect(),
-        cost_forward: cost(program, program.function(op.body)),
-        cost_reverse: cost(program, &split.reverse),
-        cost_turnback: cost(program, bwd),
+impl Region {
+    /// Whether there is nothing to decide.
+    pub fn is_straight(&self) -> bool {
+        match self {
+            Region::Sequence(parts) | Region::Branches(parts) => parts.iter().all(Region::is_straight),
+            Region::Repeat { body, .. } => body.is_straight(),
+            Region::Unwind(_) => false,
+        }
     }
+}
+
+/// Values that exist before an instruction.
+fn defined_before(function: &Function, inst: usize) -> BTreeSet<Value> {
+    let made = function.insts[..inst].iter().flat_map(|inst| &inst.results);
+    function.params.iter().chain(made).copied().collect()
 }
 
 /// The literal that a value is, if it is one.
@@ -103,25 +270,30 @@ fn constant(function: &Function, value: Value) -> Option<&Array> {
 }
 
 /// Steps that a loop of unknown length is taken to have where costs are compared.
-const UNKNOWN_STEPS: u64 = 100;
+pub(super) const UNKNOWN_STEPS: u64 = 10_000;
 
-/// Work of one call of a function, in additions.
+/// Steps of a loop, or what they are taken to be.
+fn steps(function: &Function, inst: &Inst) -> u64 {
+    constant(function, inst.args[0]).map_or(UNKNOWN_STEPS, |n| n.as_i64()[0].max(0) as u64)
+}
+
+/// Work of one call of a function, in additions, without unwinds that have states to remember.
 fn cost(program: &Program, function: &Function) -> u64 {
-    function.insts.iter().map(|inst| inst_cost(program, function, inst)).sum()
+    function.insts.iter().map(|inst| inst_cost(program, function, inst)).fold(0, u64::saturating_add)
 }
 
 fn inst_cost(program: &Program, function: &Function, inst: &Inst) -> u64 {
     let body = |id: FuncId| cost(program, program.function(id));
-    let steps = || constant(function, inst.args[0]).map_or(UNKNOWN_STEPS, |n| n.as_i64()[0].max(0) as u64);
     match &inst.op {
-        Op::Row(row, _) => {
+        Op::Row(row, _) => view_cost(inst, &|inst| {
             let elements = inst.args.iter().chain(&inst.results).map(|v| function.ty(*v).elements() as u64).max().unwrap_or(0);
-            u64::from(row.cost) * elements
-        }
+            u64::from(row.cost).saturating_mul(elements)
+        }),
         Op::If(op) => body(op.then_body).max(body(op.else_body)),
-        Op::For(op) => steps().saturating_mul(body(op.body)),
-        Op::While(op) => UNKNOWN_STEPS.saturating_mul(body(op.cond) + body(op.body)),
-        Op::Unwind(op) => steps().saturating_mul(body(op.body) + body(op.bwd)),
+        Op::For(op) => steps(function, inst).saturating_mul(body(op.body)),
+        Op::While(op) => UNKNOWN_STEPS.saturating_mul(body(op.cond).saturating_add(body(op.body))),
+        Op::Unwind(op) if op.carries == 0 => steps(function, inst).saturating_mul(body(op.bwd)),
+        Op::Unwind(_) => 0,
         Op::Call(op) => body(op.body),
     }
 }

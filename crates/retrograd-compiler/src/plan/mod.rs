@@ -3,26 +3,30 @@
 //! A [`Strategy`] sees facts about the loops and the bytes to spare, and returns a [`Decision`]; [`place::place`] applies it. The peak of a
 //! plan is the size of the arena that the decision leads to, exactly: there is no other memory.
 
+mod cut;
 mod explain;
 mod facts;
+mod fit;
 pub mod optimal;
 mod pair;
 pub mod place;
 pub mod schedule;
+mod share;
 mod split;
 pub mod strategy;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-pub use explain::bytes_in_words;
-pub use facts::{Facts, LoopFacts, Residual};
+pub use cut::{Cut, Fate};
+pub use explain::{Curve, CurvePoint, LoopReport, ResidualReport, bytes_in_words};
+pub use facts::{ChoiceFacts, Facts, LoopFacts, Region, Residual};
 pub use strategy::Strategy;
 
 use crate::ir::{Error, ErrorKind, FuncId, Lowering, Op, Pos, Program};
 use crate::opt;
 use place::{Placed, place};
-use schedule::Schedule;
+use schedule::{Schedule, Sweep};
 
 /// What is asked for: a strategy and a number of bytes.
 #[derive(Clone, Debug)]
@@ -38,24 +42,40 @@ pub struct Request {
 pub struct Decision {
     /// By bwd function.
     pub loops: BTreeMap<FuncId, LoopDecision>,
+    /// Bytes of pools and controllers that live at the same time, as far as a strategy can tell; `place` knows exactly.
+    pub bytes: u64,
+    /// Predicted work of a run, in additions.
+    pub work: u128,
 }
 
-/// How one loop is reversed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How one loop is reversed: in one way, or in two where it depends on the loop outside whether a first sweep is at hand.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoopDecision {
-    /// Which states are held when.
-    pub schedule: Schedule,
-    /// What a recorded step keeps.
-    pub tape: Tape,
+    /// The usual one first; at most one for each kind of sweep.
+    pub ways: Vec<Way>,
 }
 
-/// What a recorded step keeps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tape {
-    /// Every forward value that the adjoint of the step reads.
-    Residuals,
-    /// The state before the step; the rest is computed again.
-    States,
+impl LoopDecision {
+    /// The way with this kind of sweep.
+    pub fn way(&self, sweep: Sweep) -> Option<&Way> {
+        self.ways.iter().find(|way| way.sweep == sweep)
+    }
+
+    /// The usual way.
+    pub fn usual(&self) -> &Way {
+        &self.ways[0]
+    }
+}
+
+/// One way to reverse a loop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Way {
+    /// Which states are held and which steps recorded when.
+    pub schedule: Schedule,
+    /// Whether the program's own loop is the first sweep.
+    pub sweep: Sweep,
+    /// What the records of each choice keep.
+    pub cuts: Vec<Cut>,
 }
 
 /// A decision, applied; it prints.
@@ -79,16 +99,16 @@ pub struct Plan {
 pub fn plan(program: &Program, request: &Request) -> Result<Plan, Error> {
     let program = &opt::all_calls(program);
     check_supported(program, program.entry)?;
-    let facts = facts::facts(program);
     let strategy = &request.strategy;
-    let attempt = |spare: Option<u64>| -> Result<(Decision, Placed), Error> {
-        let decision = strategy.decide(&facts, spare)?;
-        let placed = place(program, &decision);
-        Ok((decision, placed))
-    };
+    let facts = facts::facts(program, &|origin| strategy.fate(origin));
+    let decide = |room: Option<u64>| strategy.decide(&facts, room);
     let (decision, placed) = match request.budget {
-        None => attempt(None)?,
-        Some(budget) => within(budget, attempt)?,
+        None => {
+            let decision = decide(None)?;
+            let placed = place(program, &decision);
+            (decision, placed)
+        }
+        Some(budget) => within(budget, &facts, decide, |decision| place(program, decision))?,
     };
     Ok(Plan { strategy: strategy.name(), budget: request.budget, bytes_peak: placed.bytes, decision, facts, placed })
 }
@@ -110,27 +130,61 @@ fn check_supported(program: &Program, id: FuncId) -> Result<(), Error> {
     Ok(())
 }
 
-/// Starts from the least memory, offers what is left of the budget, and takes back what a decision overdraws.
-fn within(budget: u64, attempt: impl Fn(Option<u64>) -> Result<(Decision, Placed), Error>) -> Result<(Decision, Placed), Error> {
-    // What needs no spare bytes is not always the least: a short loop is recorded in less than a schedule's words take.
-    let (modest, free) = (attempt(Some(0))?, attempt(None)?);
+/// How often the room is corrected by what a placed decision takes.
+const ROUNDS: usize = 6;
+
+/// Starts from the least memory, offers what is left of the budget, takes back what a decision overdraws and offers what it leaves over.
+fn within(
+    budget: u64,
+    facts: &Facts,
+    decide: impl Fn(Option<u64>) -> Result<Decision, Error>,
+    place: impl Fn(&Decision) -> Placed,
+) -> Result<(Decision, Placed), Error> {
+    let placed = |decision: Decision| {
+        let placed = place(&decision);
+        (decision, placed)
+    };
+    let free = placed(decide(None)?);
+    if free.1.bytes <= budget && !facts.loops.iter().any(LoopFacts::is_open) {
+        return Ok(free);
+    }
+    // What has no room is not always the least: a short loop is recorded in less than a schedule's words take.
+    let (free_work, modest) = (free.0.work, placed(decide(Some(0))?));
     let least = if free.1.bytes < modest.1.bytes { free } else { modest };
     let needed = least.1.bytes;
     if needed > budget {
         let message = format!(
-            "the budget is {}; the smallest that this strategy can work with is {}",
+            "the budget is {}; the smallest that this strategy can work with is {}, with {:.1} times the work of its plan without a budget",
             explain::exactly(budget),
-            explain::exactly(needed)
+            explain::exactly(needed),
+            least.0.work as f64 / free_work.max(1) as f64
         );
         return Err(Error::new(ErrorKind::OverBudget { needed, budget }, Pos::unknown(), message));
     }
-    let mut spare = budget - needed;
-    while spare > 0 {
-        let (decision, placed) = attempt(Some(spare))?;
-        if placed.bytes <= budget {
-            return Ok((decision, placed));
+    let mut best = least;
+    // A room that fits, and the least that does not.
+    let (mut room, mut too_much) = (best.0.bytes + budget - needed, u64::MAX);
+    for _ in 0..ROUNDS {
+        let decision = decide(Some(room))?;
+        if decision.loops == best.0.loops {
+            break;
         }
-        spare = spare.saturating_sub(placed.bytes - budget);
+        let (decision, placed) = placed(decision);
+        let bytes = placed.bytes;
+        if bytes > budget {
+            too_much = too_much.min(room);
+            // It may not have taken all that it was offered.
+            room = room.min(decision.bytes).saturating_sub(bytes - budget);
+            continue;
+        }
+        if (decision.work, bytes) < (best.0.work, best.1.bytes) {
+            best = (decision, placed);
+        }
+        let more = room.saturating_add(budget - bytes).min(too_much.saturating_sub(8));
+        if more <= room {
+            break;
+        }
+        room = more;
     }
-    Ok(least)
+    Ok(best)
 }

@@ -4,7 +4,7 @@
 //! are numbered together: first by start value, then again and again by what a step makes of them, until nothing changes. The numbers are
 //! interned, not hashed, so two carries with one number are equal.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ir::{ForOp, FuncId, Function, Inst, Op, Program, UnwindOp, Value};
 
@@ -51,6 +51,15 @@ fn same_states(program: &Program, (op, inst): (&ForOp, &Inst), (unwind, unwind_i
     ours.iter().map(|number| theirs.iter().position(|other| other == number)).collect()
 }
 
+/// The instructions of `other` that compute what `function`, with the same first parameters, does not.
+pub(super) fn beyond<'f>(program: &Program, function: &Function, other: &'f Function) -> Vec<&'f Inst> {
+    let mut numbers = Numbers { program, interned: BTreeMap::new() };
+    let params: Vec<u32> = (0..function.params.len().max(other.params.len())).map(|k| numbers.number(format!("param {k}"))).collect();
+    let known: BTreeSet<u32> = numbers.values(function, &params).into_iter().collect();
+    let found = numbers.values(other, &params);
+    other.insts.iter().filter(|inst| inst.results.iter().any(|v| !known.contains(&found[v.0 as usize]))).collect()
+}
+
 /// Numbers for what values are: equal numbers, equal values.
 struct Numbers<'p> {
     program: &'p Program,
@@ -82,6 +91,12 @@ impl Numbers<'_> {
     /// Numbers of the results of a function over numbered parameters.
     fn function(&mut self, id: FuncId, params: &[u32]) -> Vec<u32> {
         let function = self.program.function(id);
+        let numbers = self.values(function, params);
+        function.results.iter().map(|v| numbers[v.0 as usize]).collect()
+    }
+
+    /// Numbers of all values of a function over numbered parameters.
+    fn values(&mut self, function: &Function, params: &[u32]) -> Vec<u32> {
         let mut numbers = vec![0; function.types.len()];
         for (param, number) in function.params.iter().zip(params) {
             numbers[param.0 as usize] = *number;
@@ -93,7 +108,7 @@ impl Numbers<'_> {
                 numbers[value.0 as usize] = self.number(format!("{what} {k} {args:?}"));
             }
         }
-        function.results.iter().map(|v| numbers[v.0 as usize]).collect()
+        numbers
     }
 
     /// What an instruction does, as text; bodies by what they compute of fresh parameters.

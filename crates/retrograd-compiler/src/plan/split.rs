@@ -1,12 +1,7 @@
-//! A step of an adjoint, cut in two: what does not depend on cotangents (the forward part), and the rest.
-//!
-//! What the rest reads of the forward part are the residuals. Only what a non-linear rule reads is one, because diff asks for nothing
-//! else. A residual that is only a view of another value is replaced by that value, and what follows from the index, the invariants and
-//! the input streams alone is computed again: neither is worth memory.
+//! A step of an adjoint, in two by a cut: what makes its record, and what reverses it from its record.
 
-use std::collections::BTreeSet;
-
-use crate::ir::{Builder, Function, Inst, Lowering, Op, Type, UnwindOp, Value, View};
+use super::cut::Cut;
+use crate::ir::{Builder, Function, Inst, Type, UnwindOp, Value};
 
 /// A step of an adjoint in two functions.
 #[derive(Clone, Debug)]
@@ -15,29 +10,26 @@ pub(super) struct Split {
     pub(super) cone: Function,
     /// `(i, kept, inv, x, a, g, r) -> (a', r', h)`.
     pub(super) reverse: Function,
-    /// What is kept, with the user's line.
-    pub(super) kept: Vec<Kept>,
+    /// Types of what is kept.
+    pub(super) kept: Vec<Type>,
 }
 
-/// A residual.
-#[derive(Clone, Debug)]
-pub(super) struct Kept {
-    /// Its type.
-    pub(super) ty: Type,
-    /// What it is: the op that makes it, and its line.
-    pub(super) origin: String,
+impl Split {
+    /// Whether recording reads parameter number k.
+    pub(super) fn reads(&self, k: usize) -> bool {
+        let param = self.cone.params[k];
+        self.cone.insts.iter().any(|inst| inst.args.contains(&param)) || self.cone.results.contains(&param)
+    }
 }
 
-/// Cuts the bwd of an unwind.
-pub(super) fn split(bwd: &Function, op: &UnwindOp) -> Split {
-    let cut = Cut::new(bwd, op);
-    let kept = cut.residuals();
+/// Splits the bwd of an unwind.
+pub(super) fn split(bwd: &Function, op: &UnwindOp, cut: &Cut) -> Split {
     let params = op.args(&bwd.params);
     let forward: Vec<Value> = [params.count].iter().chain(params.carries).chain(params.invariants).chain(params.streams).copied().collect();
-    let cone = extract(bwd, format!("{}_cone", bwd.name), &forward, &kept);
+    let cone = extract(bwd, format!("{}_cone", bwd.name), &forward, &cut.kept);
     let reverse_params: Vec<Value> = [params.count]
         .iter()
-        .chain(&kept)
+        .chain(&cut.kept)
         .chain(params.invariants)
         .chain(params.streams)
         .chain(params.adjoints)
@@ -46,17 +38,7 @@ pub(super) fn split(bwd: &Function, op: &UnwindOp) -> Split {
         .copied()
         .collect();
     let reverse = extract(bwd, format!("{}_reverse", bwd.name), &reverse_params, &bwd.results);
-    let kept = kept.iter().map(|value| Kept { ty: bwd.ty(*value).clone(), origin: cut.origin(*value) }).collect();
-    Split { cone, reverse, kept }
-}
-
-/// Keeps the whole state and computes the forward part again.
-pub(super) fn whole(bwd: &Function, op: &UnwindOp) -> Split {
-    let params = op.args(&bwd.params);
-    let forward: Vec<Value> = [params.count].iter().chain(params.carries).chain(params.invariants).chain(params.streams).copied().collect();
-    let cone = extract(bwd, format!("{}_cone", bwd.name), &forward, params.carries);
-    let kept = params.carries.iter().map(|value| Kept { ty: bwd.ty(*value).clone(), origin: "state".into() }).collect();
-    Split { cone, reverse: bwd.clone(), kept }
+    Split { cone, reverse, kept: cut.kept.iter().map(|value| bwd.ty(*value).clone()).collect() }
 }
 
 /// The function of `params` that computes `results` with the instructions of another; every path to the other's parameters must end in `params`.
@@ -85,106 +67,4 @@ fn extract(from: &Function, name: String, params: &[Value], results: &[Value]) -
     }
     let results = results.iter().map(|v| map[v.0 as usize].expect("a cut leaves no path from a step's rest to its state")).collect();
     builder.finish(results)
-}
-
-struct Cut<'f> {
-    bwd: &'f Function,
-    /// The instruction that defines each value; `None` for parameters.
-    definitions: Vec<Option<&'f Inst>>,
-    /// Depends on cotangents.
-    rest: Vec<bool>,
-    /// Follows from the index, the invariants and the input streams.
-    free: Vec<bool>,
-}
-
-impl<'f> Cut<'f> {
-    fn new(bwd: &'f Function, op: &UnwindOp) -> Cut<'f> {
-        let count = bwd.types.len();
-        let mut cut = Cut { bwd, definitions: vec![None; count], rest: vec![false; count], free: vec![false; count] };
-        let params = op.args(&bwd.params);
-        for value in params.adjoints.iter().chain(params.emitted).chain(params.running) {
-            cut.rest[value.0 as usize] = true;
-        }
-        for value in [params.count].iter().chain(params.invariants).chain(params.streams) {
-            cut.free[value.0 as usize] = true;
-        }
-        for inst in &bwd.insts {
-            let rest = inst.args.iter().any(|v| cut.rest[v.0 as usize]);
-            let free = matches!(inst.op, Op::Row(..)) && inst.args.iter().all(|v| cut.free[v.0 as usize]);
-            for value in &inst.results {
-                cut.definitions[value.0 as usize] = Some(inst);
-                cut.rest[value.0 as usize] = rest;
-                cut.free[value.0 as usize] = free;
-            }
-        }
-        cut
-    }
-
-    /// Values of the forward part that are kept, in order of definition.
-    fn residuals(&self) -> Vec<Value> {
-        let mut read = BTreeSet::new();
-        for inst in &self.bwd.insts {
-            if inst.results.iter().any(|v| self.rest[v.0 as usize]) {
-                inst.args.iter().for_each(|v| self.resolve(*v, &mut read));
-            }
-        }
-        self.bwd.results.iter().for_each(|v| self.resolve(*v, &mut read));
-        self.windows_to_bases(read).into_iter().collect()
-    }
-
-    /// Adds what must be kept so that a value can be had: itself, or what it is a view of.
-    fn resolve(&self, value: Value, read: &mut BTreeSet<Value>) {
-        if self.rest[value.0 as usize] || self.free[value.0 as usize] {
-            return;
-        }
-        match self.view_of(value) {
-            Some((View::Broadcast | View::Reshape | View::Transpose | View::Reverse, inst)) => self.resolve(inst.args[0], read),
-            Some((View::Slice | View::DynamicSlice, _)) | None => {
-                read.insert(value);
-            }
-        }
-    }
-
-    /// Windows that together are no smaller than what they are cut from are replaced by it.
-    fn windows_to_bases(&self, mut read: BTreeSet<Value>) -> BTreeSet<Value> {
-        loop {
-            let replaced = read.iter().copied().find_map(|value| {
-                let (_, inst) = self.view_of(value)?;
-                let base = inst.args[0];
-                let windows = read.iter().filter(|v| self.view_of(**v).is_some_and(|(_, other)| other.args[0] == base));
-                let bytes: usize = windows.map(|v| self.bwd.ty(*v).bytes()).sum();
-                (read.contains(&base) || self.free[base.0 as usize] || bytes >= self.bwd.ty(base).bytes()).then_some((value, inst))
-            });
-            let Some((value, inst)) = replaced else { return read };
-            read.remove(&value);
-            inst.args.iter().for_each(|v| self.resolve(*v, &mut read));
-        }
-    }
-
-    fn view_of(&self, value: Value) -> Option<(View, &'f Inst)> {
-        let inst = self.definitions[value.0 as usize]?;
-        match &inst.op {
-            Op::Row(row, _) => match row.lowering {
-                Lowering::View(view) => Some((view, inst)),
-                Lowering::Map(_)
-                | Lowering::Convert
-                | Lowering::Iota
-                | Lowering::Constant
-                | Lowering::Write(_)
-                | Lowering::Sum
-                | Lowering::Dot
-                | Lowering::Moves(_)
-                | Lowering::Missing => None,
-            },
-            Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
-        }
-    }
-
-    fn origin(&self, value: Value) -> String {
-        match self.definitions[value.0 as usize] {
-            None => "state".into(),
-            Some(inst) if inst.pos.is_known() => format!("{} at {}", inst.op.name(), inst.pos),
-            Some(inst) => inst.op.name().into(),
-        }
-    }
 }

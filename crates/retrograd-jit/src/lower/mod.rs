@@ -19,7 +19,7 @@ use retrograd_compiler::fuse::kernel::{Address, Kernel, Order, Place, Reg, RegTy
 use retrograd_compiler::ir::DType;
 use retrograd_compiler::plan::schedule::{Schedule, Sweep};
 
-use crate::runtime::{Import, encode_schedule, encode_sweep};
+use crate::runtime::{Import, encode_sweep};
 use arithmetic::Width;
 
 /// Writes the body of a function of the arena, the inputs, the outputs and the fault word.
@@ -127,8 +127,8 @@ impl<'k, 'b> Lower<'k, 'b> {
             Stmt::If { cond, then_body, else_body } => self.branch(*cond, then_body, else_body),
             Stmt::Loop { body } => self.endless(body),
             Stmt::Leave => self.leave(),
-            Stmt::Start { words, schedule, sweep, count } => self.start(words, *schedule, *sweep, *count),
-            Stmt::Next { words, schedule, dst } => self.next(words, *schedule, *dst),
+            Stmt::Start { words, schedule, sweep, count, table } => self.start(words, schedule, *sweep, *count, *table),
+            Stmt::Next { words, schedule, table, dst } => self.next(words, schedule, *table, *dst),
             Stmt::Fault { cond, site } => self.fault(*cond, *site),
         }
     }
@@ -195,23 +195,43 @@ impl<'k, 'b> Lower<'k, 'b> {
         self.continue_at(unreachable);
     }
 
-    fn start(&mut self, words: &Address, schedule: Schedule, sweep: Sweep, count: Reg) {
-        let (kind, number) = encode_schedule(schedule);
-        let words = self.address(words);
-        let count = self.get(count);
-        let constants = [schedule.words() as i64, kind, number.cast_signed(), encode_sweep(sweep)];
-        let [length, kind, number, sweep] = constants.map(|word| self.integer(word));
-        self.call(Import::Start, &[words, length, kind, number, sweep, count]);
-    }
-
-    fn next(&mut self, words: &Address, schedule: Schedule, dst: [Reg; 4]) {
-        let slot = *self
-            .action
-            .get_or_insert_with(|| self.builder.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, 32, 4)));
+    fn start(&mut self, words: &Address, schedule: &Schedule, sweep: Sweep, count: Reg, table: Option<Reg>) {
         let words = self.address(words);
         let length = self.integer(schedule.words() as i64);
+        match schedule {
+            Schedule::Nothing => panic!("a loop of which nothing is kept has no controller"),
+            Schedule::Recipe(_) => {
+                let [table, size] = self.table(schedule, table);
+                self.call(Import::StartRecipe, &[words, length, table, size]);
+            }
+            Schedule::Revolve { slots, state_bytes } => {
+                let count = self.get(count);
+                let constants = [slots.cast_signed(), state_bytes.cast_signed(), encode_sweep(sweep)];
+                let [slots, state, sweep] = constants.map(|word| self.integer(word));
+                self.call(Import::StartRevolve, &[words, length, slots, state, sweep, count]);
+            }
+        }
+    }
+
+    /// Address and length of a schedule's table.
+    fn table(&mut self, schedule: &Schedule, table: Option<Reg>) -> [Value; 2] {
+        let length = self.integer(schedule.table().len() as i64);
+        let address = match table {
+            Some(table) => self.get(table),
+            None => self.integer(0),
+        };
+        [address, length]
+    }
+
+    fn next(&mut self, words: &Address, schedule: &Schedule, table: Option<Reg>, dst: [Reg; 5]) {
+        let slot = *self
+            .action
+            .get_or_insert_with(|| self.builder.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, 40, 4)));
+        let words = self.address(words);
+        let length = self.integer(schedule.words() as i64);
+        let [table, size] = self.table(schedule, table);
         let action = self.builder.ins().stack_addr(types::I64, slot, 0);
-        self.call(Import::Next, &[words, length, action]);
+        self.call(Import::Next, &[words, length, table, size, action]);
         for (k, dst) in (0..).zip(dst) {
             let value = self.builder.ins().load(types::I64, FLAGS, action, 8 * k);
             self.set(dst, value);

@@ -116,15 +116,15 @@ impl<'k> Machine<'k> {
             Stmt::If { cond, then_body, else_body } => return if self.get(*cond) != 0 { self.run(then_body) } else { self.run(else_body) },
             Stmt::Loop { body } => while self.run(body) == Flow::On {},
             Stmt::Leave => return Flow::Left,
-            Stmt::Start { words, schedule, sweep, count } => {
+            Stmt::Start { words, schedule, sweep, count, .. } => {
                 let place = self.address(words);
-                self.schedules.push((place, *schedule));
+                self.schedules.push((place, schedule.clone()));
                 let count = self.get(*count);
-                self.control(place, |words| schedule::start(words, *schedule, *sweep, count));
+                self.control(place, |words| schedule::start(words, schedule, *sweep, count));
             }
-            Stmt::Next { words, dst, .. } => {
+            Stmt::Next { words, schedule, dst, .. } => {
                 let place = self.address(words);
-                let action = self.control(place, schedule::next);
+                let action = self.control(place, |words| schedule::next(words, &schedule.table()));
                 for (dst, word) in dst.iter().zip(encode(action)) {
                     self.set(*dst, word);
                 }
@@ -168,7 +168,7 @@ impl<'k> Machine<'k> {
     }
 
     fn control<T>(&mut self, place: (usize, usize), act: impl FnOnce(&mut [i64]) -> T) -> T {
-        let (_, schedule) = *self.schedules.iter().rev().find(|(other, _)| *other == place).expect("started");
+        let (_, schedule) = self.schedules.iter().rev().find(|(other, _)| *other == place).expect("started");
         let (buffer, at) = place;
         let bytes = &mut self.memory[buffer][at..at + 8 * schedule.words()];
         let mut words: Vec<i64> = bytes.chunks(8).map(|word| i64::from_le_bytes(word.try_into().unwrap())).collect();
@@ -307,16 +307,16 @@ fn convert(from: DType, to: DType, bits: u64) -> u64 {
     }
 }
 
-fn encode(action: Action) -> [u64; 4] {
+fn encode(action: Action) -> [u64; 5] {
     match action {
-        Action::Advance { from, to } => [ActionCode::Advance as u64, from, to, 0],
-        Action::Snapshot { slot, step } => [ActionCode::Snapshot as u64, step, 0, slot],
-        Action::Restore { slot, step } => [ActionCode::Restore as u64, step, 0, slot],
-        Action::Tape { from, to, row } => [ActionCode::Tape as u64, from, to, row],
-        Action::Reverse { from, to, row } => [ActionCode::Reverse as u64, from, to, row],
-        Action::Turnback { step } => [ActionCode::Turnback as u64, step, 0, 0],
-        Action::Turn => [ActionCode::Turn as u64, 0, 0, 0],
-        Action::Done => [ActionCode::Done as u64, 0, 0, 0],
+        Action::Advance { from, to } => [ActionCode::Advance as u64, from, to, 0, 0],
+        Action::Snapshot { at, step } => [ActionCode::Snapshot as u64, step, 0, at, 0],
+        Action::Restore { at, step } => [ActionCode::Restore as u64, step, 0, at.unwrap_or(u64::MAX), 0],
+        Action::Tape { from, to, at, choice } => [ActionCode::Tape as u64, from, to, at, choice],
+        Action::Reverse { from, to, at, choice } => [ActionCode::Reverse as u64, from, to, at, choice],
+        Action::Turnback { step } => [ActionCode::Turnback as u64, step, 0, 0, 0],
+        Action::Turn => [ActionCode::Turn as u64, 0, 0, 0, 0],
+        Action::Done => [ActionCode::Done as u64, 0, 0, 0, 0],
     }
 }
 

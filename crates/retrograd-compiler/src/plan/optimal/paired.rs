@@ -11,6 +11,8 @@
 //! `q - p` never changes. Where states alone are kept and `p = q`, this is Revolve with one step more: the rest of the program.
 
 use super::NEVER;
+use std::cell::OnceCell;
+
 use super::alone::{Alone, Move, Place, least_sum};
 
 /// The least work for every number of steps and of units that survive the sweep.
@@ -28,18 +30,18 @@ pub struct Paired<'t> {
     /// Units that the reversal may use besides those that survive the sweep.
     extra: usize,
     later: Vec<Vec<u64>>,
-    first: Vec<Vec<u64>>,
+    /// Filled when it is asked for.
+    first: Vec<OnceCell<Vec<u64>>>,
+    count: usize,
 }
 
 impl<'t> Paired<'t> {
     /// Fills the table for up to `units` that survive and `extra` for the reversal; `alone` knows `units + extra`.
     pub fn new(alone: &'t Alone<'t>, count: usize, units: usize, extra: usize) -> Paired<'t> {
-        let mut table = Paired { alone, extra, later: vec![], first: vec![] };
+        let mut table = Paired { alone, extra, later: vec![], first: vec![OnceCell::new(); units + 1], count };
         for saved in 0..=units {
-            let later = table.fill(Place::Later, saved, count);
+            let later = table.fill(Place::Later, saved);
             table.later.push(later);
-            let first = table.fill(Place::First, saved, count);
-            table.first.push(first);
         }
         table
     }
@@ -67,7 +69,7 @@ impl<'t> Paired<'t> {
 
     fn row(&self, place: Place, saved: usize) -> &[u64] {
         match place {
-            Place::First => &self.first[saved],
+            Place::First => self.first[saved].get_or_init(|| self.fill(Place::First, saved)),
             Place::Later => &self.later[saved],
         }
     }
@@ -80,15 +82,21 @@ impl<'t> Paired<'t> {
         }
     }
 
-    fn fill(&self, place: Place, saved: usize, count: usize) -> Vec<u64> {
+    fn fill(&self, place: Place, saved: usize) -> Vec<u64> {
+        let count = self.count;
         let costs = self.alone.steps;
         let advanced = |(n, work): (usize, &u64)| (work + n as u64 * costs.advance).min(NEVER);
         let left: Vec<u64> = self.alone.row(place, saved + self.extra).iter().enumerate().map(advanced).collect();
         let right = saved.checked_sub(costs.held(place)).map(|less| &self.later[less]);
         let mut row = vec![0; count + 1];
+        let mut last = 1;
         for n in 1..=count {
             let taped = (0..costs.choices.len()).map(|choice| self.taped(choice, n, saved)).min().unwrap_or(NEVER);
-            let held = right.map_or(NEVER, |right| least_sum(&left[1..=n], &right[..n]) + costs.hold);
+            let held = match (right, self.alone.splits(saved + self.extra, saved.saturating_sub(costs.held(place)))) {
+                (None, _) => NEVER,
+                (Some(right), None) => least_sum(&left[1..=n], &right[..n]) + costs.hold,
+                (Some(right), Some(splits)) => splits.least(&mut last, 1..n + 1, |i| left[i] + right[n - i], n) + costs.hold,
+            };
             row[n] = taped.min(held).min(NEVER);
         }
         row

@@ -9,14 +9,14 @@ use super::tree::{
 };
 use super::view::{Start, compose, window};
 use crate::ir::{
-    Array, Attrs, Builder, DType, ErrorKind, ForOp, FuncId, Function, IfOp, Inst, Lowering, Moves, Op, Pos, Program, Row, Scalar, Type,
-    UnwindOp, Value, View, Write,
+    Array, Attrs, Builder, DType, Data, ErrorKind, ForOp, FuncId, Function, IfOp, Inst, Lowering, Moves, Op, Pos, Program, Row, Scalar,
+    Type, UnwindOp, Value, View, Write,
 };
 use crate::ops;
 use crate::plan::pair::{Pair, pairs};
-use crate::plan::schedule::{self, Schedule, Sweep};
+use crate::plan::schedule::{Schedule, Sweep, Uses};
 use crate::plan::split::{Split, split};
-use crate::plan::{Decision, LoopDecision, Tape};
+use crate::plan::{Decision, LoopDecision, Way};
 
 /// The tree of a Program, without memory.
 pub(super) fn flatten(program: &Program, decision: &Decision) -> Placed {
@@ -72,7 +72,7 @@ impl Placed {
     }
 }
 
-impl Flatten<'_> {
+impl<'p> Flatten<'p> {
     /// An input: arrays stay with the caller, scalars are loaded once.
     fn input(&mut self, number: usize, input: Val, scope: &mut Scope) -> Val {
         let ty = self.placed.ty(input).clone();
@@ -395,48 +395,35 @@ impl Flatten<'_> {
         (results, emitted.iter().map(|e| RowPlace::Stream(e.value)).zip(rows).collect())
     }
 
-    fn decided(&self, op: &UnwindOp) -> LoopDecision {
-        *self.decision.loops.get(&op.bwd).expect("a decision covers every unwind")
+    fn decided(&self, op: &UnwindOp) -> &'p LoopDecision {
+        self.decision.loops.get(&op.bwd).expect("a decision covers every unwind")
     }
 
-    fn split(&self, op: &UnwindOp, tape: Tape) -> Split {
-        let bwd = self.program.function(op.bwd);
-        match tape {
-            Tape::Residuals => split(bwd, op),
-            Tape::States => crate::plan::split::whole(bwd, op),
-        }
+    /// What the records of each choice are made by and reversed by.
+    fn splits(&self, op: &UnwindOp, decided: &Way) -> Vec<Split> {
+        decided.cuts.iter().map(|cut| split(self.program.function(op.bwd), op, cut)).collect()
     }
 
-    fn trajectory(
-        &mut self,
-        count: Val,
-        starts: &[Val],
-        decided: LoopDecision,
-        sweep: Sweep,
-        kept: Vec<Type>,
-        bound: Option<u64>,
-    ) -> TrajectoryId {
+    fn trajectory(&mut self, bwd: FuncId, count: Val, state: Vec<Type>, decided: &Way, splits: &[Split]) -> TrajectoryId {
         // A count known at compile time bounds what a schedule can use; one that is not leaves the schedule as it is.
-        let known = self.constants.get(&count).map(|n| n.as_i64()[0].max(0) as u64).or(bound);
-        let slots = known.map_or(decided.schedule.slots_at_most(), |n| schedule::slots(decided.schedule, sweep, n));
-        let tape_rows = match decided.schedule {
-            Schedule::Revolve { .. } => 0,
-            Schedule::Periodic { .. } | Schedule::KeepAll => known.map_or(0, |n| schedule::tape_rows(decided.schedule, n)),
-        };
-        let none = StoreId(u32::MAX);
-        let trajectory = Trajectory {
+        let known = self.constants.get(&count).map(|n| n.as_i64()[0].max(0) as u64);
+        let table = decided.schedule.table();
+        let table = (!table.is_empty()).then(|| {
+            self.placed.literals.push(Array::new([table.len()], Data::I64(table)));
+            self.placed.literals.len() as u32 - 1
+        });
+        self.placed.trajectories.push(Trajectory {
+            bwd,
             count,
-            schedule: decided.schedule,
-            sweep,
-            starts: starts.to_vec(),
-            slots,
-            tape_rows,
-            kept,
-            words: none,
-            snapshots: vec![],
-            tapes: vec![],
-        };
-        self.placed.trajectories.push(trajectory);
+            schedule: decided.schedule.clone(),
+            sweep: decided.sweep,
+            state,
+            records: splits.iter().map(|split| split.kept.clone()).collect(),
+            pool_bytes: decided.schedule.pool_bytes(decided.sweep, known),
+            words: StoreId(u32::MAX),
+            table,
+            pool: StoreId(u32::MAX),
+        });
         TrajectoryId(self.placed.trajectories.len() as u32 - 1)
     }
 
@@ -453,20 +440,19 @@ impl Flatten<'_> {
         scope: &mut Scope,
     ) -> (Option<TrajectoryId>, Vec<Val>) {
         let Op::Unwind(unwind_op) = &unwind.op else { panic!("pairs name an unwind") };
-        let decided = self.decided(unwind_op);
-        let split = self.split(unwind_op, decided.tape);
-        // Only what recording needs must exist before the loop.
-        let read = |k: usize| {
-            split.cone.insts.iter().any(|inst| inst.args.contains(&split.cone.params[k]))
-                || split.cone.results.contains(&split.cone.params[k])
-        };
-        let forward = (1..split.cone.params.len()).map(|k| if k <= unwind_op.carries || read(k) { known[k] } else { Some(args[0]) });
-        let forward: Option<Vec<Val>> = forward.collect();
-        let taped = decided.schedule.tapes();
-        let Some(forward) = forward.filter(|_| !(taped && split.kept.is_empty())) else {
+        let Some(decided) = self.decided(unwind_op).way(Sweep::Paired) else {
             return (None, self.plain_loop(inst, op, args, scope));
         };
+        let splits = self.splits(unwind_op, decided);
+        let [uses, _] = decided.schedule.uses();
+        // Only what recording needs must exist before the loop.
+        let recording: Vec<&Split> = splits.iter().zip(&uses.tape).filter(|(_, used)| **used).map(|(split, _)| split).collect();
+        let read = |k: usize| recording.iter().any(|split| split.reads(k));
+        let parameters = unwind_op.carries + unwind_op.invariants + unwind_op.streams;
+        let forward = (1..=parameters).map(|k| if k <= unwind_op.carries || read(k) { known[k] } else { Some(args[0]) });
+        let forward: Vec<Val> = forward.map(|value| value.expect("facts say what a sweep can record")).collect();
         let (starts, rest) = forward.split_at(unwind_op.carries);
+        let state_types = self.types(starts);
         let (inv2, xs2) = rest.split_at(unwind_op.invariants);
         let (n, c0, inv, xs) = op.args(args);
         let streams = self.stream_types(op.body, op.carries, op.bound);
@@ -480,19 +466,18 @@ impl Flatten<'_> {
         };
         let emitted = self.emitted(count, op.bound, &streams);
         let inits = self.all_in_memory(c0, scope);
-        let starts = self.all_in_memory(starts, scope);
         let (xs, xs2) = (self.all_in_memory(xs, scope), self.all_in_memory(xs2, scope));
-        let recorded: Vec<bool> = (split.cone.params.len() - xs2.len()..split.cone.params.len()).map(read).collect();
-        let id = self.trajectory(count, &starts, decided, Sweep::Paired, split.kept.iter().map(|k| k.ty.clone()).collect(), None);
+        let recorded: Vec<bool> = (1 + parameters - xs2.len()..=parameters).map(read).collect();
+        let id = self.trajectory(unwind_op.bwd, count, state_types, decided, &splits);
         let carry_types = self.types(&inits);
-        let advance = decided.schedule.advances().then(|| {
+        let advance = uses.advance.then(|| {
             let rows = self.row_types(&xs);
             self.step(&carry_types, rows, |this, scope, i, c, x| this.body(op.body, i, c, inv, x, &emitted, scope))
         });
-        let tape = taped.then(|| {
-            let read: Vec<Val> = xs2.iter().zip(&recorded).filter(|(_, read)| **read).map(|(stream, _)| *stream).collect();
-            let rows = self.row_types(&[xs.clone(), read].concat());
-            self.step(&carry_types, rows, |this, scope, i, c, x| {
+        let read: Vec<Val> = xs2.iter().zip(&recorded).filter(|(_, read)| **read).map(|(stream, _)| *stream).collect();
+        let tape = |(split, used): (&Split, &bool)| {
+            let rows = self.row_types(&[xs.clone(), read.clone()].concat());
+            let step = |this: &mut Self, scope: &mut Scope, i: Val, c: &[Val], x: &[Val]| {
                 let (x, x2) = x.split_at(xs.len());
                 let (next, mut rows) = this.body(op.body, i, c, inv, x, &emitted, scope);
                 let states: Vec<Val> = pair.states.iter().map(|k| c[*k]).collect();
@@ -509,8 +494,10 @@ impl Flatten<'_> {
                 let kept = this.function(&split.cone, &[&[i], &states[..], inv2, &x2].concat(), scope);
                 rows.extend(kept.into_iter().enumerate().map(|(k, value)| (RowPlace::Tape(k), value)));
                 (next, rows)
-            })
-        });
+            };
+            used.then(|| self.step(&carry_types, rows, step))
+        };
+        let tape = splits.iter().zip(&uses.tape).map(tape).collect();
         let results = self.defines(&carry_types);
         let all: Vec<Val> = results.iter().copied().chain(emitted.iter().map(|e| e.value)).collect();
         let drive = Drive {
@@ -524,7 +511,7 @@ impl Flatten<'_> {
             working: vec![],
             advance,
             tape,
-            reverse: None,
+            reverse: vec![],
             turnback: None,
         };
         scope.raws.push(Raw::Node(Node::Sweep(Box::new(drive))));
@@ -543,7 +530,6 @@ impl Flatten<'_> {
         };
         let emitted = self.emitted(count, op.bound, &h_types);
         let inits = self.all_in_memory(&[groups.adjoints, groups.running].concat(), scope);
-        let starts = self.all_in_memory(groups.carries, scope);
         let xs = self.all_in_memory(groups.streams, scope);
         let gs = self.all_in_memory(groups.emitted, scope);
         let parts = Parts { op, inv: groups.invariants, xs: &xs, gs: &gs, emitted: &emitted, carry_types: &self.types(&inits) };
@@ -553,23 +539,27 @@ impl Flatten<'_> {
             let step = self.back_step(bwd, vec![], &parts);
             Node::For(Box::new(Loop { count, order: Order::Down, inits, results, emitted: emitted.clone(), carried: vec![], step }))
         } else {
-            let decided = self.decided(op);
-            let split = self.split(op, decided.tape);
-            if decided.schedule.tapes() && split.kept.is_empty() {
-                let step = self.back_step(&split.reverse, vec![], &parts);
+            let sweep = if paired.is_some() { Sweep::Paired } else { Sweep::Alone };
+            let decided = self.decided(op).way(sweep).expect("facts say which sweeps a loop is met with");
+            let splits = self.splits(op, decided);
+            if decided.schedule == Schedule::Nothing {
+                let step = self.back_step(&splits[0].reverse, vec![], &parts);
                 Node::For(Box::new(Loop { count, order: Order::Down, inits, results, emitted: emitted.clone(), carried: vec![], step }))
             } else {
-                let kept: Vec<Type> = split.kept.iter().map(|k| k.ty.clone()).collect();
-                let id = paired.unwrap_or_else(|| self.trajectory(count, &starts, decided, Sweep::Alone, kept.clone(), None));
-                let sweep = self.placed.trajectories[id.0 as usize].sweep;
-                let state_types = self.types(&starts);
-                let (advance, tape) = self.replays(decided, &split, &parts, sweep, &state_types);
+                let state_types = self.types(groups.carries);
+                let id = paired.unwrap_or_else(|| self.trajectory(op.bwd, count, state_types.clone(), decided, &splits));
+                let [_, uses] = decided.schedule.uses();
+                let restores = uses.restore || decided.sweep == Sweep::Alone;
+                let starts = if restores { self.all_in_memory(groups.carries, scope) } else { vec![] };
+                let (advance, tape) = self.replays(&uses, &splits, &parts, &state_types);
                 let rows = |place: fn(usize) -> RowPlace, types: &[Type]| {
                     types.iter().enumerate().map(|(k, ty)| (place(k), ty.clone())).collect::<Vec<_>>()
                 };
-                let reverse = decided.schedule.tapes().then(|| self.back_step(&split.reverse, rows(RowPlace::Tape, &kept), &parts));
-                let state_rows = rows(RowPlace::State, &state_types);
-                let turnback = (!decided.schedule.tapes()).then(|| self.back_step(bwd, state_rows, &parts));
+                let reverse = |(split, used): (&Split, &bool)| {
+                    used.then(|| self.back_step(&split.reverse, rows(RowPlace::Tape, &split.kept), &parts))
+                };
+                let reverse = splits.iter().zip(&uses.reverse).map(reverse).collect();
+                let turnback = uses.turnback.then(|| self.back_step(bwd, rows(RowPlace::State, &state_types), &parts));
                 Node::Reversal(Box::new(Drive {
                     trajectory: id,
                     starts,
@@ -591,28 +581,22 @@ impl Flatten<'_> {
     }
 
     /// Steps that run a loop again for its unwind: over states alone.
-    fn replays(
-        &mut self,
-        decided: LoopDecision,
-        split: &Split,
-        parts: &Parts<'_>,
-        sweep: Sweep,
-        state_types: &[Type],
-    ) -> (Option<Step>, Option<Step>) {
+    fn replays(&mut self, uses: &Uses, splits: &[Split], parts: &Parts<'_>, state_types: &[Type]) -> (Option<Step>, Vec<Option<Step>>) {
         let op = parts.op;
-        let advance = decided.schedule.advances_in_reversal(sweep).then(|| {
+        let advance = uses.advance.then(|| {
             let rows = self.row_types(parts.xs);
             self.step(state_types, rows, |this, scope, i, c, x| this.body(op.body, i, c, parts.inv, x, &[], scope))
         });
-        let tape = decided.schedule.tapes_in_reversal(sweep).then(|| {
+        let tape = |(split, used): (&Split, &bool)| {
             let rows = self.row_types(parts.xs);
-            self.step(state_types, rows, |this, scope, i, c, x| {
+            let step = |this: &mut Self, scope: &mut Scope, i: Val, c: &[Val], x: &[Val]| {
                 let (next, _) = this.body(op.body, i, c, parts.inv, x, &[], scope);
                 let kept = this.function(&split.cone, &[&[i], c, parts.inv, x].concat(), scope);
                 (next, kept.into_iter().enumerate().map(|(k, value)| (RowPlace::Tape(k), value)).collect())
-            })
-        });
-        (advance, tape)
+            };
+            used.then(|| self.step(state_types, rows, step))
+        };
+        (advance, splits.iter().zip(&uses.tape).map(tape).collect())
     }
 
     /// A step backwards: `function(i, from, inv, x, a, g, r)`, where `from` are states, kept values or nothing.

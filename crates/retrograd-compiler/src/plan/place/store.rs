@@ -340,7 +340,7 @@ impl Assign<'_> {
         self.emitted(&drive.emitted, owned);
         drive.carried = self.carried(&drive.inits, k, uses, owned);
         self.enter();
-        for step in [&mut drive.advance, &mut drive.tape].into_iter().flatten() {
+        for step in [&mut drive.advance].into_iter().chain(&mut drive.tape).flatten() {
             self.step(step, &mut drive.carried, &[], &memory);
         }
         self.leave();
@@ -356,15 +356,15 @@ impl Assign<'_> {
         };
         self.emitted(&drive.emitted, owned);
         drive.carried = self.carried(&drive.inits, k, uses, owned);
-        let replays = drive.advance.is_some() || drive.tape.is_some() || drive.turnback.is_some();
+        let replays = drive.advance.is_some() || drive.turnback.is_some() || drive.tape.iter().any(Option::is_some);
         drive.working = drive.starts.iter().filter(|_| replays).map(|start| self.working(*start)).collect();
         self.enter();
-        // The start state is slot 0: it can be restored until the last step is reversed.
+        // The start state can be restored until the last step is reversed.
         drive.starts.iter().for_each(|start| self.touch(*start));
-        for step in [&mut drive.advance, &mut drive.tape].into_iter().flatten() {
+        for step in [&mut drive.advance].into_iter().chain(&mut drive.tape).flatten() {
             self.step(step, &mut drive.working, &[], &memory);
         }
-        for step in [&mut drive.reverse, &mut drive.turnback].into_iter().flatten() {
+        for step in [&mut drive.turnback].into_iter().chain(&mut drive.reverse).flatten() {
             self.step(step, &mut drive.carried, &drive.working, &memory);
         }
         self.leave();
@@ -397,18 +397,13 @@ impl Assign<'_> {
         Carried::Memory { place, main: self.placed.pointer(), twin: None, donated: false }
     }
 
-    /// Controller, snapshots and tapes of a schedule.
+    /// Controller and pool of a schedule.
     fn trajectory(&mut self, drive: &Drive) -> Vec<StoreId> {
         let id = drive.trajectory.0 as usize;
-        let trajectory = self.placed.trajectories[id].clone();
-        let words = self.store(trajectory.schedule.words() as u64 * 8);
-        let copies = trajectory.slots.saturating_sub(1);
-        let states: Vec<u64> = trajectory.starts.iter().map(|v| self.bytes(*v).next_multiple_of(8)).collect();
-        let snapshots = states.iter().filter(|_| copies > 0).map(|bytes| self.store(copies * bytes)).collect();
-        let taped = trajectory.kept.iter().filter(|_| trajectory.schedule.tapes());
-        let tapes = taped.map(|ty| self.store(trajectory.tape_rows * ty.bytes() as u64)).collect();
+        let (words, bytes) = (self.placed.trajectories[id].schedule.words() as u64 * 8, self.placed.trajectories[id].pool_bytes);
+        let (words, pool) = (self.store(words), self.store(bytes));
         let trajectory = &mut self.placed.trajectories[id];
-        (trajectory.words, trajectory.snapshots, trajectory.tapes) = (words, snapshots, tapes);
+        (trajectory.words, trajectory.pool) = (words, pool);
         trajectory.memory()
     }
 
@@ -493,6 +488,6 @@ impl Assign<'_> {
 impl super::tree::Trajectory {
     /// All its stores.
     pub(super) fn memory(&self) -> Vec<StoreId> {
-        [self.words].iter().chain(&self.snapshots).chain(&self.tapes).copied().collect()
+        vec![self.words, self.pool]
     }
 }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::ir::{Array, Attrs, DType, ErrorKind, Lowering, Pos, Row, Scalar, Type, Write};
+use crate::ir::{Array, Attrs, DType, ErrorKind, FuncId, Lowering, Pos, Row, Scalar, Type, Write};
 use crate::plan::schedule::{Schedule, Sweep};
 
 /// A value of the tree.
@@ -367,7 +367,7 @@ pub enum RowTime {
 pub enum RowPlace {
     /// In a stream, by index.
     Stream(Val),
-    /// On the tape of the trajectory, kept value number k.
+    /// In the record of the step, kept value number k.
     Tape(usize),
     /// The working state number k of the reversal.
     State(usize),
@@ -376,26 +376,26 @@ pub enum RowPlace {
 /// A schedule and its memory.
 #[derive(Clone, Debug)]
 pub struct Trajectory {
+    /// The bwd of its unwind, by which a decision names it.
+    pub bwd: FuncId,
     /// How many steps.
     pub count: Val,
     /// The schedule.
     pub schedule: Schedule,
     /// With or without a shared first sweep.
     pub sweep: Sweep,
-    /// The start state: slot 0.
-    pub starts: Vec<Val>,
-    /// Slots, slot 0 included.
-    pub slots: u64,
-    /// Rows of the tape.
-    pub tape_rows: u64,
-    /// Types of the kept values.
-    pub kept: Vec<Type>,
+    /// Types of the state.
+    pub state: Vec<Type>,
+    /// Types of the values in a record, by choice.
+    pub records: Vec<Vec<Type>>,
+    /// Bytes of the pool.
+    pub pool_bytes: u64,
     /// The controller's memory.
     pub words: StoreId,
-    /// Copies of each state, `slots − 1` of them.
-    pub snapshots: Vec<StoreId>,
-    /// Rows of each kept value.
-    pub tapes: Vec<StoreId>,
+    /// The controller's table, a literal.
+    pub table: Option<u32>,
+    /// States and records.
+    pub pool: StoreId,
 }
 
 /// What a native driver runs: the steps that the actions of a schedule ask for.
@@ -403,7 +403,7 @@ pub struct Trajectory {
 pub struct Drive {
     /// The schedule.
     pub trajectory: TrajectoryId,
-    /// The start state, where the reversal restores it.
+    /// The start state, where the reversal restores it; empty where it never does.
     pub starts: Vec<Val>,
     /// Start values: of the loop's carries (sweep), or of adjoints and running cotangents (reversal).
     pub inits: Vec<Val>,
@@ -419,12 +419,30 @@ pub struct Drive {
     pub working: Vec<Carried>,
     /// Action Advance.
     pub advance: Option<Step>,
-    /// Action Tape.
-    pub tape: Option<Step>,
-    /// Action Reverse.
-    pub reverse: Option<Step>,
+    /// Action Tape, by choice.
+    pub tape: Vec<Option<Step>>,
+    /// Action Reverse, by choice.
+    pub reverse: Vec<Option<Step>>,
     /// Action Turnback.
     pub turnback: Option<Step>,
+}
+
+impl Drive {
+    /// All its steps.
+    pub fn steps(&self) -> impl Iterator<Item = &Step> {
+        [&self.advance, &self.turnback].into_iter().chain(&self.tape).chain(&self.reverse).flatten()
+    }
+}
+
+/// Where values of these types lie in a record or a held state, and the bytes of the whole.
+pub fn row_layout<'t>(types: impl IntoIterator<Item = &'t Type>) -> (Vec<u64>, u64) {
+    let mut bytes = 0;
+    let offset = |ty: &Type| {
+        let offset = bytes;
+        bytes += (ty.bytes() as u64).next_multiple_of(8);
+        offset
+    };
+    (types.into_iter().map(offset).collect(), bytes)
 }
 
 impl Placed {
@@ -535,7 +553,7 @@ impl Node {
             }
             Node::Sweep(drive) | Node::Reversal(drive) => {
                 drive.inits.iter().chain(&drive.starts).for_each(|v| tell(*v));
-                [&drive.advance, &drive.tape, &drive.reverse, &drive.turnback].into_iter().flatten().for_each(|step| step.reads(tell));
+                drive.steps().for_each(|step| step.reads(tell));
             }
         }
     }

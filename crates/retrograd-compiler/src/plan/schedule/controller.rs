@@ -1,12 +1,221 @@
 //! The controller: what to do next, with its whole state in a few words of the caller's memory.
-//!
-//! Both kinds of schedule share the words. `END` falls from the number of steps to 0, and `WORKING` follows the working buffer.
 
 use super::{Action, Schedule, Sweep, binomial};
 
-/// Which function continues: `SEGMENTS` or `REVOLVE`.
+/// Which function continues: `RECIPE` or `REVOLVE`.
 const KIND: usize = 0;
-/// The period, or the slots.
+
+/// Kind: a recipe, in a table of its own.
+const RECIPE: i64 = 1;
+/// Kind: held states by binomial splits, no records.
+const REVOLVE: i64 = 2;
+
+/// Words that a controller of this schedule needs.
+pub(super) fn words(schedule: &Schedule) -> usize {
+    match schedule {
+        Schedule::Nothing => 0,
+        Schedule::Recipe(recipe) => FRAMES + FRAME * recipe.depth() as usize,
+        Schedule::Revolve { slots, .. } => STACK.saturating_add(usize::try_from(*slots).unwrap_or(usize::MAX)),
+    }
+}
+
+/// Prepares `words` for a loop of `n` steps; [`next`] then needs nothing but these words and the schedule's table.
+///
+/// [`Schedule::words`] words are enough for every `n`. With more slots than steps, the words of a schedule with `n` slots are enough.
+///
+/// # Panics
+/// If the words are too few, the schedule has no slot, a recipe is for another number of steps or another sweep, or `n` is `i64::MAX` or
+/// more.
+pub fn start(words: &mut [i64], schedule: &Schedule, sweep: Sweep, n: u64) {
+    match schedule {
+        Schedule::Nothing => panic!("a loop of which nothing is kept needs no controller"),
+        Schedule::Recipe(recipe) => {
+            assert!(recipe.steps == n && recipe.sweep == sweep, "a recipe for {} steps, not {n}", recipe.steps);
+            start_recipe(words, &recipe.table());
+        }
+        Schedule::Revolve { slots, state_bytes } => start_revolve(words, *slots, *state_bytes, sweep, n),
+    }
+}
+
+/// The next action of a controller that [`start`] prepared, given the table of its schedule. After [`Action::Done`] it stays done.
+///
+/// The derivative of `x_{k+1} = a_k x_k²` at `x_3`, holding a single state:
+///
+/// ```
+/// use retrograd_compiler::plan::schedule::{next, start, Action, Schedule, Sweep};
+/// let (a, x0) = ([2.0, 3.0, 5.0], 0.5);
+/// let schedule = Schedule::Revolve { slots: 1, state_bytes: 8 };
+/// let mut words = vec![0; schedule.words()];
+/// start(&mut words, &schedule, Sweep::Alone, 3);
+/// let (mut x, mut ct) = (x0, 1.0);
+/// loop {
+///     match next(&mut words, &schedule.table()) {
+///         Action::Advance { from, to } => (from..to).for_each(|k| x = a[k as usize] * x * x),
+///         Action::Restore { at: None, step: 0 } => x = x0,
+///         Action::Turnback { step } => ct *= 2.0 * a[step as usize] * x,
+///         Action::Done => break,
+///         other => unreachable!("{other:?} needs a second slot, a record or a pair"),
+///     }
+/// }
+/// // x_3 = a_2 a_1² a_0⁴ x_0⁸
+/// assert_eq!(ct, 8.0 * 5.0 * 9.0 * 16.0 * 0.5_f64.powi(7));
+/// ```
+///
+/// # Panics
+/// If [`start`] did not prepare the words.
+pub fn next(words: &mut [i64], table: &[i64]) -> Action {
+    match words[KIND] {
+        RECIPE => next_of_recipe(words, table),
+        REVOLVE => next_of_revolve(words),
+        kind => panic!("no controller was started in these words: kind {kind}"),
+    }
+}
+
+/// The part that is next, or whose range was just entered.
+const PART: usize = 1;
+/// The first step of its range; its state is in the working buffer.
+const STEP: usize = 2;
+/// Bytes of the pool in use below it.
+const AT: usize = 3;
+/// 1 if the state is held at `AT`.
+const HELD: usize = 4;
+/// What is going on: `ENTER`, `ADVANCE` or `RETURN`.
+const PHASE: usize = 5;
+/// Frames in use.
+const DEPTH: usize = 6;
+/// Frames of parts that are under way: part, first step, bytes below, and for held states the number of the newest.
+const FRAMES: usize = 7;
+const FRAME: usize = 4;
+
+/// The part in `PART` begins.
+const ENTER: i64 = 0;
+/// The newest frame holds a state: its steps are executed, up to the next held state or the rest.
+const ADVANCE: i64 = 1;
+/// A part is over: the newest frame continues.
+const RETURN: i64 = 2;
+
+/// Kinds of parts in a table.
+pub(super) const TURNBACK: i64 = 0;
+pub(super) const END_OF_SWEEP: i64 = 1;
+pub(super) const TAPE: i64 = 2;
+pub(super) const HOLD: i64 = 3;
+
+/// Words of a part in a table.
+const PART_WORDS: usize = 5;
+
+/// Prepares `words` for a recipe, given its table.
+///
+/// # Panics
+/// If the words are too few even for a recipe without parts.
+pub fn start_recipe(words: &mut [i64], table: &[i64]) {
+    assert!(words.len() >= FRAMES, "a controller needs {FRAMES} words at least, not {}", words.len());
+    let phase = if table[1] < 0 { RETURN } else { ENTER };
+    words[..FRAMES].copy_from_slice(&[RECIPE, table[1], 0, 0, 0, phase, 0]);
+}
+
+/// A part of a table: kind and four numbers.
+fn part(table: &[i64], number: i64) -> [i64; PART_WORDS] {
+    let first = 3 + table[2] as usize + PART_WORDS * number as usize;
+    std::array::from_fn(|k| table[first + k])
+}
+
+fn next_of_recipe(words: &mut [i64], table: &[i64]) -> Action {
+    match words[PHASE] {
+        ENTER => enter(words, table),
+        ADVANCE => advance(words, table),
+        _ => come_back(words, table),
+    }
+}
+
+fn enter(words: &mut [i64], table: &[i64]) -> Action {
+    let (number, step, at) = (words[PART], words[STEP], words[AT]);
+    let [kind, count, size, right, _] = part(table, number);
+    match kind {
+        TURNBACK => {
+            words[PHASE] = RETURN;
+            Action::Turnback { step: step as u64 }
+        }
+        END_OF_SWEEP => {
+            words[PHASE] = RETURN;
+            Action::Turn
+        }
+        TAPE => {
+            push(words, [number, step, at, 0]);
+            words[PHASE] = if right < 0 { RETURN } else { ENTER };
+            let after = at + count * table[3 + size as usize];
+            words[PART..=HELD].copy_from_slice(&[right, step + count, after, 0]);
+            Action::Tape { from: step as u64, to: (step + count) as u64, at: at as u64, choice: size as u64 }
+        }
+        _ => {
+            if step > 0 && words[HELD] == 0 {
+                words[HELD] = 1;
+                return Action::Snapshot { at: at as u64, step: step as u64 };
+            }
+            push(words, [number, step, at, 0]);
+            words[PHASE] = ADVANCE;
+            advance(words, table)
+        }
+    }
+}
+
+/// Executes the steps after the newest held state of the newest frame; then holds the next, or enters the rest.
+fn advance(words: &mut [i64], table: &[i64]) -> Action {
+    let [number, step, at, level] = *top(words);
+    let [_, times, advance, right, _] = part(table, number);
+    let from = step + level * advance;
+    if words[STEP] == from {
+        words[STEP] = from + advance;
+        if level + 1 == times {
+            words[PART] = right;
+            words[AT] = held_at(table, step, at, times);
+            words[HELD] = 0;
+            words[PHASE] = ENTER;
+        }
+        return Action::Advance { from: from as u64, to: (from + advance) as u64 };
+    }
+    top(words)[3] = level + 1;
+    Action::Snapshot { at: held_at(table, step, at, level + 1) as u64, step: (from + advance) as u64 }
+}
+
+/// Where the held state of this number is; `x_0` takes nothing.
+fn held_at(table: &[i64], step: i64, at: i64, level: i64) -> i64 {
+    at + (level - i64::from(step == 0)) * table[0]
+}
+
+fn come_back(words: &mut [i64], table: &[i64]) -> Action {
+    if words[DEPTH] == 0 {
+        return Action::Done;
+    }
+    let [number, step, at, level] = *top(words);
+    let [kind, count, size, _, left] = part(table, number);
+    if kind == TAPE {
+        words[DEPTH] -= 1;
+        return Action::Reverse { from: step as u64, to: (step + count) as u64, at: at as u64, choice: size as u64 };
+    }
+    // The newest held state: its steps are next, and the frame goes with the last.
+    if level == 0 {
+        words[DEPTH] -= 1;
+    } else {
+        top(words)[3] = level - 1;
+    }
+    let from = step + level * size;
+    let place = (from > 0).then(|| held_at(table, step, at, level));
+    words[PART..=PHASE].copy_from_slice(&[left, from, place.unwrap_or(at), i64::from(from > 0), ENTER]);
+    Action::Restore { at: place.map(|at| at as u64), step: from as u64 }
+}
+
+fn push(words: &mut [i64], frame: [i64; FRAME]) {
+    words[DEPTH] += 1;
+    *top(words) = frame;
+}
+
+/// The newest frame.
+fn top(words: &mut [i64]) -> &mut [i64; FRAME] {
+    let first = FRAMES + FRAME * (words[DEPTH] as usize - 1);
+    words[first..].first_chunk_mut().expect("a recipe says how deep it is")
+}
+
+/// The slots.
 const SIZE: usize = 1;
 /// 1 as long as `Turn` lies ahead.
 const TURN: usize = 2;
@@ -16,136 +225,31 @@ const WORKING: usize = 3;
 const END: usize = 4;
 /// The newest slot in use.
 const TOP: usize = 5;
-/// Segments: 1 as long as the segment that ends at `END` is on the tape.
-const TAPED: usize = 6;
-/// Revolve: the step of slot 0, of slot 1, … up to `TOP`.
+/// Bytes of a state.
+const STATE: usize = 6;
+/// The step of slot 0, of slot 1, … up to `TOP`.
 const STACK: usize = 7;
-
-/// Kind: held states at fixed distances, everything between two of them on the tape.
-const SEGMENTS: i64 = 1;
-/// Kind: held states by binomial splits, no tape.
-const REVOLVE: i64 = 2;
 
 /// The working buffer holds nothing of use.
 const LOST: i64 = -1;
 
-/// Words that a controller of this schedule needs: `STACK` and, for Revolve, one per slot.
-pub(super) fn words(schedule: &Schedule) -> usize {
-    match schedule {
-        Schedule::KeepAll | Schedule::Periodic { .. } => STACK,
-        Schedule::Revolve { slots } => STACK.saturating_add(usize::try_from(*slots).unwrap_or(usize::MAX)),
-    }
-}
-
-/// Prepares `words` for a loop of `n` steps; [`next`] then needs nothing but these words.
-///
-/// [`Schedule::words`] words are enough for every `n`. With more slots than steps, the words of a schedule with `n` slots are enough.
+/// Prepares `words` for Revolve.
 ///
 /// # Panics
-/// If the words are too few, the schedule has a period or a number of slots of 0, or `n` is `i64::MAX` or more.
-pub fn start(words: &mut [i64], schedule: Schedule, sweep: Sweep, n: u64) {
+/// As [`start`].
+pub fn start_revolve(words: &mut [i64], slots: u64, state_bytes: u64, sweep: Sweep, n: u64) {
     let last = i64::try_from(n).ok().filter(|n| *n < i64::MAX).expect("a loop has fewer than i64::MAX steps");
-    // A period or a number of slots beyond the number of steps changes nothing.
-    let at_most_steps = |size: u64| i64::try_from(size).unwrap_or(i64::MAX).min(last.max(1));
-    let (kind, size) = match schedule {
-        Schedule::KeepAll => (SEGMENTS, last.max(1)),
-        Schedule::Periodic { period } => {
-            assert!(period >= 1, "a period has at least one step");
-            (SEGMENTS, at_most_steps(period))
-        }
-        Schedule::Revolve { slots } => {
-            assert!(slots >= 1, "x_0 is always held, so there is at least one slot");
-            (REVOLVE, at_most_steps(slots))
-        }
-    };
+    assert!(slots >= 1, "x_0 is always held, so there is at least one slot");
+    // More slots than steps change nothing.
+    let slots = i64::try_from(slots).unwrap_or(i64::MAX).min(last.max(1));
     let turn = match sweep {
         Sweep::Paired => 1,
         Sweep::Alone => 0,
     };
-    let needed = if kind == REVOLVE { size.saturating_add(STACK as i64) } else { STACK as i64 };
-    assert!(words.len() as i64 >= needed, "a controller of \"{schedule}\" for {n} steps needs {needed} words, not {}", words.len());
-    words[KIND] = kind;
-    words[SIZE] = size;
-    words[TURN] = turn;
-    words[WORKING] = 0;
-    // To Revolve, the rest of the program is one more step after the loop: it is the one that is turned first.
-    words[END] = if kind == REVOLVE { last + turn } else { last };
-    words[TOP] = 0;
-    words[TAPED] = 0;
-    if kind == REVOLVE {
-        words[STACK] = 0;
-    }
-}
-
-/// The next action of a controller that [`start`] prepared. After [`Action::Done`] it stays done.
-///
-/// The derivative of `x_{k+1} = a_k x_k²` at `x_3`, holding a single state:
-///
-/// ```
-/// use retrograd_compiler::plan::schedule::{next, start, Action, Schedule, Sweep};
-/// let (a, x0) = ([2.0, 3.0, 5.0], 0.5);
-/// let schedule = Schedule::Revolve { slots: 1 };
-/// let mut words = vec![0; schedule.words()];
-/// start(&mut words, schedule, Sweep::Alone, 3);
-/// let (mut x, mut ct) = (x0, 1.0);
-/// loop {
-///     match next(&mut words) {
-///         Action::Advance { from, to } => (from..to).for_each(|k| x = a[k as usize] * x * x),
-///         Action::Restore { slot: 0, step: 0 } => x = x0,
-///         Action::Turnback { step } => ct *= 2.0 * a[step as usize] * x,
-///         Action::Done => break,
-///         other => unreachable!("{other:?} needs a second slot, a tape or a pair"),
-///     }
-/// }
-/// // x_3 = a_2 a_1² a_0⁴ x_0⁸
-/// assert_eq!(ct, 8.0 * 5.0 * 9.0 * 16.0 * 0.5_f64.powi(7));
-/// ```
-///
-/// # Panics
-/// If [`start`] did not prepare the words.
-pub fn next(words: &mut [i64]) -> Action {
-    match words[KIND] {
-        SEGMENTS => next_of_segments(words),
-        REVOLVE => next_of_revolve(words),
-        kind => panic!("no controller was started in these words: kind {kind}"),
-    }
-}
-
-/// Keep all (one segment) and periodic: the sweep snapshots the start of every segment but the last, which it tapes; then segment by
-/// segment from the last: reverse, restore the one before, tape it.
-fn next_of_segments(words: &mut [i64]) -> Action {
-    let (period, working, end) = (words[SIZE], words[WORKING], words[END]);
-    if end == 0 || words[TAPED] == 1 {
-        if words[TURN] == 1 {
-            words[TURN] = 0;
-            return Action::Turn;
-        }
-        if end == 0 {
-            return Action::Done;
-        }
-    }
-    // The segment that ends at `end` starts at the largest multiple of the period below it.
-    let segment = (end - 1) / period;
-    let from = segment * period;
-    if words[TAPED] == 1 {
-        words[TAPED] = 0;
-        words[END] = from;
-        words[WORKING] = LOST;
-        Action::Reverse { from: count(from), to: count(end), row: 0 }
-    } else if working == LOST {
-        words[WORKING] = from;
-        Action::Restore { slot: count(segment), step: count(from) }
-    } else if working == from {
-        words[TAPED] = 1;
-        words[WORKING] = end;
-        Action::Tape { from: count(from), to: count(end), row: 0 }
-    } else if words[TOP] < working / period {
-        words[TOP] = working / period;
-        Action::Snapshot { slot: count(words[TOP]), step: count(working) }
-    } else {
-        words[WORKING] = working + period;
-        Action::Advance { from: count(working), to: count(working + period) }
-    }
+    let needed = slots.saturating_add(STACK as i64);
+    assert!(words.len() as i64 >= needed, "a controller with {slots} slots needs {needed} words, not {}", words.len());
+    // The rest of the program is one more step after the loop: it is the one that is turned first.
+    words[..=STACK].copy_from_slice(&[REVOLVE, slots, turn, 0, last + turn, 0, state_bytes as i64, 0]);
 }
 
 /// Griewank and Walther 2000, with the recursion unrolled: the slots are a stack, the newest on top, and
@@ -163,11 +267,13 @@ fn next_of_segments(words: &mut [i64]) -> Action {
 fn next_of_revolve(words: &mut [i64]) -> Action {
     let (slots, working, end, top) = (words[SIZE], words[WORKING], words[END], words[TOP]);
     let stored = words[STACK + top as usize];
+    let place = |slot: i64| (slot > 0).then(|| count((slot - 1) * words[STATE]));
     if end == 0 {
         Action::Done
     } else if working == LOST {
+        let at = place(top);
         words[WORKING] = stored;
-        Action::Restore { slot: count(top), step: count(stored) }
+        Action::Restore { at, step: count(stored) }
     } else if end - working == 1 {
         words[WORKING] = LOST;
         words[END] = working;
@@ -185,14 +291,15 @@ fn next_of_revolve(words: &mut [i64]) -> Action {
         words[WORKING] = to;
         Action::Advance { from: count(working), to: count(to) }
     } else {
+        let at = place(top + 1).expect("a slot above the first");
         words[TOP] = top + 1;
         words[STACK + top as usize + 1] = working;
-        Action::Snapshot { slot: count(top + 1), step: count(working) }
+        Action::Snapshot { at, step: count(working) }
     }
 }
 
-/// A word that is a number of steps, slots or segments.
+/// A word that is a number of steps, slots or bytes.
 fn count(word: i64) -> u64 {
-    debug_assert!(word >= 0, "the words count steps, slots and segments");
+    debug_assert!(word >= 0, "the words count steps, slots and bytes");
     word as u64
 }

@@ -8,41 +8,36 @@
 //! What a driver keeps:
 //!
 //! * the *working buffer*, one state; it holds `x_0` at the start;
-//! * *slots*: slot 0 is `x_0` itself, the loop's own start value, which exists anyway and is never written; slots `1..` are copies;
-//! * a *tape* of rows, each the record of one step.
+//! * `x_0` itself, the loop's own start value, which exists anyway and is never written;
+//! * a *pool* of bytes, in which states and records of steps lie one above the other.
 
 pub mod binomial;
 mod controller;
 mod counts;
 pub mod online;
+mod recipe;
 
-pub use controller::{next, start};
-pub use counts::{Counts, counts, forward_steps, slots, tape_rows};
+pub use controller::{next, start, start_recipe, start_revolve};
+pub use counts::{Counts, counts, slots};
+pub use recipe::{Part, PartId, Recipe, Uses};
 
 use std::fmt;
+use std::sync::Arc;
 
 /// What is held of a loop's forward execution until its reversal.
-///
-/// ```
-/// use retrograd_compiler::plan::schedule::Schedule;
-/// assert_eq!(Schedule::KeepAll.to_string(), "keep all");
-/// assert_eq!(Schedule::Periodic { period: 32 }.to_string(), "every 32 steps");
-/// assert_eq!(Schedule::Revolve { slots: 18 }.to_string(), "revolve with 18 slots");
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Schedule {
-    /// Every step is recorded in its own tape row and executed once.
-    KeepAll,
-    /// The state before every `period`-th step is held; between two of them the steps are recorded when they are to be reversed.
-    /// The last segment is recorded at once, so that its start needs no slot.
-    Periodic {
-        /// Steps from one held state to the next, at least 1.
-        period: u64,
-    },
-    /// The fewest forward executions that `slots` held states allow: the binomial schedule of Griewank and Walther.
+    /// Nothing: the steps are reversed from what is at hand.
+    Nothing,
+    /// What was worked out for a number of steps that is known.
+    Recipe(Arc<Recipe>),
+    /// The fewest forward executions that `slots` held states allow, for any number of steps: the binomial schedule of Griewank and
+    /// Walther.
     Revolve {
-        /// Held states, at least 1: slot 0 counts, so `slots: 1` copies nothing.
+        /// Held states, at least 1: `x_0` counts, so `slots: 1` copies nothing.
         slots: u64,
+        /// Bytes of a held state.
+        state_bytes: u64,
     },
 }
 
@@ -65,37 +60,41 @@ pub enum Action {
         /// One past the last step.
         to: u64,
     },
-    /// Copy the working buffer, which holds `x_step`, into `slot`, which is never 0.
+    /// Copy the working buffer, which holds `x_step`, into the pool.
     Snapshot {
-        /// Where to.
-        slot: u64,
+        /// Where to, in bytes.
+        at: u64,
         /// The step that starts from this state.
         step: u64,
     },
-    /// Copy `slot`, which holds `x_step`, into the working buffer; slot 0 is the loop's start value.
+    /// Copy `x_step` into the working buffer.
     Restore {
-        /// Where from.
-        slot: u64,
+        /// Where from, in bytes; none is the loop's start value.
+        at: Option<u64>,
         /// The step that starts from this state.
         step: u64,
     },
-    /// Execute the steps `from..to` and record step `k` in tape row `row + (k - from)`. The working buffer goes from `x_from` to `x_to`.
+    /// Execute the steps `from..to` and record them one after the other. The working buffer goes from `x_from` to `x_to`.
     Tape {
         /// First step.
         from: u64,
         /// One past the last step.
         to: u64,
-        /// Tape row of the first step.
-        row: u64,
+        /// Where the first record goes, in bytes.
+        at: u64,
+        /// What is kept of each.
+        choice: u64,
     },
-    /// Reverse the steps `to-1` down to `from`, step `k` by its record in row `row + (k - from)`. The working buffer is undefined after.
+    /// Reverse the steps `to-1` down to `from` by their records. The working buffer is undefined after.
     Reverse {
         /// Last step to be reversed.
         from: u64,
         /// One past the first step to be reversed.
         to: u64,
-        /// Tape row of step `from`.
-        row: u64,
+        /// Where the record of step `from` is, in bytes.
+        at: u64,
+        /// What was kept of each.
+        choice: u64,
     },
     /// Execute and reverse one step at once, from the working buffer, which holds `x_step` and is undefined after.
     Turnback {
@@ -110,56 +109,52 @@ pub enum Action {
 }
 
 impl Schedule {
+    /// A schedule by a recipe.
+    pub fn of(recipe: Recipe) -> Schedule {
+        Schedule::Recipe(Arc::new(recipe))
+    }
+
     /// How many words of controller state [`start`] needs, whatever the number of steps.
     ///
     /// ```
     /// use retrograd_compiler::plan::schedule::Schedule;
-    /// let one = Schedule::Revolve { slots: 1 }.words();
-    /// assert_eq!(Schedule::Revolve { slots: 18 }.words(), one + 17);
+    /// let one = Schedule::Revolve { slots: 1, state_bytes: 8 }.words();
+    /// assert_eq!(Schedule::Revolve { slots: 18, state_bytes: 8 }.words(), one + 17);
     /// ```
     pub fn words(&self) -> usize {
         controller::words(self)
     }
-}
 
-impl Schedule {
-    /// Whether steps are reversed from a tape; else from the state before them.
-    pub fn tapes(self) -> bool {
+    /// What [`next`] reads besides the words: the recipe; empty where none is needed.
+    pub fn table(&self) -> Vec<i64> {
         match self {
-            Schedule::KeepAll | Schedule::Periodic { .. } => true,
-            Schedule::Revolve { .. } => false,
+            Schedule::Recipe(recipe) => recipe.table(),
+            Schedule::Nothing | Schedule::Revolve { .. } => vec![],
         }
     }
 
-    /// Whether the first sweep runs steps without recording them.
-    pub fn advances(self) -> bool {
+    /// Bytes of the pool at its fullest, for a number of steps that may be known.
+    pub fn pool_bytes(&self, sweep: Sweep, n: Option<u64>) -> u64 {
         match self {
-            Schedule::Revolve { .. } | Schedule::Periodic { .. } => true,
-            Schedule::KeepAll => false,
+            Schedule::Nothing => 0,
+            Schedule::Recipe(recipe) => recipe.pool_bytes(),
+            Schedule::Revolve { slots: most, state_bytes } => {
+                let used = n.map_or(*most, |n| slots(*most, sweep, n));
+                (used - 1).saturating_mul(*state_bytes)
+            }
         }
     }
 
-    /// Whether the reversal runs steps without recording them.
-    pub fn advances_in_reversal(self, sweep: Sweep) -> bool {
-        match (self, sweep) {
-            (Schedule::Revolve { .. }, _) | (Schedule::Periodic { .. }, Sweep::Alone) => true,
-            (Schedule::KeepAll, _) | (Schedule::Periodic { .. }, Sweep::Paired) => false,
-        }
-    }
-
-    /// Whether the reversal records steps.
-    pub fn tapes_in_reversal(self, sweep: Sweep) -> bool {
-        match (self, sweep) {
-            (Schedule::Periodic { .. }, _) | (Schedule::KeepAll, Sweep::Alone) => true,
-            (Schedule::KeepAll, Sweep::Paired) | (Schedule::Revolve { .. }, _) => false,
-        }
-    }
-
-    /// Slots that a loop of unknown length can use.
-    pub fn slots_at_most(self) -> u64 {
+    /// Actions of the first sweep, and of the reversal.
+    pub fn uses(&self) -> [Uses; 2] {
         match self {
-            Schedule::Revolve { slots } => slots,
-            Schedule::Periodic { .. } | Schedule::KeepAll => 1,
+            Schedule::Nothing => Default::default(),
+            Schedule::Recipe(recipe) => recipe.uses(),
+            Schedule::Revolve { .. } => {
+                let sweep = Uses { advance: true, snapshot: true, ..Uses::default() };
+                let reversal = Uses { restore: true, turnback: true, ..sweep.clone() };
+                [sweep, reversal]
+            }
         }
     }
 }
@@ -167,11 +162,41 @@ impl Schedule {
 impl fmt::Display for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Schedule::KeepAll => write!(f, "keep all"),
-            Schedule::Periodic { period: 1 } => write!(f, "every step"),
-            Schedule::Periodic { period } => write!(f, "every {period} steps"),
-            Schedule::Revolve { slots: 1 } => write!(f, "revolve with 1 slot"),
-            Schedule::Revolve { slots } => write!(f, "revolve with {slots} slots"),
+            Schedule::Nothing => write!(f, "keep nothing"),
+            Schedule::Recipe(recipe) => write!(f, "{recipe}"),
+            Schedule::Revolve { slots: 1, .. } => write!(f, "replay from the start"),
+            Schedule::Revolve { slots, .. } => write!(f, "revolve with {slots} slots"),
         }
+    }
+}
+
+/// In words: what the parts from the root to the end say, and what is left to the recurrences.
+impl fmt::Display for Recipe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(root) = self.root else { return write!(f, "nothing to do") };
+        match self.parts[root as usize] {
+            Part::End => write!(f, "nothing to do"),
+            Part::Turnback => write!(f, "turn back the only step"),
+            Part::Tape { steps, .. } if steps == self.steps => write!(f, "keep all"),
+            Part::Hold { times, advance: 1, right, left } if self.is_periodic(times, 1, right, left) => write!(f, "every step"),
+            Part::Hold { times, advance, right, left } if self.is_periodic(times, advance, right, left) => {
+                write!(f, "every {advance} steps")
+            }
+            Part::Tape { .. } | Part::Hold { .. } => {
+                let counts = self.counts();
+                write!(f, "states and records mixed: {} steps recorded, {} turned back, ", counts.taped, counts.turnbacks)?;
+                write!(f, "{} states held, {} steps run again", counts.snapshots, counts.forward_steps() - u128::from(self.steps))
+            }
+        }
+    }
+}
+
+impl Recipe {
+    fn is_periodic(&self, times: u64, advance: u64, right: PartId, left: PartId) -> bool {
+        let taped = |part: PartId| match self.parts[part as usize] {
+            Part::Tape { steps, .. } => steps,
+            Part::Turnback | Part::End | Part::Hold { .. } => 0,
+        };
+        taped(left) == advance && taped(right) == self.steps - times * advance
     }
 }

@@ -1,9 +1,9 @@
 //! Keep every residual of every step.
 
-use super::{Strategy, each, known_count};
+use super::{Strategy, known_count};
 use crate::ir::Error;
-use crate::plan::schedule::Schedule;
-use crate::plan::{Decision, Facts, LoopDecision, Tape};
+use crate::plan::share::share;
+use crate::plan::{Decision, Facts};
 
 /// Every residual of every step is kept; every step runs once.
 #[derive(Clone, Copy, Debug)]
@@ -14,10 +14,13 @@ impl Strategy for KeepAll {
         "keep_all"
     }
 
-    fn decide(&self, facts: &Facts, spare: Option<u64>) -> Result<Decision, Error> {
-        each(facts, spare, |facts, _| {
-            known_count(facts, self.name())?;
-            Ok(LoopDecision { schedule: Schedule::KeepAll, tape: Tape::Residuals })
+    fn decide(&self, facts: &Facts, _: Option<u64>) -> Result<Decision, Error> {
+        share(facts, None, &|inside, _| {
+            if inside.facts.keeps_nothing() {
+                return Ok(inside.nothing());
+            }
+            let (count, choice) = (known_count(inside.facts, self.name())?, inside.facts.everything());
+            Ok(inside.met(|sweep| inside.periodic(choice.sweep(sweep), choice, count.max(1), count)))
         })
     }
 }

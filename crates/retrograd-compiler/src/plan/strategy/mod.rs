@@ -1,18 +1,22 @@
-//! Strategies: facts and spare bytes in, a decision out. A new one is a file and a line of the table.
+//! Strategies: facts and room in, a decision out. A new one is a file and a line of the table.
 
 mod auto;
 mod keep_all;
 mod periodic;
+mod recompute_all;
 mod revolve;
+mod user;
 
 pub use auto::Auto;
 pub use keep_all::KeepAll;
 pub use periodic::Periodic;
+pub use recompute_all::RecomputeAll;
 pub use revolve::Revolve;
+pub use user::{LoopFate, User};
 
 use std::sync::Arc;
 
-use super::{Decision, Facts, LoopDecision, LoopFacts};
+use super::{Decision, Facts, Fate, LoopFacts};
 use crate::ir::{Error, ErrorKind};
 
 /// Decides the schedule of every loop. It only decides; `place` applies.
@@ -20,29 +24,31 @@ pub trait Strategy: std::fmt::Debug + Send + Sync {
     /// Name in options and plans.
     fn name(&self) -> &'static str;
 
-    /// The fastest decision of this strategy that needs at most `spare` bytes more than its smallest one; `None` is no limit.
-    fn decide(&self, facts: &Facts, spare: Option<u64>) -> Result<Decision, Error>;
+    /// The fastest decision of this strategy whose pools and controllers take at most `room` bytes, or its smallest where none fits;
+    /// `None` is no limit.
+    fn decide(&self, facts: &Facts, room: Option<u64>) -> Result<Decision, Error>;
+
+    /// What is decided beforehand about a value, by what makes it and its line, such as `sin at model.py:12`.
+    fn fate(&self, _origin: &str) -> Option<Fate> {
+        None
+    }
 }
 
 /// All strategies, with their parameters left to them; the first is the default.
-pub fn all() -> [Arc<dyn Strategy>; 4] {
-    [Arc::new(Auto), Arc::new(KeepAll), Arc::new(Periodic { period: None }), Arc::new(Revolve)]
+pub fn all() -> [Arc<dyn Strategy>; 6] {
+    [
+        Arc::new(Auto),
+        Arc::new(KeepAll),
+        Arc::new(RecomputeAll),
+        Arc::new(Periodic { period: None }),
+        Arc::new(Revolve),
+        Arc::new(User::default()),
+    ]
 }
 
 /// The strategy of that name.
 pub fn find(name: &str) -> Option<Arc<dyn Strategy>> {
     all().into_iter().find(|strategy| strategy.name() == name)
-}
-
-/// One decision per loop, each with an equal share of the spare bytes.
-fn each(
-    facts: &Facts,
-    spare: Option<u64>,
-    decide: impl Fn(&LoopFacts, Option<u64>) -> Result<LoopDecision, Error>,
-) -> Result<Decision, Error> {
-    let share = spare.map(|bytes| bytes / (facts.loops.len() as u64).max(1));
-    let loops = facts.loops.iter().map(|facts| Ok((facts.bwd, decide(facts, share)?))).collect::<Result<_, Error>>()?;
-    Ok(Decision { loops })
 }
 
 /// The count of a loop, for strategies that must know it before the run.

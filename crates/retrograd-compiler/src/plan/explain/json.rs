@@ -1,0 +1,99 @@
+//! A Plan as JSON, for programs that read it.
+
+use std::fmt::Write;
+
+use super::{CurvePoint, LoopReport, ResidualReport};
+use crate::plan::Plan;
+use crate::plan::schedule::Sweep;
+
+impl Plan {
+    /// The whole plan as JSON: peak and its parts, work and its bound, every loop with its schedule, every value that could be kept.
+    pub fn to_json(&self) -> String {
+        let peak = self.peak().into_iter().map(|(what, bytes)| object(&[("what", text(&what)), ("bytes", bytes.to_string())]));
+        let fields = [
+            ("strategy", text(self.strategy)),
+            ("budget", self.budget.map_or("null".into(), |budget| budget.to_string())),
+            ("bytes_peak", self.bytes_peak.to_string()),
+            ("peak", list(peak)),
+            ("work", self.decision.work.to_string()),
+            ("work_bound", self.work_bound().to_string()),
+            ("loops", list(self.reports().iter().map(loop_json))),
+        ];
+        object(&fields) + "\n"
+    }
+}
+
+/// A curve as JSON.
+pub(super) fn curve(points: &[CurvePoint]) -> String {
+    let point = |point: &CurvePoint| {
+        let chosen = if point.chosen { "true" } else { "false" };
+        object(&[("bytes", point.bytes.to_string()), ("work", point.work.to_string()), ("chosen", chosen.into())])
+    };
+    list(points.iter().map(point)) + "\n"
+}
+
+fn loop_json(report: &LoopReport) -> String {
+    let number = |number: Option<u128>| number.map_or("null".into(), |number| number.to_string());
+    let sweep = match report.sweep {
+        Sweep::Paired => "paired",
+        Sweep::Alone => "alone",
+    };
+    let counts = |count: fn(&crate::plan::schedule::Counts) -> u128| number(report.counts.as_ref().map(count));
+    object(&[
+        ("line", text(&report.pos.to_string())),
+        ("depth", report.depth.to_string()),
+        ("steps", number(report.steps.map(u128::from))),
+        ("schedule", text(&report.schedule)),
+        ("sweep", text(sweep)),
+        ("state_bytes", report.state_bytes.to_string()),
+        ("record_bytes", list(report.record_bytes.iter().map(u64::to_string))),
+        ("pool_bytes", report.pool_bytes.to_string()),
+        ("forward_steps", counts(|counts| counts.forward_steps())),
+        ("advances", counts(|counts| counts.advances)),
+        ("taped", counts(|counts| counts.taped)),
+        ("turnbacks", counts(|counts| counts.turnbacks)),
+        ("snapshots", counts(|counts| counts.snapshots)),
+        ("residuals", list(report.residuals.iter().map(residual_json))),
+    ])
+}
+
+fn residual_json(residual: &ResidualReport) -> String {
+    object(&[
+        ("type", text(&residual.ty.to_string())),
+        ("origin", text(&residual.origin)),
+        ("bytes", residual.bytes.to_string()),
+        ("fate", text(residual.fate)),
+    ])
+}
+
+fn object(fields: &[(&str, String)]) -> String {
+    let fields: Vec<String> = fields.iter().map(|(name, value)| format!("{}: {value}", text(name))).collect();
+    format!("{{{}}}", fields.join(", "))
+}
+
+fn list(items: impl Iterator<Item = String>) -> String {
+    format!("[{}]", items.collect::<Vec<_>>().join(", "))
+}
+
+fn text(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            c if (c as u32) < 0x20 => write!(quoted, "\\u{:04x}", c as u32).expect("a String takes everything"),
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_escaped() {
+        assert_eq!(text("a \"b\" \\ \n"), r#""a \"b\" \\ \u000a""#);
+    }
+}

@@ -1,0 +1,324 @@
+//! The fastest way to reverse one loop in so many bytes.
+//!
+//! A loop that is short for its memory is left to the recurrences, whose time grows with the square of its length. A long one has closed
+//! forms: Revolve where little fits, and where much fits, held states with the records of one segment at a time. Whatever is the fastest
+//! is taken; all of them are exact about their bytes.
+
+use super::facts::{ChoiceFacts, LoopFacts, UNKNOWN_STEPS};
+use super::optimal::{Alone, Choice, Paired, Place, Steps};
+use super::schedule::{Recipe, Schedule, Sweep, counts, slots};
+use super::{Cut, LoopDecision, Way};
+
+/// Work of asking for an action and branching to it, in additions.
+const ACTION: u64 = 25;
+
+/// A cell of a table with few splits takes about as long as so many splits.
+const QUICK: u64 = 40;
+
+/// Slots of a loop whose length is known only at run time, when there is no budget: up to 170,000 steps run at most three times again.
+const SLOTS_WITHOUT_BUDGET: u64 = 100;
+
+/// A decision with what it takes.
+#[derive(Clone, Debug)]
+pub(super) struct Fitted {
+    pub(super) decision: LoopDecision,
+    /// Bytes of pool and controller.
+    pub(super) bytes: u64,
+    /// Work of one execution besides the program's own loop.
+    pub(super) work: u128,
+}
+
+/// A loop with the work of what is inside its steps.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Inside<'f> {
+    pub(super) facts: &'f LoopFacts,
+    /// Work of unwinds inside a step forwards.
+    pub(super) forward: u64,
+    /// Work of unwinds inside a step backwards.
+    pub(super) backward: u64,
+    /// Cells that a table may take time for: steps squared times units.
+    pub(super) cells: u64,
+}
+
+/// A sweep, and what can be recorded with it.
+struct Records<'f> {
+    sweep: Sweep,
+    choices: Vec<&'f ChoiceFacts>,
+    count: u64,
+}
+
+impl<'f> Inside<'f> {
+    /// The fastest decision in so many bytes; `None` is no limit. The one of the fewest bytes, where nothing fits.
+    pub(super) fn fit(self, bytes: Option<u64>) -> Fitted {
+        self.met(|sweep| self.fastest(sweep, bytes))
+    }
+
+    /// A way for every sweep that the loop is met with; bytes are those of the larger, work is that of the usual one.
+    pub(super) fn met(self, way: impl Fn(Sweep) -> Fitted) -> Fitted {
+        let mut all = self.facts.sweeps.iter().map(|sweep| way(*sweep));
+        let mut fitted = all.next().expect("a loop is met somewhere");
+        for other in all {
+            fitted.bytes = fitted.bytes.max(other.bytes);
+            let new = other.decision.ways.into_iter().filter(|way| fitted.decision.way(way.sweep).is_none()).collect::<Vec<_>>();
+            fitted.decision.ways.extend(new);
+        }
+        fitted
+    }
+
+    fn fastest(self, sweep: Sweep, bytes: Option<u64>) -> Fitted {
+        if self.facts.keeps_nothing() {
+            return self.nothing();
+        }
+        let Some(count) = self.facts.count else { return self.revolve(sweep, bytes) };
+        let mut found = vec![];
+        for way in self.records(sweep, count) {
+            found.push(self.revolve(way.sweep, bytes));
+            found.extend((0..way.choices.len()).filter_map(|choice| self.segments(&way, choice, bytes)));
+            found.extend((1..way.choices.len()).filter_map(|choice| self.two_choices(&way, choice, bytes)));
+            found.extend(self.table(&way, bytes));
+        }
+        let fits = |fitted: &&Fitted| bytes.is_none_or(|bytes| fitted.bytes <= bytes);
+        let best = found.iter().filter(fits).min_by_key(|fitted| (fitted.work, fitted.bytes));
+        best.or(found.iter().min_by_key(|fitted| fitted.bytes)).expect("every loop can be replayed from its start").clone()
+    }
+
+    /// Where not every choice can be recorded in the program's own loop, to stand alone may be better.
+    fn records(self, sweep: Sweep, count: u64) -> Vec<Records<'f>> {
+        let choices = |keep: fn(&ChoiceFacts) -> bool| self.facts.choices.iter().filter(|choice| keep(choice)).collect::<Vec<_>>();
+        let alone = Records { sweep: Sweep::Alone, choices: choices(|_| true), count };
+        match sweep {
+            Sweep::Alone => vec![alone],
+            Sweep::Paired => {
+                let paired = Records { sweep: Sweep::Paired, choices: choices(|choice| choice.in_sweep), count };
+                if paired.choices.len() == alone.choices.len() { vec![paired] } else { vec![paired, alone] }
+            }
+        }
+    }
+
+    /// Steps are reversed from what is at hand.
+    pub(super) fn nothing(self) -> Fitted {
+        let choice = self.facts.choices.iter().find(|choice| choice.cut.kept.is_empty()).expect("some choice keeps nothing");
+        let way = Way { schedule: Schedule::Nothing, sweep: Sweep::Alone, cuts: vec![choice.cut.clone()] };
+        let count = self.facts.count.unwrap_or(UNKNOWN_STEPS);
+        Fitted {
+            decision: LoopDecision { ways: vec![way] },
+            bytes: 0,
+            work: u128::from(count) * u128::from(choice.cost_reverse + self.backward),
+        }
+    }
+
+    /// As many held states as fit.
+    pub(super) fn revolve(self, sweep: Sweep, bytes: Option<u64>) -> Fitted {
+        if self.facts.keeps_nothing() {
+            return self.nothing();
+        }
+        let state_bytes = self.facts.state_bytes;
+        // The first slot is the start value; each further one costs a state and a word of the controller.
+        let one = Schedule::Revolve { slots: 1, state_bytes }.words() as u64 * 8;
+        let fit = bytes.map_or(SLOTS_WITHOUT_BUDGET, |bytes| 1 + bytes.saturating_sub(one) / (state_bytes + 8));
+        let count = self.facts.count.unwrap_or(UNKNOWN_STEPS);
+        let used = match self.facts.count {
+            None => fit.min(1 << 20),
+            Some(count) if bytes.is_none() => slots(count.max(1), sweep, count),
+            Some(count) => slots(fit, sweep, count),
+        };
+        let schedule = Schedule::Revolve { slots: used, state_bytes };
+        let counts = counts(&schedule, sweep, count);
+        let work = counts.advances * u128::from(self.advance())
+            + counts.turnbacks * u128::from(self.turn())
+            + counts.restores * u128::from(self.hold());
+        self.fitted(schedule, sweep, vec![], work - self.own(sweep, count))
+    }
+
+    /// Every step is recorded by one choice.
+    pub(super) fn periodic(self, sweep: Sweep, choice: &ChoiceFacts, period: u64, count: u64) -> Fitted {
+        let recipe = Recipe::periodic(period, count, sweep, self.facts.state_bytes, choice.bytes);
+        let counts = recipe.counts();
+        let work = counts.advances * u128::from(self.advance())
+            + counts.taped * u128::from(self.record(choice) + self.reverse(choice))
+            + counts.restores * u128::from(self.hold());
+        let cuts = vec![choice.cut.clone()];
+        self.fitted(Schedule::of(recipe), sweep, cuts, work - self.own(sweep, count))
+    }
+
+    fn advance(self) -> u64 {
+        self.facts.cost_forward + self.forward
+    }
+
+    fn turn(self) -> u64 {
+        self.facts.cost_turnback + self.backward + ACTION
+    }
+
+    fn record(self, choice: &ChoiceFacts) -> u64 {
+        choice.cost_forward + self.forward
+    }
+
+    fn reverse(self, choice: &ChoiceFacts) -> u64 {
+        choice.cost_reverse + self.backward
+    }
+
+    /// A state is written, read, and asked for twice.
+    fn hold(self) -> u64 {
+        2 * ACTION + self.facts.state_bytes / 4
+    }
+
+    /// Work of the program's own loop, which is no work of its reversal.
+    fn own(self, sweep: Sweep, count: u64) -> u128 {
+        match sweep {
+            Sweep::Paired => u128::from(count) * u128::from(self.advance()),
+            Sweep::Alone => 0,
+        }
+    }
+
+    fn fitted(self, schedule: Schedule, sweep: Sweep, cuts: Vec<Cut>, work: u128) -> Fitted {
+        let bytes = schedule.pool_bytes(sweep, self.facts.count) + 8 * schedule.words() as u64;
+        Fitted { decision: LoopDecision { ways: vec![Way { schedule, sweep, cuts }] }, bytes, work }
+    }
+
+    fn recipe(self, way: &Records<'f>, recipe: Recipe, work: u128) -> Fitted {
+        let cuts = way.choices.iter().map(|choice| choice.cut.clone()).collect();
+        self.fitted(Schedule::of(recipe), way.sweep, cuts, work - self.own(way.sweep, way.count))
+    }
+
+    fn record_bytes(way: &Records<'f>) -> Vec<u64> {
+        way.choices.iter().map(|choice| choice.bytes).collect()
+    }
+
+    /// Held states, and records of one segment at a time: segment k has what k - 1 held states leave, the last is recorded in the sweep.
+    /// No step runs more than twice.
+    fn segments(self, way: &Records<'f>, number: usize, bytes: Option<u64>) -> Option<Fitted> {
+        let (choice, state) = (way.choices[number], self.facts.state_bytes);
+        let record = choice.bytes.max(1);
+        let mut room = bytes.map_or(u64::MAX, |bytes| bytes.saturating_sub(8 * 11));
+        for _ in 0..4 {
+            let rows = |held: u64| room.saturating_sub(held.saturating_mul(state)) / record;
+            let mut lengths: Vec<u64> = vec![];
+            let (mut covered, mut last) = (0u64, rows(0).min(way.count));
+            while covered.saturating_add(last) < way.count {
+                let held = lengths.len() as u64;
+                let length = rows(held.saturating_sub(1)).min(way.count - covered);
+                last = rows(held).min(way.count - covered - length);
+                // More held states leave less and less for records.
+                if length == 0 || lengths.len() > 20_000 || (last == 0 && covered + length < way.count) {
+                    return None;
+                }
+                lengths.push(length);
+                covered += length;
+            }
+            // The last held segments are as short as the others leave them.
+            if covered + last > way.count {
+                let spare = covered + last - way.count;
+                let shorter = lengths.pop()? - spare;
+                covered = way.count - last;
+                lengths.push(shorter);
+            }
+            if last == 0 && way.sweep == Sweep::Alone {
+                return None;
+            }
+            lengths.retain(|length| *length > 0);
+            let again = u128::from(covered) * u128::from(self.advance()) + lengths.len() as u128 * u128::from(self.hold());
+            let once = u128::from(way.count) * u128::from(self.record(choice) + self.reverse(choice));
+            let recipe = Recipe::segments(&lengths, last, way.sweep, state, Self::record_bytes(way), number as u32);
+            let fitted = self.recipe(way, recipe, again + once);
+            match bytes.and_then(|bytes| fitted.bytes.checked_sub(bytes)).filter(|over| *over > 0) {
+                None => return Some(fitted),
+                Some(over) => room = room.saturating_sub(over),
+            }
+        }
+        None
+    }
+
+    /// Every step is recorded: as many as fit by the dearer choice before this one, the others by this one.
+    fn two_choices(self, way: &Records<'f>, number: usize, bytes: Option<u64>) -> Option<Fitted> {
+        let (large, small) = (way.choices[number - 1], way.choices[number]);
+        let room = bytes?.checked_sub(8 * 15)?;
+        let spare = room.checked_sub(way.count.checked_mul(small.bytes)?)?;
+        let many = (spare / large.bytes.checked_sub(small.bytes).filter(|more| *more > 0)?).min(way.count);
+        let work = |steps: u64, choice: &ChoiceFacts| u128::from(steps) * u128::from(self.record(choice) + self.reverse(choice));
+        let few = way.count - many;
+        let (first, second) = ((many, number as u32 - 1), (few, number as u32));
+        let recipe = Recipe::two_choices(first, second, way.sweep, self.facts.state_bytes, Self::record_bytes(way));
+        Some(self.recipe(way, recipe, work(many, large) + work(few, small)))
+    }
+
+    /// What the recurrences say, where they can be asked in time.
+    fn table(self, way: &Records<'f>, bytes: Option<u64>) -> Option<Fitted> {
+        let state = self.facts.state_bytes.max(1);
+        let sizes = way.choices.iter().map(|choice| choice.bytes.max(1));
+        let exact = sizes.clone().fold(state, greatest_common_divisor);
+        let (least, largest) = (sizes.clone().fold(state, u64::min), sizes.fold(state, u64::max));
+        let room = bytes.unwrap_or(u64::MAX).min(way.count.saturating_mul(largest));
+        // A few splits for every length are tried where there is no time for all.
+        let units = self.cells / (way.count.checked_mul(QUICK)?).max(1);
+        let unit = if room / exact <= units { exact } else { room.div_ceil(units.max(1)) };
+        // What is smaller than a unit would be rounded to one, and little would fit.
+        if way.count == 0 || unit > least.max(exact) {
+            return None;
+        }
+        let steps = self.steps(way, unit, state)?;
+        let (count, units) = (way.count as usize, (room / unit) as usize);
+        let all = way.count.saturating_mul(way.count).saturating_mul(units as u64 + 1) <= self.cells;
+        let alone = if all { Alone::new(&steps.costs, count, units) } else { Alone::quick(&steps.costs, count, units) };
+        let paired = (way.sweep == Sweep::Paired).then(|| Paired::new(&alone, count, units, 0));
+        let mut units = units;
+        loop {
+            let (recipe, work) = self.extract(way, &alone, paired.as_ref(), units)?;
+            let work = (u128::from(work) << steps.shift).max(self.own(way.sweep, way.count));
+            let found = self.recipe(way, recipe, work);
+            // Pool and controller share the bytes; how deep the controller is, the recipe says.
+            match bytes.and_then(|bytes| found.bytes.checked_sub(bytes)).filter(|over| *over > 0) {
+                None => return Some(found),
+                Some(over) => units = units.checked_sub(over.div_ceil(unit) as usize)?,
+            }
+        }
+    }
+
+    /// The recipe of the least work in so many units of tables.
+    fn extract(self, way: &Records<'f>, alone: &Alone<'_>, paired: Option<&Paired<'_>>, units: usize) -> Option<(Recipe, u64)> {
+        let (count, state, records) = (way.count as usize, self.facts.state_bytes, Self::record_bytes(way));
+        Some(match paired {
+            None => {
+                let work = alone.work(Place::First, count, units)?;
+                (Recipe::alone(alone, way.count, units, state, records), work)
+            }
+            Some(paired) => {
+                let work = paired.work(Place::First, count, units)?;
+                (Recipe::paired(alone, paired, way.count, units, state, records), work)
+            }
+        })
+    }
+
+    /// The loop as the recurrences see it; work is shifted so that it fits.
+    fn steps(self, way: &Records<'f>, unit: u64, state: u64) -> Option<Shifted> {
+        let dearest =
+            [self.turn(), self.advance(), self.hold()].into_iter().chain(way.choices.iter().map(|c| self.record(c).max(self.reverse(c))));
+        let most = u128::from(dearest.max()?) * u128::from(way.count) * u128::from(way.count);
+        let shift = (128 - most.leading_zeros()).saturating_sub(58);
+        let costs = Steps {
+            start: 0,
+            state: state.div_ceil(unit) as usize,
+            advance: self.advance() >> shift,
+            hold: self.hold() >> shift,
+            turn: vec![self.turn() >> shift],
+            choices: way.choices.iter().map(|choice| self.choice(choice, unit, shift)).collect(),
+        };
+        Some(Shifted { costs, shift })
+    }
+
+    fn choice(self, choice: &ChoiceFacts, unit: u64, shift: u32) -> Choice {
+        Choice {
+            units: choice.bytes.max(1).div_ceil(unit) as usize,
+            forward: self.record(choice) >> shift,
+            reverse: vec![self.reverse(choice) >> shift],
+        }
+    }
+}
+
+struct Shifted {
+    costs: Steps,
+    shift: u32,
+}
+
+fn greatest_common_divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
+}

@@ -1,0 +1,182 @@
+//! One number of bytes for many loops: how much each gets.
+//!
+//! Every region has a front of points, bytes against work. Loops whose memory lives at the same time add their bytes, those that do not
+//! share them; what is inside a step multiplies. A loop's points are made by a fit, so that any strategy can share.
+
+use std::collections::BTreeMap;
+
+use super::facts::{Facts, Region};
+use super::fit::{Fitted, Inside};
+use super::schedule::Sweep;
+use super::{Decision, LoopFacts};
+use crate::ir::Error;
+
+/// Makes the decision for one loop in so many bytes.
+pub(super) type Fit<'a> = &'a dyn Fn(Inside<'_>, Option<u64>) -> Result<Fitted, Error>;
+
+/// Points of a front, and of an inner front that an outer loop is tried with.
+const POINTS: usize = 24;
+const INNER_POINTS: usize = 4;
+
+/// Cells of tables while the bytes are shared, and when each loop has its own.
+const CELLS_SHARING: u64 = 500_000;
+const CELLS: u64 = 60_000_000;
+
+/// Parts of what there is that a loop is tried with, in 64ths.
+const OFFERS: [u64; 9] = [0, 1, 4, 8, 16, 32, 48, 56, 64];
+
+/// Work and bytes of a region, and how its loops get there.
+#[derive(Clone, Debug, Default)]
+struct Point {
+    bytes: u64,
+    work: u128,
+    loops: BTreeMap<usize, Share>,
+}
+
+/// What one loop got.
+#[derive(Clone, Debug)]
+struct Share {
+    fitted: Fitted,
+    forward: u64,
+    backward: u64,
+}
+
+/// The decision of the least work in so many bytes of pools and controllers; `None` is no limit. Without room for any, the smallest.
+pub(super) fn share(facts: &Facts, room: Option<u64>, fit: Fit<'_>) -> Result<Decision, Error> {
+    let sharing = Sharing { facts, room, fit, alone: facts.loops.len() <= 1 };
+    let front = sharing.front(&facts.root)?;
+    let fits = |point: &&Point| room.is_none_or(|room| point.bytes <= room);
+    let best = front.iter().filter(fits).min_by_key(|point| (point.work, point.bytes));
+    let mut point = best.or(front.iter().min_by_key(|point| point.bytes)).cloned().unwrap_or_default();
+    sharing.spend(&mut point)?;
+    let loops = point.loops.into_iter().map(|(number, share)| (facts.loops[number].bwd, share.fitted.decision)).collect();
+    Ok(Decision { loops, bytes: point.bytes, work: u128::from(facts.cost) + point.work })
+}
+
+struct Sharing<'a> {
+    facts: &'a Facts,
+    room: Option<u64>,
+    fit: Fit<'a>,
+    /// One loop gets everything.
+    alone: bool,
+}
+
+impl Sharing<'_> {
+    fn front(&self, region: &Region) -> Result<Vec<Point>, Error> {
+        match region {
+            Region::Sequence(parts) => self.sequence(parts),
+            Region::Branches(parts) => {
+                let fronts = parts.iter().map(|part| self.front(part)).collect::<Result<Vec<_>, Error>>()?;
+                Ok(fronts.into_iter().fold(vec![Point::default()], |all, front| self.join(&all, &front, u64::max)))
+            }
+            Region::Repeat { times, body } => {
+                let mut front = self.front(body)?;
+                front.iter_mut().for_each(|point| point.work = point.work.saturating_mul(u128::from(*times)));
+                Ok(front)
+            }
+            Region::Unwind(number) => self.unwind(*number),
+        }
+    }
+
+    /// What is paired with a loop of the program lives from there on; the rest comes and goes.
+    fn sequence(&self, parts: &[Region]) -> Result<Vec<Point>, Error> {
+        let (mut lasting, mut passing) = (vec![Point::default()], vec![Point::default()]);
+        for part in parts {
+            let front = self.front(part)?;
+            let paired = matches!(part, Region::Unwind(number) if self.facts.loops[*number].sweeps[0] == Sweep::Paired);
+            if paired {
+                lasting = self.join(&lasting, &front, u64::saturating_add);
+            } else {
+                passing = self.join(&passing, &front, u64::max);
+            }
+        }
+        Ok(self.join(&lasting, &passing, u64::saturating_add))
+    }
+
+    /// Both, with bytes that add up or not.
+    fn join(&self, a: &[Point], b: &[Point], bytes: fn(u64, u64) -> u64) -> Vec<Point> {
+        let pairs = a.iter().flat_map(|a| b.iter().map(move |b| (a, b)));
+        let both = pairs.map(|(a, b)| Point {
+            bytes: bytes(a.bytes, b.bytes),
+            work: a.work.saturating_add(b.work),
+            loops: a.loops.iter().chain(&b.loops).map(|(number, share)| (*number, share.clone())).collect(),
+        });
+        self.best(both.collect(), POINTS)
+    }
+
+    fn unwind(&self, number: usize) -> Result<Vec<Point>, Error> {
+        let facts = &self.facts.loops[number];
+        let (forwards, backwards) = (self.front(&facts.in_body)?, self.front(&facts.in_bwd)?);
+        let mut points = vec![];
+        for forward in self.best(forwards, INNER_POINTS) {
+            for backward in self.best(backwards.clone(), INNER_POINTS) {
+                let inner = forward.bytes.max(backward.bytes);
+                let least = |work: u128| u64::try_from(work).unwrap_or(u64::MAX).min(1 << 50);
+                let (works, loops) = ((least(forward.work), least(backward.work)), forward.loops.iter().chain(&backward.loops));
+                let loops: BTreeMap<usize, Share> = loops.map(|(number, share)| (*number, share.clone())).collect();
+                for offer in self.offers(inner) {
+                    let share = self.fitted(facts, works, offer, CELLS_SHARING)?;
+                    let (bytes, work) = (inner.saturating_add(share.fitted.bytes), share.fitted.work);
+                    let mut loops = loops.clone();
+                    loops.insert(number, share);
+                    points.push(Point { bytes, work, loops });
+                }
+            }
+        }
+        Ok(self.best(points, POINTS))
+    }
+
+    fn fitted(&self, facts: &LoopFacts, (forward, backward): (u64, u64), bytes: Option<u64>, cells: u64) -> Result<Share, Error> {
+        let cells = if self.alone { CELLS } else { cells };
+        let fitted = (self.fit)(Inside { facts, forward, backward, cells }, bytes)?;
+        Ok(Share { fitted, forward, backward })
+    }
+
+    /// What a loop is tried with.
+    fn offers(&self, inner: u64) -> Vec<Option<u64>> {
+        let Some(room) = self.room else { return vec![None] };
+        let left = u128::from(room.saturating_sub(inner));
+        if self.alone {
+            return vec![Some(left as u64)];
+        }
+        let mut offers: Vec<u64> = OFFERS.iter().map(|part| (left * u128::from(*part) / 64) as u64).collect();
+        offers.dedup();
+        offers.into_iter().map(Some).collect()
+    }
+
+    /// The points that no other beats, at most so many, the smallest and the largest among them.
+    fn best(&self, mut points: Vec<Point>, most: usize) -> Vec<Point> {
+        points.sort_by_key(|point| (point.bytes, point.work));
+        let mut front: Vec<Point> = vec![];
+        for point in points {
+            let useful = front.last().is_none_or(|last| point.work < last.work);
+            if useful && (front.is_empty() || self.room.is_none_or(|room| point.bytes <= room)) {
+                front.push(point);
+            }
+        }
+        let (count, last) = (front.len(), front.len().saturating_sub(1));
+        if count <= most {
+            return front;
+        }
+        let chosen: std::collections::BTreeSet<usize> = (0..most).map(|k| k * last / (most - 1)).collect();
+        front.into_iter().enumerate().filter(|(k, _)| chosen.contains(k)).map(|(_, point)| point).collect()
+    }
+
+    /// What is left goes to the loop that gains the most from it; each is fitted once more, with time for its table.
+    fn spend(&self, point: &mut Point) -> Result<(), Error> {
+        let Some(room) = self.room.filter(|_| !self.alone) else { return Ok(()) };
+        let mut order: Vec<usize> = point.loops.keys().copied().collect();
+        order.sort_by_key(|number| std::cmp::Reverse(point.loops[number].fitted.work));
+        for number in order {
+            let left = room.saturating_sub(point.bytes);
+            let old = &point.loops[&number];
+            let offer = old.fitted.bytes.saturating_add(left);
+            let new = self.fitted(&self.facts.loops[number], (old.forward, old.backward), Some(offer), CELLS)?;
+            if new.fitted.work < old.fitted.work && new.fitted.bytes <= offer {
+                point.bytes = point.bytes.saturating_sub(old.fitted.bytes).saturating_add(new.fitted.bytes);
+                point.loops.insert(number, new);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,20 @@
+//! Keep nothing of any step.
+
+use super::Strategy;
+use crate::ir::Error;
+use crate::plan::share::share;
+use crate::plan::{Decision, Facts};
+
+/// Every state is computed again from the start of its loop: the least memory there is, and the most work.
+#[derive(Clone, Copy, Debug)]
+pub struct RecomputeAll;
+
+impl Strategy for RecomputeAll {
+    fn name(&self) -> &'static str {
+        "recompute_all"
+    }
+
+    fn decide(&self, facts: &Facts, _: Option<u64>) -> Result<Decision, Error> {
+        share(facts, Some(0), &|inside, _| Ok(inside.met(|sweep| inside.revolve(sweep, Some(0)))))
+    }
+}

@@ -1,0 +1,120 @@
+//! What the user says about named values and loops; the rest is `auto`.
+
+use super::{Strategy, known_count};
+use crate::ir::{Error, ErrorKind, Pos};
+use crate::plan::fit::{Fitted, Inside};
+use crate::plan::share::share;
+use crate::plan::{Decision, Facts, Fate, LoopFacts};
+
+/// Fates of values and loops by their lines; what is not named is decided as by `auto`.
+///
+/// A value is named by its line (`model.py:12`), by the op that makes it (`sin`), or by both (`sin at model.py:12`); a loop by its line.
+/// A loop of which a value is to be kept records every step.
+///
+/// ```
+/// use retrograd_compiler::plan::Fate;
+/// use retrograd_compiler::plan::strategy::{LoopFate, User};
+/// let user = User {
+///     values: vec![("exp at model.py:12".into(), Fate::Keep)],
+///     loops: vec![("model.py:20".into(), LoopFate::Revolve { slots: 5 })],
+/// };
+/// assert_eq!(user.values.len(), 1);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct User {
+    /// Values, and what becomes of them.
+    pub values: Vec<(String, Fate)>,
+    /// Loops, and how they are reversed.
+    pub loops: Vec<(String, LoopFate)>,
+}
+
+/// How a loop is reversed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoopFate {
+    /// Every step is recorded.
+    KeepAll,
+    /// Every state is computed again from the start.
+    RecomputeAll,
+    /// A state is held every so many steps.
+    Periodic {
+        /// How many.
+        period: u64,
+    },
+    /// So many states are held, that of the start included.
+    Revolve {
+        /// How many.
+        slots: u64,
+    },
+}
+
+impl Strategy for User {
+    fn name(&self) -> &'static str {
+        "user"
+    }
+
+    fn decide(&self, facts: &Facts, room: Option<u64>) -> Result<Decision, Error> {
+        self.check(facts)?;
+        share(facts, room, &|inside, bytes| self.fit(inside, bytes))
+    }
+
+    fn fate(&self, origin: &str) -> Option<Fate> {
+        self.values.iter().find(|(name, _)| names(name, origin)).map(|(_, fate)| *fate)
+    }
+}
+
+/// Whether a value is meant: what makes it, its line, or both.
+fn names(name: &str, origin: &str) -> bool {
+    origin == name || origin.split(" at ").any(|part| part == name)
+}
+
+impl User {
+    fn fit(&self, inside: Inside<'_>, bytes: Option<u64>) -> Result<Fitted, Error> {
+        let facts = inside.facts;
+        if facts.keeps_nothing() {
+            return Ok(inside.nothing());
+        }
+        let place = facts.pos.to_string();
+        let named = self.loops.iter().find(|(name, _)| *name == place).map(|(_, fate)| *fate);
+        let keeps = facts.residuals.iter().any(|residual| self.fate(&residual.origin) == Some(Fate::Keep));
+        let fate = named.or(keeps.then_some(LoopFate::KeepAll));
+        let recorded = |period: u64, count: u64| {
+            let choice = facts.everything();
+            inside.met(|sweep| inside.periodic(choice.sweep(sweep), choice, period.max(1), count))
+        };
+        Ok(match fate {
+            None => inside.fit(bytes),
+            Some(LoopFate::KeepAll) => {
+                let count = known_count(facts, self.name())?;
+                recorded(count, count)
+            }
+            Some(LoopFate::Periodic { period }) => recorded(period, known_count(facts, self.name())?),
+            Some(LoopFate::RecomputeAll) => inside.met(|sweep| inside.revolve(sweep, Some(0))),
+            Some(LoopFate::Revolve { slots }) => {
+                let bytes = 64 + slots.saturating_sub(1).saturating_mul(facts.state_bytes + 8);
+                inside.met(|sweep| inside.revolve(sweep, Some(bytes)))
+            }
+        })
+    }
+
+    /// A name that is not there is a mistake.
+    fn check(&self, facts: &Facts) -> Result<(), Error> {
+        let known = |name: &str, facts: &LoopFacts| facts.residuals.iter().any(|residual| names(name, &residual.origin));
+        // A value that is never to be kept is in no record, so that only its line can be looked for.
+        let missing = self.values.iter().find(|(name, fate)| *fate == Fate::Keep && !facts.loops.iter().any(|facts| known(name, facts)));
+        if let Some((name, _)) = missing {
+            let there: Vec<&str> = facts.loops.iter().flat_map(|facts| facts.residuals.iter().map(|r| r.origin.as_str())).collect();
+            return Err(argument(format!("no loop reads a value `{name}`; there are {}", there.join(", "))));
+        }
+        match self.loops.iter().find(|(name, _)| facts.loops.iter().all(|facts| facts.pos.to_string() != *name)) {
+            None => Ok(()),
+            Some((name, _)) => {
+                let there: Vec<String> = facts.loops.iter().map(|facts| facts.pos.to_string()).collect();
+                Err(argument(format!("no loop at `{name}` is unwound; there are {}", there.join(", "))))
+            }
+        }
+    }
+}
+
+fn argument(message: String) -> Error {
+    Error::new(ErrorKind::Argument, Pos::unknown(), message)
+}

@@ -16,7 +16,7 @@ pub struct Cut {
 }
 
 /// At most so many cuts are worth code of their own.
-const CUTS: usize = 6;
+const CUTS: usize = 4;
 
 /// The forward part of a step's adjoint.
 pub(super) struct Forward<'f> {

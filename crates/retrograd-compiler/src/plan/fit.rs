@@ -6,14 +6,20 @@
 
 use super::facts::{ChoiceFacts, LoopFacts, UNKNOWN_STEPS};
 use super::optimal::{Alone, Choice, Paired, Place, Steps};
-use super::schedule::{Recipe, Schedule, Sweep, counts, slots};
+use super::schedule::{Recipe, Schedule, Sweep, Uses, counts, slots};
 use super::{Cut, LoopDecision, Way};
 
 /// Work of asking for an action and branching to it, in additions.
 const ACTION: u64 = 25;
 
 /// A cell of a table with few splits takes about as long as so many splits.
-const QUICK: u64 = 40;
+const QUICK: u64 = 20;
+
+/// A loop of more steps has closed forms only: a recipe can have as many parts as its loop has steps.
+const LONGEST: u64 = 20_000;
+
+/// A loop of so many steps is left to the recurrences even where there is no limit: its last step counts.
+const SHORT: u64 = 64;
 
 /// Slots of a loop whose length is known only at run time, when there is no budget: up to 170,000 steps run at most three times again.
 const SLOTS_WITHOUT_BUDGET: u64 = 100;
@@ -26,6 +32,17 @@ pub(super) struct Fitted {
     pub(super) bytes: u64,
     /// Work of one execution besides the program's own loop.
     pub(super) work: u128,
+}
+
+impl Fitted {
+    /// Kinds of steps that become code.
+    fn kinds(&self) -> usize {
+        let kinds = |uses: &Uses| {
+            let records = uses.tape.iter().chain(&uses.reverse).filter(|used| **used).count();
+            records + usize::from(uses.advance) + usize::from(uses.turnback)
+        };
+        self.decision.ways.iter().flat_map(|way| way.schedule.uses()).map(|uses| kinds(&uses)).sum()
+    }
 }
 
 /// A loop with the work of what is inside its steps.
@@ -66,10 +83,11 @@ impl<'f> Inside<'f> {
     }
 
     fn fastest(self, sweep: Sweep, bytes: Option<u64>) -> Fitted {
-        if self.facts.keeps_nothing() {
+        let facts = self.facts;
+        if facts.keeps_nothing() {
             return self.nothing();
         }
-        let Some(count) = self.facts.count else { return self.revolve(sweep, bytes) };
+        let Some(count) = facts.count else { return self.revolve(sweep, bytes) };
         let mut found = vec![];
         for way in self.records(sweep, count) {
             found.push(self.revolve(way.sweep, bytes));
@@ -79,7 +97,10 @@ impl<'f> Inside<'f> {
         }
         let fits = |fitted: &&Fitted| bytes.is_none_or(|bytes| fitted.bytes <= bytes);
         let best = found.iter().filter(fits).min_by_key(|fitted| (fitted.work, fitted.bytes));
-        best.or(found.iter().min_by_key(|fitted| fitted.bytes)).expect("every loop can be replayed from its start").clone()
+        // Every kind of step is code of its own, and inside another loop it is there several times: a per cent is not worth that.
+        let close = |fitted: &&Fitted| facts.depth > 0 && best.is_some_and(|best| fitted.work <= best.work + best.work / 64);
+        let simple = found.iter().filter(fits).filter(close).min_by_key(|fitted| (fitted.kinds(), fitted.work, fitted.bytes));
+        simple.or(best).or(found.iter().min_by_key(|fitted| fitted.bytes)).expect("every loop can be replayed from its start").clone()
     }
 
     /// Where not every choice can be recorded in the program's own loop, to stand alone may be better.
@@ -243,6 +264,10 @@ impl<'f> Inside<'f> {
 
     /// What the recurrences say, where they can be asked in time.
     fn table(self, way: &Records<'f>, bytes: Option<u64>) -> Option<Fitted> {
+        // Without a limit the cheapest record of every step is best, or as good as that.
+        if bytes.is_none() && way.count > SHORT {
+            return None;
+        }
         let state = self.facts.state_bytes.max(1);
         let sizes = way.choices.iter().map(|choice| choice.bytes.max(1));
         let exact = sizes.clone().fold(state, greatest_common_divisor);
@@ -252,7 +277,7 @@ impl<'f> Inside<'f> {
         let units = self.cells / (way.count.checked_mul(QUICK)?).max(1);
         let unit = if room / exact <= units { exact } else { room.div_ceil(units.max(1)) };
         // What is smaller than a unit would be rounded to one, and little would fit.
-        if way.count == 0 || unit > least.max(exact) {
+        if way.count == 0 || way.count > LONGEST || room < unit || unit > least.max(exact) {
             return None;
         }
         let steps = self.steps(way, unit, state)?;

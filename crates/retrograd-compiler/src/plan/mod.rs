@@ -162,6 +162,9 @@ fn within(
         return Err(Error::new(ErrorKind::OverBudget { needed, budget }, Pos::unknown(), message));
     }
     let mut best = least;
+    // Less than this holds nothing more.
+    let sizes = facts.loops.iter().flat_map(|facts| facts.choices.iter().map(|choice| choice.bytes).chain([facts.state_bytes]));
+    let granule = sizes.min().unwrap_or(u64::MAX);
     // A room that fits, and the least that does not.
     let (mut room, mut too_much) = (best.0.bytes + budget - needed, u64::MAX);
     for _ in 0..ROUNDS {
@@ -181,7 +184,7 @@ fn within(
             best = (decision, placed);
         }
         let more = room.saturating_add(budget - bytes).min(too_much.saturating_sub(8));
-        if more <= room {
+        if more <= room || budget - bytes < granule {
             break;
         }
         room = more;

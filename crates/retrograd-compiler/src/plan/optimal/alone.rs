@@ -173,7 +173,9 @@ impl<'s> Alone<'s> {
         let right = &self.later[free - self.steps.held(place)];
         let row = self.row(place, free);
         let work = |i: usize| row[i] + right[steps - i] + i as u64 * self.steps.advance + self.steps.hold;
-        let advance = (1..steps).find(|i| work(*i) == least).expect("the least work is that of some move");
+        let tried = self.splits(free, free - self.steps.held(place)).map(|splits| splits.whole(steps));
+        let tried = tried.into_iter().flatten().filter(|i| (1..steps).contains(i));
+        let advance = tried.chain(1..steps).find(|i| work(*i) == least).expect("the least work is that of some move");
         Move::Hold { advance }
     }
 
@@ -214,6 +216,11 @@ impl<'s> Alone<'s> {
         }
         row
     }
+
+    /// The splits that are tried with so many units for the first part and for the second; none where all are.
+    pub(super) fn splits(&self, left: usize, right: usize) -> Option<Splits<'_>> {
+        self.reach.as_ref().map(|reach| Splits { left: &reach[left], right: &reach[right] })
+    }
 }
 
 /// Splits that are tried where not all are.
@@ -223,21 +230,18 @@ pub(super) struct Splits<'t> {
     right: &'t [usize],
 }
 
-impl<'s> Alone<'s> {
-    /// The splits that are tried with so many units for the first part and for the second; none where all are.
-    pub(super) fn splits(&self, left: usize, right: usize) -> Option<Splits<'_>> {
-        self.reach.as_ref().map(|reach| Splits { left: &reach[left], right: &reach[right] })
+impl<'t> Splits<'t> {
+    /// Splits with a part that is as long as it can be.
+    pub(super) fn whole(self, n: usize) -> impl Iterator<Item = usize> + 't {
+        let right = self.right.iter().flat_map(move |reach| [n.saturating_sub(*reach), (n + 1).saturating_sub(*reach)]);
+        self.left.iter().copied().chain(right)
     }
-}
 
-impl Splits<'_> {
     /// The least work of the splits in a range; the best one is kept for the next length.
-    pub(super) fn least(&self, last: &mut usize, range: Range<usize>, work: impl Fn(usize) -> u64, n: usize) -> u64 {
+    pub(super) fn least(self, last: &mut usize, range: Range<usize>, work: impl Fn(usize) -> u64, n: usize) -> u64 {
         let near = (0..4).map(|k| (*last + k).saturating_sub(1));
         let ends = [1, range.end.saturating_sub(1)].into_iter();
-        let whole =
-            self.left.iter().copied().chain(self.right.iter().flat_map(|reach| [n.saturating_sub(*reach), (n + 1).saturating_sub(*reach)]));
-        let tried = near.chain(ends).chain(whole).filter(|i| range.contains(i)).map(|i| (work(i), i));
+        let tried = near.chain(ends).chain(self.whole(n)).filter(|i| range.contains(i)).map(|i| (work(i), i));
         let (least, split) = tried.min().unwrap_or((NEVER, 1));
         *last = split;
         least.min(NEVER)

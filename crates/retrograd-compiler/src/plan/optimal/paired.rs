@@ -63,7 +63,9 @@ impl<'t> Paired<'t> {
         }
         let (right, left) = (&self.later[saved - costs.held(place)], self.alone.row(place, saved + self.extra));
         let work = |i: usize| left[i] + right[steps - i] + i as u64 * costs.advance + costs.hold;
-        let advance = (1..=steps).find(|i| work(*i) == least).expect("the least work is that of some move");
+        let tried = self.alone.splits(saved + self.extra, saved - costs.held(place)).map(|splits| splits.whole(steps));
+        let tried = tried.into_iter().flatten().filter(|i| (1..=steps).contains(i));
+        let advance = tried.chain(1..=steps).find(|i| work(*i) == least).expect("the least work is that of some move");
         Move::Hold { advance }
     }
 

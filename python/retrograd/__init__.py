@@ -11,11 +11,11 @@
     value, (ds, dtheta) = g(np.random.randn(10_000), np.random.randn(10_000))
 """
 
-from .api import auto, grad, jit, keep_all, periodic, recompute_all, revolve, spec, value_and_grad
+from .api import auto, grad, ilp, jit, keep_all, periodic, recompute_all, revolve, spec, value_and_grad
 from .array import Array
 from .errors import ArgumentError, BoundsError, DivisionByZero, DTypeError, Error, InternalError, MissingRule, OverBudget, ShapeError, Unsupported
 
 __all__ = [
     "ArgumentError", "Array", "BoundsError", "DTypeError", "DivisionByZero", "Error", "InternalError", "MissingRule", "OverBudget",
-    "ShapeError", "Unsupported", "auto", "grad", "jit", "keep_all", "periodic", "recompute_all", "revolve", "spec", "value_and_grad",
+    "ShapeError", "Unsupported", "auto", "grad", "ilp", "jit", "keep_all", "periodic", "recompute_all", "revolve", "spec", "value_and_grad",
 ]

@@ -58,6 +58,11 @@ def recompute_all():
     return Strategy("recompute_all")
 
 
+def ilp():
+    """No step runs twice: what is kept of it is the solution of an integer program."""
+    return Strategy("ilp")
+
+
 def auto():
     """The fastest plan that fits: the default."""
     return Strategy("auto")

@@ -1,5 +1,6 @@
 //! Recurrences against the reference numbers in `testdata/schedules`, and against a search over all possible programs.
 
+use retrograd_compiler::plan::optimal::closure::{Closure, Maker};
 use retrograd_compiler::plan::optimal::tiers::{Disk, with_disk};
 use retrograd_compiler::plan::optimal::{Alone, Choice, Paired, Place, Steps};
 use retrograd_compiler::plan::schedule::{binomial, online};
@@ -15,6 +16,7 @@ const ONLINE: &str = include_str!("../../../testdata/schedules/online.csv");
 const HREVOLVE: &str = include_str!("../../../testdata/schedules/hrevolve.csv");
 const HREVOLVE_EXHAUSTIVE: &str = include_str!("../../../testdata/schedules/hrevolve_exhaustive.csv");
 const DISK_REVOLVE: &str = include_str!("../../../testdata/schedules/disk_revolve.csv");
+const CLOSURE: &str = include_str!("../../../testdata/schedules/closure.txt");
 const MIXED_RAM_DISK: &str = include_str!("../../../testdata/schedules/mixed_ram_disk.csv");
 
 /// Rows of a table as cells, without its heading.
@@ -204,6 +206,40 @@ fn loops_of_unknown_length_hold_what_the_table_says() {
             assert_eq!(found.join(" "), positions, "n = {n}, {slots} slots");
         }
     }
+}
+
+#[test]
+fn what_to_save_of_straight_line_code_equals_the_table() {
+    let mut code = Closure::default();
+    let mut compared = 0;
+    for line in CLOSURE.lines() {
+        if let Some(values) = line.strip_prefix("code ") {
+            let values: Vec<Vec<u64>> =
+                values.split(';').map(|value| value.split_whitespace().map(|word| word.parse().expect("a number")).collect()).collect();
+            let maker = |(k, value): (usize, &Vec<u64>)| Maker {
+                work: value[1],
+                args: value[3..].iter().map(|arg| *arg as usize).collect(),
+                results: vec![k],
+            };
+            code = Closure {
+                bytes: values.iter().map(|value| value[0]).collect(),
+                needed: values.iter().map(|value| value[2] == 1).collect(),
+                makers: values.iter().enumerate().map(maker).collect(),
+                fates: vec![None; values.len()],
+            };
+            continue;
+        }
+        let [limit, least, relaxed] = line.split(' ').map(|word| word.parse::<f64>().expect("a number")).collect::<Vec<_>>()[..] else {
+            panic!("three columns: {line}")
+        };
+        let saved = code.within(limit as u64).expect("everything can be computed again");
+        assert!(code.bytes_of(&saved) as f64 <= limit);
+        assert_eq!(code.work_of(&saved) as f64, least, "{code:?}, {limit} bytes");
+        let bound = code.bound(limit as u64) as f64;
+        assert!(relaxed - 1e-3 <= bound && bound <= least, "{code:?}, {limit} bytes: {relaxed} <= {bound} <= {least}");
+        compared += 1;
+    }
+    assert!(compared > 100);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use retrograd_compiler::fuse::fuse;
 use retrograd_compiler::ir::{Array, DType, Error, ErrorKind, FuncId, Op, Program, Type, verify};
 use retrograd_compiler::opt::{PASSES, Pass, simplify};
-use retrograd_compiler::plan::strategy::{Auto, KeepAll, Periodic, RecomputeAll, Revolve};
+use retrograd_compiler::plan::strategy::{Auto, Ilp, KeepAll, Periodic, RecomputeAll, Revolve};
 use retrograd_compiler::plan::{LoopDecision, Plan, Request, Strategy, plan};
 use retrograd_compiler::{diff, eval, ops};
 
@@ -214,7 +214,7 @@ fn second(case: &Case) -> Result<(), String> {
 pub fn strategies() -> Vec<Arc<dyn Strategy>> {
     let periods = [None, Some(1), Some(2), Some(3), Some(5)];
     let periodic = periods.map(|period| Arc::new(Periodic { period }) as Arc<dyn Strategy>);
-    let others: [Arc<dyn Strategy>; 4] = [Arc::new(Auto), Arc::new(KeepAll), Arc::new(RecomputeAll), Arc::new(Revolve)];
+    let others: [Arc<dyn Strategy>; 5] = [Arc::new(Auto), Arc::new(Ilp), Arc::new(KeepAll), Arc::new(RecomputeAll), Arc::new(Revolve)];
     [others.to_vec(), periodic.to_vec()].concat()
 }
 
@@ -273,7 +273,7 @@ fn plans(program: &Program, strategy: &Arc<dyn Strategy>) -> Result<Vec<Plan>, S
 /// Whether all counts are known before the run, or the strategy need not know them.
 fn counts_known(program: &Program, strategy: &Arc<dyn Strategy>) -> Result<bool, String> {
     let facts = plan(program, &Request { strategy: Arc::new(Auto), budget: None }).map_err(words)?.facts;
-    let needs = ["keep_all", "periodic"].contains(&strategy.name());
+    let needs = ["ilp", "keep_all", "periodic"].contains(&strategy.name());
     Ok(!needs || facts.loops.iter().all(|facts| facts.count.is_some()))
 }
 

@@ -1,6 +1,6 @@
 //! One number of bytes: every strategy and budget gives the same bits, and the peak is what was predicted.
 
-use retrograd::strategy::{Auto, KeepAll, LoopFate, Periodic, RecomputeAll, Revolve, User};
+use retrograd::strategy::{Auto, Ilp, KeepAll, LoopFate, Periodic, RecomputeAll, Revolve, User};
 use retrograd::{Array, ErrorKind, Fate, Strategy, Var, for_loop, value_and_grad};
 
 /// Deterministic numbers in −1 … 1.
@@ -74,6 +74,11 @@ fn same_bits_everywhere(f: for<'t> fn([Var<'t>; 2]) -> Var<'t>, args: [Array; 2]
     assert!(fewest < all, "nothing is kept in {fewest} bytes, everything in {all}");
     same((replayed, fewest), "recompute all");
     same(run(f, &args, Auto, None), "auto");
+    let tight = smallest(f, &args, Ilp);
+    assert!(tight <= all);
+    for budget in [tight, (tight + all) / 2] {
+        same(run(f, &args, Ilp, Some(budget)), "a budget for ilp");
+    }
     let least = smallest(f, &args, Revolve);
     assert!(least < all);
     for budget in [least, least + 40, (least + all) / 2, all, 2 * all] {
@@ -112,6 +117,50 @@ fn bytes_of_a_tanh_loop_are_worth_their_while() {
 #[test]
 fn bytes_of_a_stencil_are_worth_their_while() {
     bytes_are_worth_their_while(jacobi, [numbers(37, 0.5), numbers(37, 2.5)]);
+}
+
+fn nest<'t>([s, w]: [Var<'t>; 2]) -> Var<'t> {
+    let s = for_loop(30, s, |_, s| for_loop(20, s, |_, s| s + 0.05 * (w * s).sin()) * 0.9);
+    (s * s).sum()
+}
+
+fn two_loops<'t>([s, w]: [Var<'t>; 2]) -> Var<'t> {
+    let s = for_loop(60, s, |_, s| s + 0.05 * (w * s).sin());
+    let s = for_loop(40, s, |_, s| s + 0.05 * (w * s).tanh());
+    (s * s).sum()
+}
+
+/// Where loops share the bytes, more of them cost hardly more work, and little is left over.
+fn bytes_are_shared(f: for<'t> fn([Var<'t>; 2]) -> Var<'t>) {
+    let args = [numbers(40, 0.1), numbers(40, 7.3)];
+    let plan = |budget: u64| value_and_grad(f).argnums(&[0, 1]).budget(budget).compile(&args).unwrap().plan.clone();
+    let (least, most) = (smallest(f, &args, Auto), run(f, &args, Auto, None).1);
+    let mut before = f64::MAX;
+    for k in 0..=12 {
+        let budget = least + (most - least) * k / 12;
+        let plan = plan(budget);
+        let work = plan.decision.work as f64;
+        assert!(work <= before * 1.02, "{budget} bytes are slower than fewer\n{plan}");
+        before = before.min(work);
+        let left = budget - plan.bytes_peak;
+        assert!(k == 12 || left <= budget / 8, "{left} bytes of {budget} are left over\n{plan}");
+    }
+}
+
+#[test]
+fn bytes_are_shared_in_a_nest() {
+    bytes_are_shared(nest);
+}
+
+#[test]
+fn bytes_are_shared_in_a_sequence() {
+    bytes_are_shared(two_loops);
+}
+
+#[test]
+fn nests_and_sequences_have_the_same_bits_under_every_plan() {
+    same_bits_everywhere(nest, [numbers(40, 0.1), numbers(40, 7.3)]);
+    same_bits_everywhere(two_loops, [numbers(40, 0.1), numbers(40, 7.3)]);
 }
 
 #[test]

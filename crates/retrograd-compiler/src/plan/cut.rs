@@ -2,10 +2,11 @@
 //!
 //! The forward part of a step's adjoint is what does not depend on cotangents; what the rest reads of it are the residuals. Only what a
 //! non-linear rule reads is one, because diff asks for nothing else. A cut is a set of values of the forward part from which, with the
-//! index, the invariants and the input streams, every residual follows. What each costs is a trade of bytes against work, and for a price
-//! of a byte the best cut is a cheapest cut of a network. The price goes from nothing to everything, and leaves the convex hull.
+//! index, the invariants and the input streams, every residual follows. Which are worth it is a trade of bytes against work
+//! (`optimal/closure.rs`).
 
-use super::optimal::flow::{Network, SINK, SOURCE, UNCUT};
+pub use super::optimal::closure::Fate;
+use super::optimal::closure::{Closure, Maker};
 use crate::ir::{Function, Inst, Lowering, Op, Type, UnwindOp, Value};
 
 /// Values of the forward part that a record keeps, in order of definition.
@@ -15,8 +16,17 @@ pub struct Cut {
     pub kept: Vec<Value>,
 }
 
-/// At most so many cuts are worth code of their own.
-const CUTS: usize = 4;
+/// Which cuts a strategy wants to choose from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Search {
+    /// Those on the convex hull of bytes and work.
+    Hull,
+    /// Also those between, as the integer program finds them.
+    Integer,
+}
+
+/// Limits between the fewest and the most bytes that the integer program is solved for.
+const LIMITS: u64 = 8;
 
 /// The forward part of a step's adjoint.
 pub(super) struct Forward<'f> {
@@ -28,15 +38,6 @@ pub(super) struct Forward<'f> {
     rest: Vec<bool>,
     /// Follows from the index, the invariants and the input streams: not worth memory.
     free: Vec<bool>,
-}
-
-/// What the user wants of a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
-    /// It is kept.
-    Keep,
-    /// It is computed again.
-    Recompute,
 }
 
 impl<'f> Forward<'f> {
@@ -65,75 +66,38 @@ impl<'f> Forward<'f> {
 
     /// The cuts that are worth it, from the least work to the fewest bytes; `cost` is the work of an instruction, `fate` what the user has
     /// decided.
-    pub(super) fn cuts(&self, cost: &dyn Fn(&Inst) -> u64, fate: &dyn Fn(Value) -> Option<Fate>) -> Vec<Cut> {
-        let dear = 1 << 40;
-        let all = self.priced(1, dear, cost, fate);
-        let few = self.priced(dear, 1, cost, fate);
-        let mut hull = vec![all, few];
-        // Between two neighbours the price at which they are equal finds a better one, if there is one.
-        let mut k = 0;
-        while k + 1 < hull.len() && hull.len() < CUTS {
-            let [(bytes, work), (fewer, more)] = [&hull[k], &hull[k + 1]].map(|cut| (self.bytes(cut), self.work(cut, cost)));
-            let (price, weight) = (u128::from(more.saturating_sub(work)), u128::from(bytes.saturating_sub(fewer)));
-            let between = self.priced(price, weight, cost, fate);
-            let value = |bytes: u64, work: u64| price * u128::from(bytes) + weight * u128::from(work);
-            if value(self.bytes(&between), self.work(&between, cost)) < value(bytes, work) {
-                hull.insert(k + 1, between);
-            } else {
-                k += 1;
-            }
+    pub(super) fn cuts(&self, search: Search, cost: &dyn Fn(&Inst) -> u64, fate: &dyn Fn(Value) -> Option<Fate>) -> Vec<Cut> {
+        let (code, values) = self.code(cost, fate);
+        let mut found = code.hull();
+        if search == Search::Integer {
+            let [most, fewest] = [found.first(), found.last()].map(|saved| saved.map_or(0, |saved| code.bytes_of(saved)));
+            let limits = (1..LIMITS).map(|k| fewest + most.saturating_sub(fewest) * k / LIMITS);
+            found.extend(limits.filter_map(|limit| code.within(limit)).collect::<Vec<_>>());
+            found.sort_by_key(|saved| (code.work_of(saved), code.bytes_of(saved)));
+            found.dedup();
         }
-        hull.dedup();
-        hull
+        let cut = |saved: Vec<bool>| Cut { kept: values.iter().zip(saved).filter(|(_, saved)| *saved).map(|(value, _)| *value).collect() };
+        found.into_iter().map(cut).collect()
     }
 
-    /// The cut of the least `price · bytes + weight · work`.
-    fn priced(&self, price: u128, weight: u128, cost: &dyn Fn(&Inst) -> u64, fate: &dyn Fn(Value) -> Option<Fate>) -> Cut {
-        let mut network = Network::default();
+    /// The forward part as code that can be computed again, and its values.
+    fn code(&self, cost: &dyn Fn(&Inst) -> u64, fate: &dyn Fn(Value) -> Option<Fate>) -> (Closure, Vec<Value>) {
         let needed = self.needed();
         let wanted = self.cone(&needed);
-        let mut places: Vec<Option<[usize; 2]>> = vec![None; self.bwd.types.len()];
-        for value in self.values().filter(|v| wanted[v.0 as usize]) {
-            let place = [network.place(), network.place()];
-            places[value.0 as usize] = Some(place);
-            let keep = match fate(value) {
-                Some(Fate::Recompute) if !self.carries.contains(&value) => 1 << 100,
-                Some(Fate::Keep) => 0,
-                Some(Fate::Recompute) | None => price * u128::from(bytes(self.bwd.ty(value))),
-            };
-            network.channel(place[0], place[1], keep);
-            if self.carries.contains(&value) {
-                network.channel(SOURCE, place[0], UNCUT);
-            }
-            if needed[value.0 as usize] {
-                network.channel(place[1], SINK, UNCUT);
-            }
-        }
-        for inst in &self.bwd.insts {
-            let results: Vec<&Value> = inst.results.iter().filter(|v| places[v.0 as usize].is_some()).collect();
-            if results.is_empty() {
-                continue;
-            }
-            let made = network.place();
-            let forced = inst.results.iter().any(|v| fate(*v) == Some(Fate::Keep));
-            network.channel(SOURCE, made, if forced { UNCUT } else { weight * u128::from(view_cost(inst, cost)) });
-            for [before, _] in results.iter().filter_map(|v| places[v.0 as usize]) {
-                network.channel(made, before, UNCUT);
-            }
-            for [_, after] in inst.args.iter().filter_map(|v| places[v.0 as usize]) {
-                network.channel(after, made, UNCUT);
-            }
-        }
-        let side = network.source_side();
-        let cut = |value: &Value| places[value.0 as usize].is_some_and(|[before, after]| side[before] && !side[after]);
-        self.trim(self.values().filter(cut).collect())
-    }
-
-    /// Without what no residual follows from.
-    fn trim(&self, mut kept: Vec<Value>) -> Cut {
-        let read = self.read_from(&kept);
-        kept.retain(|v| read[v.0 as usize]);
-        Cut { kept }
+        let values: Vec<Value> = self.values().filter(|v| wanted[v.0 as usize]).collect();
+        let number = |v: &Value| values.iter().position(|other| other == v);
+        let maker = |inst: &Inst| Maker {
+            work: view_cost(inst, cost),
+            args: inst.args.iter().filter_map(number).collect(),
+            results: inst.results.iter().filter_map(number).collect(),
+        };
+        let code = Closure {
+            bytes: values.iter().map(|v| bytes(self.bwd.ty(*v))).collect(),
+            needed: values.iter().map(|v| needed[v.0 as usize]).collect(),
+            makers: self.bwd.insts.iter().map(maker).filter(|maker| !maker.results.is_empty()).collect(),
+            fates: values.iter().map(|v| fate(*v)).collect(),
+        };
+        (code, values)
     }
 
     /// Values in order of definition.
@@ -162,31 +126,9 @@ impl<'f> Forward<'f> {
         wanted
     }
 
-    /// What is read when the residuals are computed from these values: the instructions on the way, and of these values the ones used.
-    fn read_from(&self, kept: &[Value]) -> Vec<bool> {
-        let mut read = self.needed();
-        for inst in self.bwd.insts.iter().rev() {
-            if inst.results.iter().any(|v| read[v.0 as usize] && !kept.contains(v)) {
-                inst.args.iter().for_each(|v| read[v.0 as usize] = true);
-            }
-        }
-        read
-    }
-
     /// Bytes of a record.
     pub(super) fn bytes(&self, cut: &Cut) -> u64 {
         cut.kept.iter().map(|v| bytes(self.bwd.ty(*v))).sum()
-    }
-
-    /// Work of computing the residuals from a record.
-    pub(super) fn work(&self, cut: &Cut, cost: &dyn Fn(&Inst) -> u64) -> u64 {
-        let read = self.read_from(&cut.kept);
-        let again = |inst: &&Inst| inst.results.iter().any(|v| read[v.0 as usize] && !self.known(*v) && !cut.kept.contains(v));
-        self.bwd.insts.iter().filter(again).map(|inst| view_cost(inst, cost)).sum()
-    }
-
-    fn known(&self, value: Value) -> bool {
-        self.rest[value.0 as usize] || self.free[value.0 as usize]
     }
 
     /// What makes a value, and the user's line.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::cut::{Cut, Fate, Forward, view_cost};
+use super::cut::{Cut, Fate, Forward, Search, view_cost};
 use super::pair::{Pair, beyond, pairs};
 use super::place::row_layout;
 use super::schedule::Sweep;
@@ -142,8 +142,8 @@ impl LoopFacts {
 pub(super) type Fates<'a> = &'a dyn Fn(&str) -> Option<Fate>;
 
 /// Facts about a Program.
-pub(super) fn facts(program: &Program, fates: Fates<'_>) -> Facts {
-    let mut visit = Visit { program, fates, loops: vec![] };
+pub(super) fn facts(program: &Program, search: Search, fates: Fates<'_>) -> Facts {
+    let mut visit = Visit { program, search, fates, loops: vec![] };
     let root = visit.function(program.entry, 0);
     let cost = cost(program, program.main());
     Facts { loops: visit.loops, root, cost }
@@ -151,6 +151,7 @@ pub(super) fn facts(program: &Program, fates: Fates<'_>) -> Facts {
 
 struct Visit<'p> {
     program: &'p Program,
+    search: Search,
     fates: Fates<'p>,
     loops: Vec<LoopFacts>,
 }
@@ -223,7 +224,7 @@ impl Visit<'_> {
             }
         };
         let choices: Vec<ChoiceFacts> =
-            forward.cuts(&inst_cost, &|value| (self.fates)(&forward.origin(value))).into_iter().map(choice).collect();
+            forward.cuts(self.search, &inst_cost, &|value| (self.fates)(&forward.origin(value))).into_iter().map(choice).collect();
         let values: BTreeSet<Value> = choices.iter().flat_map(|choice| choice.cut.kept.iter().copied()).collect();
         let residual = |value: Value| Residual { value, origin: forward.origin(value), ty: bwd.ty(value).clone() };
         LoopFacts {

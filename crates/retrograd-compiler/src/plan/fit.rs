@@ -151,6 +151,17 @@ impl<'f> Inside<'f> {
         self.fitted(schedule, sweep, vec![], work - self.own(sweep, count))
     }
 
+    /// Every step is recorded, by one choice or by two: the least work that fits, or the fewest bytes.
+    pub(super) fn recorded(self, sweep: Sweep, count: u64, bytes: Option<u64>) -> Fitted {
+        let one = self.facts.choices.iter().map(|choice| self.periodic(choice.sweep(sweep), choice, count.max(1), count));
+        let ways = self.records(sweep, count);
+        let two = ways.iter().flat_map(|way| (1..way.choices.len()).filter_map(|choice| self.two_choices(way, choice, bytes)));
+        let found: Vec<Fitted> = one.chain(two).collect();
+        let fits = |fitted: &&Fitted| bytes.is_none_or(|bytes| fitted.bytes <= bytes);
+        let best = found.iter().filter(fits).min_by_key(|fitted| (fitted.work, fitted.bytes));
+        best.or(found.iter().min_by_key(|fitted| fitted.bytes)).expect("a loop has a choice").clone()
+    }
+
     /// Every step is recorded by one choice.
     pub(super) fn periodic(self, sweep: Sweep, choice: &ChoiceFacts, period: u64, count: u64) -> Fitted {
         let recipe = Recipe::periodic(period, count, sweep, self.facts.state_bytes, choice.bytes);

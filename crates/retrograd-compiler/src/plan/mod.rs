@@ -18,7 +18,7 @@ pub mod strategy;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-pub use cut::{Cut, Fate};
+pub use cut::{Cut, Fate, Search};
 pub use explain::{Curve, CurvePoint, LoopReport, ResidualReport, bytes_in_words};
 pub use facts::{ChoiceFacts, Facts, LoopFacts, Region, Residual};
 pub use strategy::Strategy;
@@ -100,7 +100,7 @@ pub fn plan(program: &Program, request: &Request) -> Result<Plan, Error> {
     let program = &opt::all_calls(program);
     check_supported(program, program.entry)?;
     let strategy = &request.strategy;
-    let facts = facts::facts(program, &|origin| strategy.fate(origin));
+    let facts = facts::facts(program, strategy.search(), &|origin| strategy.fate(origin));
     let decide = |room: Option<u64>| strategy.decide(&facts, room);
     let (decision, placed) = match request.budget {
         None => {

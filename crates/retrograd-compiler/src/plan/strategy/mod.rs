@@ -1,6 +1,7 @@
 //! Strategies: facts and room in, a decision out. A new one is a file and a line of the table.
 
 mod auto;
+mod ilp;
 mod keep_all;
 mod periodic;
 mod recompute_all;
@@ -8,6 +9,7 @@ mod revolve;
 mod user;
 
 pub use auto::Auto;
+pub use ilp::Ilp;
 pub use keep_all::KeepAll;
 pub use periodic::Periodic;
 pub use recompute_all::RecomputeAll;
@@ -16,7 +18,7 @@ pub use user::{LoopFate, User};
 
 use std::sync::Arc;
 
-use super::{Decision, Facts, Fate, LoopFacts};
+use super::{Decision, Facts, Fate, LoopFacts, Search};
 use crate::ir::{Error, ErrorKind};
 
 /// Decides the schedule of every loop. It only decides; `place` applies.
@@ -28,6 +30,11 @@ pub trait Strategy: std::fmt::Debug + Send + Sync {
     /// `None` is no limit.
     fn decide(&self, facts: &Facts, room: Option<u64>) -> Result<Decision, Error>;
 
+    /// Which cuts of a step it wants to choose from.
+    fn search(&self) -> Search {
+        Search::Hull
+    }
+
     /// What is decided beforehand about a value, by what makes it and its line, such as `sin at model.py:12`.
     fn fate(&self, _origin: &str) -> Option<Fate> {
         None
@@ -35,13 +42,14 @@ pub trait Strategy: std::fmt::Debug + Send + Sync {
 }
 
 /// All strategies, with their parameters left to them; the first is the default.
-pub fn all() -> [Arc<dyn Strategy>; 6] {
+pub fn all() -> [Arc<dyn Strategy>; 7] {
     [
         Arc::new(Auto),
         Arc::new(KeepAll),
         Arc::new(RecomputeAll),
         Arc::new(Periodic { period: None }),
         Arc::new(Revolve),
+        Arc::new(Ilp),
         Arc::new(User::default()),
     ]
 }

@@ -3,7 +3,7 @@
 use retrograd_compiler::plan::optimal::closure::{Closure, Maker};
 use retrograd_compiler::plan::optimal::tiers::{Disk, with_disk};
 use retrograd_compiler::plan::optimal::{Alone, Choice, Paired, Place, Steps};
-use retrograd_compiler::plan::schedule::{binomial, online};
+use retrograd_compiler::plan::schedule::{Action, binomial, online};
 use std::collections::BTreeMap;
 
 const MIXED_UNIT: &str = include_str!("../../../testdata/schedules/mixed_unit.csv");
@@ -190,7 +190,7 @@ fn loops_of_unknown_length_hold_what_the_table_says() {
     for [n, slots, optimum, total, positions] in rows(ONLINE) {
         let (n, slots) = (number(n) as u64, number(slots) as u64);
         let mut words = vec![0; online::words(slots)];
-        online::start(&mut words, slots);
+        online::start(&mut words, slots, 1);
         let mut memory = vec![u64::MAX; slots as usize];
         for step in 0..n {
             if let Some(slot) = online::place(&mut words, step) {
@@ -204,6 +204,43 @@ fn loops_of_unknown_length_hold_what_the_table_says() {
         if !positions.is_empty() {
             let found: Vec<String> = held.iter().map(|(step, _)| step.to_string()).collect();
             assert_eq!(found.join(" "), positions, "n = {n}, {slots} slots");
+        }
+        let promised = online::forward_steps(&words, n);
+        assert_eq!(u128::from(n) + reversed(&mut words, &mut memory, n), promised, "n = {n}, {slots} slots");
+    }
+}
+
+/// Drives the reversal of a loop whose held states are in `memory`, by slot; how many executions that takes.
+fn reversed(words: &mut [i64], memory: &mut [u64], n: u64) -> u128 {
+    online::turn(words, n);
+    let (mut working, mut end, mut executions) = (None, n, 0);
+    // States of one byte: slot 0 is the start, slot k is at k - 1.
+    let slot = |at: Option<u64>| at.map_or(0, |at| at as usize + 1);
+    loop {
+        match online::next(words) {
+            Action::Advance { from, to } => {
+                assert!(working == Some(from) && from < to && to < end);
+                working = Some(to);
+                executions += u128::from(to - from);
+            }
+            Action::Snapshot { at, step } => {
+                assert_eq!(working, Some(step));
+                memory[slot(Some(at))] = step;
+            }
+            Action::Restore { at, step } => {
+                assert_eq!(memory[slot(at)], step);
+                working = Some(step);
+            }
+            Action::Turnback { step } => {
+                assert!(working == Some(step) && step + 1 == end);
+                (working, end) = (None, step);
+                executions += 1;
+            }
+            Action::Done => {
+                assert_eq!(end, 0);
+                return executions;
+            }
+            action @ (Action::Tape { .. } | Action::Reverse { .. } | Action::Turn) => panic!("{action:?} is no part of this"),
         }
     }
 }

@@ -49,8 +49,8 @@ const DEAR: u128 = 1 << 40;
 /// Points of the hull at most.
 const POINTS: usize = 4;
 
-/// Nodes of branch and bound at most, with a few cuts each.
-const NODES: usize = 200;
+/// Branches at most, with a few cuts each.
+const BRANCHES: usize = 200;
 
 impl Closure {
     /// Choices of values to save, on the convex hull from the least work to the fewest bytes.
@@ -88,20 +88,20 @@ impl Closure {
     pub fn within(&self, limit: u64) -> Option<Vec<bool>> {
         let mut best: Option<(u64, Vec<bool>)> = None;
         let mut open = vec![self.clone()];
-        for _ in 0..NODES {
-            let Some(node) = open.pop() else { break };
-            let (bound, found, split) = node.relaxed(limit);
+        for _ in 0..BRANCHES {
+            let Some(branch) = open.pop() else { break };
+            let (bound, found, split) = branch.relaxed(limit);
             for saved in found {
-                let work = node.work_of(&saved);
+                let work = branch.work_of(&saved);
                 if best.as_ref().is_none_or(|(least, _)| work < *least) {
                     best = Some((work, saved));
                 }
             }
             if let Some(value) = split.filter(|_| best.as_ref().is_none_or(|(least, _)| bound < *least)) {
                 for fate in [Fate::Recompute, Fate::Keep] {
-                    let mut child = node.clone();
-                    child.fates[value] = Some(fate);
-                    open.push(child);
+                    let mut next = branch.clone();
+                    next.fates[value] = Some(fate);
+                    open.push(next);
                 }
             }
         }

@@ -25,8 +25,11 @@ pub(super) struct Retile<'p> {
     /// That of tiles.
     pub(super) tile: usize,
     /// Functions that were asked for before.
-    pub(super) known: BTreeMap<(FuncId, Vec<Part>), Option<(FuncId, Vec<Part>)>>,
+    pub(super) known: BTreeMap<(FuncId, Vec<Part>), Option<Retiled>>,
 }
+
+/// A function over tiles, and what its results are.
+type Retiled = (FuncId, Vec<Part>);
 
 impl Retile<'_> {
     /// The type of a tile of an array.
@@ -47,8 +50,8 @@ impl Retile<'_> {
         if ty.shape.first() == Some(&self.extent) { Part::Tiled } else { Part::Whole }
     }
 
-    /// The function over tiles, and what its results are.
-    pub(super) fn function(&mut self, id: FuncId, parts: &[Part]) -> Option<(FuncId, Vec<Part>)> {
+    /// A function over tiles.
+    pub(super) fn function(&mut self, id: FuncId, parts: &[Part]) -> Option<Retiled> {
         let key = (id, parts.to_vec());
         if let Some(known) = self.known.get(&key) {
             return known.clone();

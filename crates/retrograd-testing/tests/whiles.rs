@@ -1,8 +1,11 @@
-//! Derivatives through `while` and through calls with rules of their own, to order 2 in all combinations of modes.
+//! Derivatives through `while` and through calls with rules of their own, to order 2 in all combinations of modes, and their machine code
+//! under every plan.
 
 use retrograd_compiler::ir::{Array, ErrorKind, Op, Program, verify};
 use retrograd_compiler::{diff, eval, ops, opt};
 use retrograd_testing::check_program;
+use retrograd_testing::laws::{check_plans, gradient, strategies};
+use retrograd_testing::programs::Case;
 
 fn parse(text: &str) -> Program {
     let program = ops::parse(text, "test.rg").unwrap();
@@ -13,8 +16,21 @@ fn parse(text: &str) -> Program {
 /// Derivatives to order 2, as written and simplified.
 fn check(text: &str, inputs: &[Array]) {
     let program = parse(text);
-    for program in [opt::simplify(&program), program] {
-        check_program(&program, inputs).unwrap_or_else(|message| panic!("{message}\n{program}"));
+    for program in [&opt::simplify(&program), &program] {
+        check_program(program, inputs).unwrap_or_else(|message| panic!("{message}\n{program}"));
+    }
+    check_native(&program, inputs);
+}
+
+/// Values, gradients and gradients of gradients, with the values and without, are the interpreter's bits under every strategy and budget.
+fn check_native(program: &Program, inputs: &[Array]) {
+    for seed in [0, 1] {
+        let mut case = Some(Case { seed, program: program.clone(), inputs: inputs.to_vec() });
+        for order in 0..3 {
+            let Some(Case { program, inputs, .. }) = &case else { break };
+            check_plans(program, inputs, &strategies()).unwrap_or_else(|message| panic!("order {order}: {message}\n{program}"));
+            case = gradient(case.as_ref().expect("just seen")).unwrap_or_else(|message| panic!("{message}"));
+        }
     }
 }
 

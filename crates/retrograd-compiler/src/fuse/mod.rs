@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use crate::ir::{Array, DType, Data, Lowering, Scalar};
 use crate::plan::Plan;
-use crate::plan::place::{Access, Block, Branch, Carried, Home, Loop, Node, Placed, RowItem, RowPlace, RowTime, Step, StepEnd, Val};
+use crate::plan::place::{Access, Block, Branch, Carried, Home, Loop, Node, Placed, RowItem, RowPlace, RowTime, Step, StepEnd, Val, While};
 use kernel::{Address, Kernel, Order, Place, Reg, RegType, Stmt};
 
 pub use crate::plan::place::Fault;
@@ -172,6 +172,7 @@ impl<'p> Fuse<'p> {
             Node::Dot { result, operands, attrs } => self.dot(*result, *operands, attrs),
             Node::If(branch) => self.branch(branch),
             Node::For(node) => self.plain_loop(node),
+            Node::While(node) => self.while_loop(node),
             Node::Sweep(drive) => self.sweep(drive),
             Node::Reversal(drive) => self.reversal(drive),
         }
@@ -246,6 +247,25 @@ impl<'p> Fuse<'p> {
         self.end_carries(&carries, &node.results);
     }
 
+    fn while_loop(&mut self, node: &While) {
+        let carries = self.start_carries(&node.carried, &node.inits);
+        let trips = self.value(node.step.index);
+        self.body.push(Stmt::Literal { dst: trips, bits: 0 });
+        let body = self.nested(|fuse| {
+            fuse.start_step(&node.step, &carries);
+            fuse.block(&node.cond);
+            let cond = fuse.value(node.holds);
+            fuse.body.push(Stmt::If { cond, then_body: vec![], else_body: vec![Stmt::Leave] });
+            fuse.step(&node.step, &carries, &[], None);
+            let one = fuse.literal(1);
+            fuse.body.push(Stmt::Let { dst: trips, op: Scalar::Add, args: vec![trips, one] });
+        });
+        self.body.push(Stmt::Loop { body });
+        let dst = self.value(node.trips);
+        self.body.push(Stmt::Move { dst, src: trips });
+        self.end_carries(&carries, &node.results);
+    }
+
     fn clear(&mut self, streams: impl Iterator<Item = Val>) {
         for stream in streams {
             let (to, bytes) = (self.whole(stream), self.bytes(stream));
@@ -314,12 +334,7 @@ impl<'p> Fuse<'p> {
 
     /// One step, its index set.
     fn step(&mut self, step: &Step, carries: &[Carry], states: &[Carry], tape: Option<&TapeRows>) {
-        for ((param, _), carry) in step.carries.iter().zip(carries) {
-            if let Carry::Register(src) = carry {
-                let dst = self.value(*param);
-                self.body.push(Stmt::Move { dst, src: *src });
-            }
-        }
+        self.start_step(step, carries);
         for row in &step.rows {
             let from = match row.from {
                 RowPlace::State(k) => {
@@ -347,6 +362,16 @@ impl<'p> Fuse<'p> {
         self.block(&step.block);
         self.emit_rows(step, RowTime::After);
         self.end_step(step, carries);
+    }
+
+    /// Carries in registers, as the step sees them.
+    fn start_step(&mut self, step: &Step, carries: &[Carry]) {
+        for ((param, _), carry) in step.carries.iter().zip(carries) {
+            if let Carry::Register(src) = carry {
+                let dst = self.value(*param);
+                self.body.push(Stmt::Move { dst, src: *src });
+            }
+        }
     }
 
     fn emit_rows(&mut self, step: &Step, when: RowTime) {

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use super::group::{self, Raw};
 use super::tree::{
     Access, Block, Branch, Drive, Emitted, Fault, Home, Loop, Node, Order, Placed, PointerId, RowItem, RowPlace, RowRead, RowTime,
-    RowWrite, Step, StoreId, Trajectory, TrajectoryId, Val,
+    RowWrite, Step, StoreId, Trajectory, TrajectoryId, Val, While,
 };
 use super::view::{Start, compose, window};
 use crate::ir::{
     Array, Attrs, Builder, DType, ErrorKind, ForOp, FuncId, Function, IfOp, Inst, Lowering, Moves, Op, Pos, Program, Row, Scalar, Type,
-    UnwindOp, Value, View, Write,
+    UnwindOp, Value, View, WhileOp, Write,
 };
 use crate::ops;
 use crate::plan::pair::{Pair, pairs};
@@ -118,7 +118,7 @@ impl Flatten<'_> {
                         results
                     }
                 },
-                Op::While(_) => panic!("`plan` has refused `while`"),
+                Op::While(op) => self.while_loop(op, &args, scope),
                 Op::Call(_) => panic!("`plan` has put the bodies of calls in their place"),
                 Op::Unwind(op) => self.unwind(inst, op, &args, trajectories.get(&k).copied(), scope),
             };
@@ -374,6 +374,24 @@ impl Flatten<'_> {
         let results = self.defines(&carry_types);
         let all: Vec<Val> = results.iter().copied().chain(emitted.iter().map(|e| e.value)).collect();
         scope.raws.push(Raw::Node(Node::For(Box::new(Loop { count, order: Order::Up, inits, results, emitted, carried: vec![], step }))));
+        all
+    }
+
+    /// A loop that runs as long as its condition holds.
+    fn while_loop(&mut self, op: &WhileOp, args: &[Val], scope: &mut Scope) -> Vec<Val> {
+        let (c0, inv) = op.args(args);
+        let inits = self.all_in_memory(c0, scope);
+        let carry_types = self.types(&inits);
+        let step = self.step(&carry_types, vec![], |this, scope, _, c, _| {
+            (this.function(this.program.function(op.body), &[c, inv].concat(), scope), vec![])
+        });
+        let carries: Vec<Val> = step.carries.iter().map(|(before, _)| *before).collect();
+        let mut inner = Scope::default();
+        let holds = self.function(self.program.function(op.cond), &[&carries, inv].concat(), &mut inner)[0];
+        let cond = self.block(inner, &[holds]);
+        let (results, trips) = (self.defines(&carry_types), self.placed.define(Type::scalar(DType::I64)));
+        let all = results.iter().copied().chain([trips]).collect();
+        scope.raws.push(Raw::Node(Node::While(Box::new(While { inits, results, trips, carried: vec![], cond, holds, step }))));
         all
     }
 

@@ -12,7 +12,7 @@ mod view;
 
 pub use tree::{
     Access, Block, Branch, Carried, Drive, Emitted, Fault, Home, Loop, Nest, Node, Order, Placed, PointerId, Root, RowItem, RowPlace,
-    RowRead, RowTime, RowWrite, Step, StepEnd, Store, StoreId, Trajectory, TrajectoryId, Val,
+    RowRead, RowTime, RowWrite, Step, StepEnd, Store, StoreId, Trajectory, TrajectoryId, Val, While,
 };
 
 use super::Decision;

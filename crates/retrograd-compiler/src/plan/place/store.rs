@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::tree::{
     Access, Block, Branch, Carried, Drive, Emitted, Home, Loop, Nest, Node, Placed, PointerId, Root, RowPlace, RowTime, Step, StepEnd,
-    Store, StoreId, Val,
+    Store, StoreId, Val, While,
 };
 use crate::ir::Type;
 use crate::plan::schedule::Sweep;
@@ -155,6 +155,7 @@ impl Assign<'_> {
             Node::Nest(nest) => self.nest(nest, k, uses, owned, targets),
             Node::If(branch) => self.branch(branch, k, uses, owned),
             Node::For(node) => self.plain_loop(node, k, uses, owned),
+            Node::While(node) => self.while_loop(node, k, uses, owned),
             Node::Sweep(drive) => self.sweep(drive, k, uses, owned),
             Node::Reversal(drive) => self.reversal(drive, k, uses, owned),
         }
@@ -334,6 +335,19 @@ impl Assign<'_> {
         self.results(&node.results, &node.carried, owned);
     }
 
+    /// The condition reads the carries where they are, before a step may overwrite them.
+    fn while_loop(&mut self, node: &mut While, k: usize, uses: &LastUse, owned: &mut Owned) {
+        let start = self.clock;
+        node.carried = self.carried(&node.inits, k, uses, owned);
+        self.enter();
+        self.bind(&node.step, &node.carried);
+        self.block(&mut node.cond, &[node.holds], Owned::default(), &mut Targets::default());
+        self.step(&mut node.step, &mut node.carried, &[], &[]);
+        self.leave();
+        self.hold(start, &node.carried, &[]);
+        self.results(&node.results, &node.carried, owned);
+    }
+
     fn sweep(&mut self, drive: &mut Drive, k: usize, uses: &LastUse, owned: &mut Owned) {
         let start = self.clock;
         let memory = self.trajectory(drive);
@@ -412,15 +426,24 @@ impl Assign<'_> {
         trajectory.memory()
     }
 
+    /// Array carries of a step are where their construct has them.
+    fn bind(&mut self, step: &Step, carried: &[Carried]) {
+        for ((param, _), carry) in step.carries.iter().zip(carried) {
+            if let Carried::Memory { main, .. } = carry {
+                self.placed.homes[param.0 as usize] = Home::Pointer(*main);
+            }
+        }
+    }
+
     /// One step of a loop with the memory of its carries; `states` is where the working states are.
     fn step(&mut self, step: &mut Step, carried: &mut [Carried], states: &[Carried], memory: &[StoreId]) {
         self.clock += 1;
         memory.iter().for_each(|id| self.use_store(*id));
         let mut targets = Targets::default();
         let mut owned = Owned::new();
+        self.bind(step, carried);
         for ((param, next), carry) in step.carries.iter().zip(carried.iter()) {
             let Carried::Memory { main, twin, .. } = carry else { continue };
-            self.placed.homes[param.0 as usize] = Home::Pointer(*main);
             owned.insert(*param);
             targets.carries.entry(*next).or_insert(Target { param: *param, main: *main, twin: *twin });
         }

@@ -163,6 +163,8 @@ pub enum Node {
     If(Box<Branch>),
     /// A loop that nothing unwinds, or whose unwind stands alone.
     For(Box<Loop>),
+    /// A loop whose steps end with a condition.
+    While(Box<While>),
     /// A loop that is the first sweep of a schedule.
     Sweep(Box<Drive>),
     /// The reversal of a schedule.
@@ -257,6 +259,25 @@ pub struct Loop {
     pub emitted: Vec<Emitted>,
     /// Memory of the carries.
     pub carried: Vec<Carried>,
+    /// One step.
+    pub step: Step,
+}
+
+/// A loop that runs as long as a condition holds; the index of its step counts the trips.
+#[derive(Clone, Debug)]
+pub struct While {
+    /// Start values of the carries.
+    pub inits: Vec<Val>,
+    /// Final values of the carries.
+    pub results: Vec<Val>,
+    /// How many steps there were.
+    pub trips: Val,
+    /// Memory of the carries.
+    pub carried: Vec<Carried>,
+    /// Computes, from the carries before a step, whether it runs.
+    pub cond: Block,
+    /// A bool register of `cond`.
+    pub holds: Val,
     /// One step.
     pub step: Step,
 }
@@ -507,6 +528,7 @@ impl Node {
             Node::Nest(nest) => nest.roots.iter().map(|root| *root.value()).collect(),
             Node::If(branch) => branch.results.clone(),
             Node::For(node) => node.results.iter().copied().chain(node.emitted.iter().map(|e| e.value)).collect(),
+            Node::While(node) => node.results.iter().copied().chain([node.trips]).collect(),
             Node::Sweep(drive) | Node::Reversal(drive) => {
                 drive.results.iter().copied().chain(drive.emitted.iter().map(|e| e.value)).collect()
             }
@@ -531,6 +553,12 @@ impl Node {
             Node::For(node) => {
                 tell(node.count);
                 node.inits.iter().for_each(|v| tell(*v));
+                node.step.reads(tell);
+            }
+            Node::While(node) => {
+                node.inits.iter().for_each(|v| tell(*v));
+                node.cond.nodes.iter().for_each(|node| node.reads(tell));
+                tell(node.holds);
                 node.step.reads(tell);
             }
             Node::Sweep(drive) | Node::Reversal(drive) => {

@@ -1,10 +1,11 @@
 //! From a Plan to loops over scalar code.
 //!
 //! `fuse` walks the placed tree once: registers for scalars, addresses for arrays, nests as vector loops (`nest`), reductions (`reduce`),
-//! schedules as native drivers (`drive`).
+//! walks along an axis (`line`), schedules as native drivers (`drive`).
 
 mod drive;
 pub mod kernel;
+mod line;
 mod nest;
 mod reduce;
 
@@ -50,6 +51,8 @@ struct Fuse<'p> {
     stores: Vec<Reg>,
     /// Elements read in the nest under construction.
     lanes: BTreeMap<Val, Reg>,
+    /// Truths that are faults in the nest under construction, with their sites.
+    checks: Vec<(Reg, u32)>,
     /// The statements under construction.
     body: Vec<Stmt>,
 }
@@ -65,6 +68,7 @@ impl<'p> Fuse<'p> {
             literals: vec![],
             stores: vec![],
             lanes: BTreeMap::new(),
+            checks: vec![],
             body: vec![],
         };
         fuse.pointers = (0..placed.pointers).map(|_| fuse.reg(RegType::Pointer)).collect();
@@ -168,7 +172,8 @@ impl<'p> Fuse<'p> {
             }
             Node::Clamp { result, index, last, site } => self.clamp(*result, *index, *last, *site),
             Node::Nest(nest) => self.nest(nest),
-            Node::Sum { result, operand, axes } => self.sum(*result, *operand, axes),
+            Node::Reduce { result, operand, axes, how } => self.reduce(*result, *operand, axes, *how),
+            Node::Line { result, operands, axis, line } => self.line(*result, operands, *axis, *line),
             Node::Dot { result, operands, attrs } => self.dot(*result, *operands, attrs),
             Node::If(branch) => self.branch(branch),
             Node::For(node) => self.plain_loop(node),
@@ -200,13 +205,19 @@ impl<'p> Fuse<'p> {
 
     fn clamp(&mut self, result: Val, index: Val, last: i64, site: u32) {
         let (index, dst) = (self.value(index), self.value(result));
+        let cond = self.bring_into(dst, index, last);
+        self.body.push(Stmt::Fault { cond, site });
+    }
+
+    /// An index brought into 0..=last; returns whether it was not there.
+    fn bring_into(&mut self, dst: Reg, index: Reg, last: i64) -> Reg {
         let (zero, last) = (self.literal(0), self.literal(last));
         let below = self.compute(Scalar::Lt, DType::Bool, &[index, zero]);
         let above = self.compute(Scalar::Gt, DType::Bool, &[index, last]);
-        let cond = self.compute(Scalar::Or, DType::Bool, &[below, above]);
-        self.body.push(Stmt::Fault { cond, site });
+        let outside = self.compute(Scalar::Or, DType::Bool, &[below, above]);
         let capped = self.compute(Scalar::Select, DType::I64, &[above, last, index]);
         self.body.push(Stmt::Let { dst, op: Scalar::Select, args: vec![below, zero, capped] });
+        outside
     }
 
     fn copy(&mut self, to: Address, from: Address, bytes: u64) {

@@ -9,38 +9,39 @@ use super::ops;
 use super::scalar::{DIV, EQ, SELECT};
 use super::shape::{BROADCAST, IOTA, RESHAPE, axis_of, check_axis, indices, pick, shape_error, view};
 use crate::ir::{
-    Array, Attr, Attrs, Builder, Contribution, DType, Data, Error, ErrorKind, Lowering, Pos, Row, Rule, Sample, Type, Value, View,
+    Array, Attr, Attrs, Builder, Contribution, DType, Data, Error, ErrorKind, Indexing, Lowering, Pos, Row, Rule, Sample, Type, Value,
+    View, Write,
 };
 
 ops! {
     /// Rows of the first argument along an axis, at the indices that the second argument holds.
-    GATHER = Row { infer: infer_gather, eval: eval_gather, rule: Rule::Linear(&[Some(transpose_gather)]), samples: gather_samples, ..indexed("gather", 2) };
+    GATHER = Row { infer: infer_gather, eval: eval_gather, rule: Rule::Linear(&[Some(transpose_gather)]), samples: gather_samples, ..indexed("gather", 2, Lowering::Pick(Indexing::Rows)) };
     /// The first argument with rows along an axis replaced by the second, at the indices that the third holds; of several the last stays.
-    SCATTER_SET = scatter("scatter_set", |_, args, attrs, ty| write(args, places(ty, args[2], axis_of(attrs))?, |_, u| u, |_, u| u), Rule::Linear(&[Some(transpose_set_base), Some(transpose_set_update)]));
+    SCATTER_SET = scatter("scatter_set", Write::Set, |_, args, attrs, ty| write(args, places(ty, args[2], axis_of(attrs))?, |_, u| u, |_, u| u), Rule::Linear(&[Some(transpose_set_base), Some(transpose_set_update)]));
     /// The first argument with the second added to rows along an axis, at the indices that the third holds, in ascending order.
-    SCATTER_ADD = scatter("scatter_add", |_, args, attrs, ty| write(args, places(ty, args[2], axis_of(attrs))?, |x, u| x + u, i64::wrapping_add), Rule::Linear(&[Some(|_, _, _, ct| Contribution::Dense(ct)), Some(transpose_add_update)]));
+    SCATTER_ADD = scatter("scatter_add", Write::Add, |_, args, attrs, ty| write(args, places(ty, args[2], axis_of(attrs))?, |x, u| x + u, i64::wrapping_add), Rule::Linear(&[Some(|_, _, _, ct| Contribution::Dense(ct)), Some(transpose_add_update)]));
     /// The larger of the first argument and the rows of the second at the indices that the third holds; a NaN stays. What is equal shares the derivative.
-    SCATTER_MAX = Row { domain: APART, ..scatter("scatter_max", |_, args, attrs, ty| write(args, places(ty, args[2], axis_of(attrs))?, larger, i64::max), tangent(extreme_tangent)) };
+    SCATTER_MAX = Row { domain: APART, ..scatter("scatter_max", Write::Max, |_, args, attrs, ty| write(args, places(ty, args[2], axis_of(attrs))?, larger, i64::max), tangent(extreme_tangent)) };
     /// The smaller of the first argument and the rows of the second at the indices that the third holds; a NaN stays. What is equal shares the derivative.
-    SCATTER_MIN = Row { domain: APART, ..scatter("scatter_min", |_, args, attrs, ty| write(args, places(ty, args[2], axis_of(attrs))?, smaller, i64::min), tangent(extreme_tangent)) };
+    SCATTER_MIN = Row { domain: APART, ..scatter("scatter_min", Write::Min, |_, args, attrs, ty| write(args, places(ty, args[2], axis_of(attrs))?, smaller, i64::min), tangent(extreme_tangent)) };
     /// The first argument with rows along an axis multiplied by the second, at the indices that the third holds, in ascending order.
     /// The derivative is exact at zeros too; it takes an array of every update against every row.
-    SCATTER_MUL = scatter("scatter_mul", |_, args, attrs, ty| write(args, places(ty, args[2], axis_of(attrs))?, |x, u| x * u, i64::wrapping_mul), tangent(mul_tangent));
+    SCATTER_MUL = scatter("scatter_mul", Write::Mul, |_, args, attrs, ty| write(args, places(ty, args[2], axis_of(attrs))?, |x, u| x * u, i64::wrapping_mul), tangent(mul_tangent));
     /// Elements of the first argument along an axis; the second holds an index for every element of the result.
-    TAKE_ALONG_AXIS = Row { infer: infer_take, eval: eval_take, rule: Rule::Linear(&[Some(transpose_take)]), samples: take_samples, ..indexed("take_along_axis", 2) };
+    TAKE_ALONG_AXIS = Row { infer: infer_take, eval: eval_take, rule: Rule::Linear(&[Some(transpose_take)]), samples: take_samples, ..indexed("take_along_axis", 2, Lowering::Pick(Indexing::Elements)) };
     /// The first argument with the elements of the second added along an axis, at the indices that the third holds, in ascending order.
-    ADD_ALONG_AXIS = Row { infer: infer_add_along, eval: eval_add_along, rule: Rule::Linear(&[Some(|_, _, _, ct| Contribution::Dense(ct)), Some(transpose_add_along)]), samples: add_along_samples, ..indexed("add_along_axis", 3) };
+    ADD_ALONG_AXIS = Row { infer: infer_add_along, eval: eval_add_along, rule: Rule::Linear(&[Some(|_, _, _, ct| Contribution::Dense(ct)), Some(transpose_add_along)]), samples: add_along_samples, ..indexed("add_along_axis", 3, Lowering::Scatter(Indexing::Elements, Write::Add)) };
 }
 
-const fn indexed(name: &'static str, arity: usize) -> Row {
-    Row { arity: Some(arity), attrs: &["axis"], lowering: Lowering::Missing, cost: 2, ..view(name, View::Reshape, &[]) }
+const fn indexed(name: &'static str, arity: usize, lowering: Lowering) -> Row {
+    Row { arity: Some(arity), attrs: &["axis"], lowering, cost: 2, ..view(name, View::Reshape, &[]) }
 }
 
 /// Reference evaluation of a row.
 type Eval = fn(&Row, &[&Array], &Attrs, &Type) -> Result<Array, ErrorKind>;
 
-const fn scatter(name: &'static str, eval: Eval, rule: Rule) -> Row {
-    Row { infer: infer_scatter, eval, rule, samples: scatter_samples, ..indexed(name, 3) }
+const fn scatter(name: &'static str, how: Write, eval: Eval, rule: Rule) -> Row {
+    Row { infer: infer_scatter, eval, rule, samples: scatter_samples, ..indexed(name, 3, Lowering::Scatter(Indexing::Rows, how)) }
 }
 
 fn check_index(row: &Row, ty: &Type) -> Result<(), Error> {

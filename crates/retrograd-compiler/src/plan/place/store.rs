@@ -151,7 +151,7 @@ impl Assign<'_> {
     fn node(&mut self, node: &mut Node, k: usize, uses: &LastUse, owned: &mut Owned, targets: &mut Targets) {
         match node {
             Node::Scalar(_) | Node::Load { .. } | Node::Clamp { .. } => {}
-            Node::Sum { result, .. } | Node::Dot { result, .. } => self.fresh(*result, k, uses, owned, targets),
+            Node::Reduce { result, .. } | Node::Dot { result, .. } | Node::Line { result, .. } => self.fresh(*result, k, uses, owned, targets),
             Node::Nest(nest) => self.nest(nest, k, uses, owned, targets),
             Node::If(branch) => self.branch(branch, k, uses, owned),
             Node::For(node) => self.plain_loop(node, k, uses, owned),
@@ -210,7 +210,7 @@ impl Assign<'_> {
         let whole = nest.clone();
         for root in &mut nest.roots {
             match root {
-                Root::Sum { .. } => {}
+                Root::Reduce { .. } => {}
                 Root::Write { value, base, copies, .. } => {
                     if owned.contains(base) && uses.dies_at(*base, k) {
                         let home = self.placed.home(*base);
@@ -245,15 +245,13 @@ impl Assign<'_> {
             return None;
         }
         let pinned = |v: Val| targets.carries.values().any(|target| target.param == v);
-        let args = nest.rows.iter().flat_map(|item| item.args.iter()).chain(nest.roots.iter().map(Root::source));
-        args.map(|v| self.placed.access(*v).root).find(|v| !pinned(*v) && dies_here(*v))
+        nest.operands().map(|v| self.placed.access(v).root).find(|v| !pinned(*v) && dies_here(*v))
     }
 
     /// Whether a nest reads a value only at the element that it is at.
     fn pointwise(&self, nest: &Nest, value: Val) -> bool {
         let whole = Access::whole(value, &Type::new(self.placed.ty(value).dtype, nest.shape.clone()));
-        let args = nest.rows.iter().flat_map(|item| item.args.iter()).chain(nest.roots.iter().map(Root::source));
-        let reads = args.filter(|v| !nest.computes(**v)).map(|v| self.placed.access(*v)).filter(|access| access.root == value);
+        let reads = nest.operands().filter(|v| !nest.computes(*v)).map(|v| self.placed.access(v)).filter(|access| access.root == value);
         let written = nest.roots.iter().any(|root| matches!(root, Root::Write { base, .. } if *base == value));
         !written
             && self.placed.ty(value).elements() == nest.shape.iter().product::<usize>()

@@ -6,7 +6,7 @@
 use super::build::{equal, tangent, total};
 use super::fold::{APART, larger, prod_tangent, smaller};
 use super::ops;
-use super::scalar::{DIV, EQ, SELECT};
+use super::scalar::{AND, DIV, EQ, LT, NOT, SELECT};
 use super::shape::{BROADCAST, IOTA, RESHAPE, axis_of, check_axis, indices, pick, shape_error, view};
 use crate::ir::{
     Array, Attr, Attrs, Builder, Contribution, DType, Data, Error, ErrorKind, Indexing, Lowering, Pos, Row, Rule, Sample, Type, Value,
@@ -127,16 +127,41 @@ fn transpose_set_base(b: &Builder, attrs: &Attrs, args: &[Value], ct: Value) -> 
 
 /// The cotangent of what stays; what is overwritten later has none.
 fn transpose_set_update(b: &Builder, attrs: &Attrs, args: &[Value], ct: Value) -> Contribution {
-    let (axis, index) = (axis_of(attrs), b.ty(args[2]));
-    let numbers = b.row(&IOTA, Attrs::none().with("type", Attr::Type(Type::new(DType::I64, [index.elements()]))).ints("axis", [0]), &[]);
-    let numbers = b.row(&RESHAPE, Attrs::none().ints("shape", index.shape.clone()), &[numbers]);
-    let none = b.full(&Type::new(DType::I64, [b.ty(args[0]).shape[axis]]), -1.0);
-    let last = b.row(&SCATTER_SET, along(0), &[none, numbers, args[2]]);
-    let stays = b.row(&EQ, Attrs::none(), &[b.row(&GATHER, along(0), &[last, args[2]]), numbers]);
+    let (axis, index, extent) = (axis_of(attrs), b.ty(args[2]), b.ty(args[0]).shape[axis_of(attrs)]);
     let picked = b.row(&GATHER, attrs.clone(), &[ct, args[2]]);
-    let ty = b.ty(picked);
+    let (ty, count) = (b.ty(picked), index.elements());
+    let stays = match count {
+        0 | 1 => return Contribution::Dense(picked),
+        // Few updates of a long axis are compared with each other: nothing as long as the axis is made.
+        _ if count * count <= extent => stays_among(b, args[2]),
+        _ => stays_along(b, args[2], extent),
+    };
     let stays = b.broadcast(stays, &ty.shape, &(axis..axis + index.rank()).collect::<Vec<_>>());
     Contribution::Dense(b.row(&SELECT, Attrs::none(), &[stays, picked, b.zeros(&ty)]))
+}
+
+fn numbers(b: &Builder, shape: &[usize], axis: usize) -> Value {
+    b.row(&IOTA, Attrs::none().with("type", Attr::Type(Type::new(DType::I64, shape))).ints("axis", [axis]), &[])
+}
+
+/// Whether no later index is the same.
+fn stays_among(b: &Builder, index: Value) -> Value {
+    let ty = b.ty(index);
+    let (count, pairs) = (ty.elements(), [ty.elements(); 2]);
+    let flat = b.row(&RESHAPE, Attrs::none().ints("shape", [count]), &[index]);
+    let same = b.row(&EQ, Attrs::none(), &[b.broadcast(flat, &pairs, &[0]), b.broadcast(flat, &pairs, &[1])]);
+    let later = b.row(&LT, Attrs::none(), &[numbers(b, &pairs, 0), numbers(b, &pairs, 1)]);
+    let again = b.row(&super::ANY, Attrs::none().ints("axes", [1]), &[b.row(&AND, Attrs::none(), &[same, later])]);
+    b.row(&RESHAPE, Attrs::none().ints("shape", ty.shape), &[b.row(&NOT, Attrs::none(), &[again])])
+}
+
+/// The same by an array that holds the last update of every place of the axis.
+fn stays_along(b: &Builder, index: Value, extent: usize) -> Value {
+    let ty = b.ty(index);
+    let numbers = b.row(&RESHAPE, Attrs::none().ints("shape", ty.shape.clone()), &[numbers(b, &[ty.elements()], 0)]);
+    let none = b.full(&Type::new(DType::I64, [extent]), -1.0);
+    let last = b.row(&SCATTER_SET, along(0), &[none, numbers, index]);
+    b.row(&EQ, Attrs::none(), &[b.row(&GATHER, along(0), &[last, index]), numbers])
 }
 
 /// dy = Σ dx / n over the n elements, of base and update, that equal y.
@@ -226,8 +251,15 @@ fn index(shape: &[usize], extent: usize) -> (Type, (f64, f64)) {
 }
 
 /// Shapes of x and of the indices, and the axis.
-const PICKS: &[(&[usize], &[usize], usize)] =
-    &[(&[5], &[7], 0), (&[3, 4], &[2], 1), (&[3, 2], &[2, 2], 0), (&[2, 3, 2], &[], 1), (&[1, 2], &[3], 0), (&[3], &[0], 0)];
+const PICKS: &[(&[usize], &[usize], usize)] = &[
+    (&[5], &[7], 0),
+    (&[3, 4], &[2], 1),
+    (&[9], &[3], 0),
+    (&[3, 2], &[2, 2], 0),
+    (&[2, 3, 2], &[], 1),
+    (&[1, 2], &[3], 0),
+    (&[3], &[0], 0),
+];
 
 fn gather_samples(row: &Row) -> Vec<Sample> {
     let sample = |(x, i, axis): &(&[usize], &[usize], usize)| Sample {

@@ -6,7 +6,9 @@
 
 use super::ops;
 use super::shape::{BROADCAST, TRANSPOSE, check_axes, indices, one, shape_error, view};
-use crate::ir::{Array, Attrs, Builder, Contribution, DType, Error, ErrorKind, Lowering, Pos, Reduction, Row, Rule, Sample, Type, Value, View};
+use crate::ir::{
+    Array, Attrs, Builder, Contribution, DType, Error, ErrorKind, Lowering, Pos, Reduction, Row, Rule, Sample, Type, Value, View,
+};
 
 /// Steps of a sum that share partial sums.
 pub const SUM_CHUNK: usize = 4096;

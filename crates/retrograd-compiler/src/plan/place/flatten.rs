@@ -155,9 +155,7 @@ impl Flatten<'_> {
             Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Constant => {
                 self.push(row, attrs.clone(), args, ty.clone(), &inst.pos, scope)
             }
-            Lowering::Reduce(_) | Lowering::Dot | Lowering::Line(_) => {
-                self.push(row, attrs.clone(), args, ty.clone(), &inst.pos, scope)
-            }
+            Lowering::Reduce(_) | Lowering::Dot | Lowering::Line(_) => self.push(row, attrs.clone(), args, ty.clone(), &inst.pos, scope),
             Lowering::Composed(of) => self.composed(of, attrs, &args, &inst.pos, scope),
             Lowering::Missing => panic!("plan refuses rows without machine code: {}", row.name),
         };

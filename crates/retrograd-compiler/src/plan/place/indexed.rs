@@ -40,15 +40,7 @@ impl Flatten<'_> {
     }
 
     /// An array with elements written at run-time indices.
-    pub(super) fn scatter(
-        &mut self,
-        indexing: Indexing,
-        how: Write,
-        attrs: &Attrs,
-        args: &[Val],
-        pos: &Pos,
-        scope: &mut Scope,
-    ) -> Val {
+    pub(super) fn scatter(&mut self, indexing: Indexing, how: Write, attrs: &Attrs, args: &[Val], pos: &Pos, scope: &mut Scope) -> Val {
         let (source, given, axis) = (args[1], args[2], attrs.sizes("axis")[0]);
         let (ty, update) = (self.placed.ty(args[0]).clone(), self.placed.ty(source).clone());
         if !self.reaches(&ty, given, axis, &update, pos, scope) {

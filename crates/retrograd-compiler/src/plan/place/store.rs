@@ -151,7 +151,9 @@ impl Assign<'_> {
     fn node(&mut self, node: &mut Node, k: usize, uses: &LastUse, owned: &mut Owned, targets: &mut Targets) {
         match node {
             Node::Scalar(_) | Node::Load { .. } | Node::Clamp { .. } => {}
-            Node::Reduce { result, .. } | Node::Dot { result, .. } | Node::Line { result, .. } => self.fresh(*result, k, uses, owned, targets),
+            Node::Reduce { result, .. } | Node::Dot { result, .. } | Node::Line { result, .. } => {
+                self.fresh(*result, k, uses, owned, targets)
+            }
             Node::Nest(nest) => self.nest(nest, k, uses, owned, targets),
             Node::If(branch) => self.branch(branch, k, uses, owned),
             Node::For(node) => self.plain_loop(node, k, uses, owned),

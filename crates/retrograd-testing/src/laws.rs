@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use retrograd_compiler::fuse::fuse;
-use retrograd_compiler::ir::{Array, DType, Error, ErrorKind, Op, Program, Type, verify};
+use retrograd_compiler::ir::{Array, DType, Error, ErrorKind, Program, Type, verify};
 use retrograd_compiler::opt::{PASSES, Pass, simplify};
 use retrograd_compiler::plan::strategy::{Auto, KeepAll, Periodic, Revolve};
 use retrograd_compiler::plan::{Decision, Plan, Request, Strategy, plan};
@@ -165,15 +165,7 @@ fn derivatives(case: &Case) -> Result<(), String> {
     check_where_smooth(&case.program, &case.inputs, case.seed).map(|_| ())
 }
 
-/// `while` is not machine code yet.
-fn is_native(program: &Program) -> bool {
-    program.functions.iter().flat_map(|function| &function.insts).all(|inst| !matches!(inst.op, Op::While(_)))
-}
-
 fn native(case: &Case) -> Result<(), String> {
-    if !is_native(&case.program) {
-        return Ok(());
-    }
     let simple = simplify(&case.program);
     for program in [&case.program, &simple] {
         let native = Native::new(program, Arc::new(Auto), None).map_err(words)?;
@@ -197,14 +189,12 @@ fn far(case: &Case) -> Vec<Array> {
 }
 
 fn gradients(case: &Case) -> Result<(), String> {
-    gradient(case)?
-        .filter(|gradient| is_native(&gradient.program))
-        .map_or(Ok(()), |gradient| check_plans(&gradient.program, &gradient.inputs, &strategies()))
+    gradient(case)?.map_or(Ok(()), |gradient| check_plans(&gradient.program, &gradient.inputs, &strategies()))
 }
 
 fn second(case: &Case) -> Result<(), String> {
     let Some(first) = gradient(case)? else { return Ok(()) };
-    let Some(second) = gradient(&first)?.filter(|second| is_native(&second.program)) else { return Ok(()) };
+    let Some(second) = gradient(&first)? else { return Ok(()) };
     let strategies: [Arc<dyn Strategy>; 3] = [Arc::new(Auto), Arc::new(Revolve), Arc::new(Periodic { period: Some(2) })];
     check_plans(&second.program, &second.inputs, &strategies)
 }

@@ -47,6 +47,11 @@ impl Native {
         Native { plan, kernel: fused.kernel, executable }
     }
 
+    /// Runs it.
+    pub fn run(&self, inputs: &[Array]) -> Result<Vec<Array>, Error> {
+        self.executable.run(&inputs.iter().collect::<Vec<_>>()).map(|(outputs, _)| outputs)
+    }
+
     /// Runs it twice, the second time between guards: the expected outputs, the planned peak, and not a byte outside of it.
     pub fn check(&self, inputs: &[Array], expected: &[Array]) -> Result<(), String> {
         let inputs: Vec<&Array> = inputs.iter().collect();
@@ -67,9 +72,9 @@ impl Native {
         Ok(())
     }
 
-    /// Runs it where the interpreter meets a fault: the same kind of fault.
+    /// Runs it where the interpreter meets a fault: the same kind of fault. Where a Program has several, machine code may meet another first.
     pub fn check_fault(&self, inputs: &[Array], expected: &Error) -> Result<(), String> {
-        match self.executable.run(&inputs.iter().collect::<Vec<_>>()) {
+        match self.run(inputs) {
             Err(error) if error.kind == expected.kind => Ok(()),
             Err(error) => Err(format!("expected {expected}, found {error}")),
             Ok(_) => Err(format!("expected {expected}, found no fault")),

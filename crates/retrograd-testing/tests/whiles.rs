@@ -1,8 +1,11 @@
-//! Derivatives through `while` and through calls with rules of their own, to order 2 in all combinations of modes.
+//! Derivatives through `while` and through calls with rules of their own, to order 2 in all combinations of modes, and their machine code
+//! under every plan.
 
 use retrograd_compiler::ir::{Array, ErrorKind, Op, Program, verify};
 use retrograd_compiler::{diff, eval, ops, opt};
 use retrograd_testing::check_program;
+use retrograd_testing::laws::{check_plans, gradient, strategies};
+use retrograd_testing::programs::Case;
 
 fn parse(text: &str) -> Program {
     let program = ops::parse(text, "test.rg").unwrap();
@@ -13,8 +16,21 @@ fn parse(text: &str) -> Program {
 /// Derivatives to order 2, as written and simplified.
 fn check(text: &str, inputs: &[Array]) {
     let program = parse(text);
-    for program in [opt::simplify(&program), program] {
-        check_program(&program, inputs).unwrap_or_else(|message| panic!("{message}\n{program}"));
+    for program in [&opt::simplify(&program), &program] {
+        check_program(program, inputs).unwrap_or_else(|message| panic!("{message}\n{program}"));
+    }
+    check_native(&program, inputs);
+}
+
+/// Values, gradients and gradients of gradients, with the values and without, are the interpreter's bits under every strategy and budget.
+fn check_native(program: &Program, inputs: &[Array]) {
+    for seed in [0, 1] {
+        let mut case = Some(Case { seed, program: program.clone(), inputs: inputs.to_vec() });
+        for order in 0..3 {
+            let Some(Case { program, inputs, .. }) = &case else { break };
+            check_plans(program, inputs, &strategies()).unwrap_or_else(|message| panic!("order {order}: {message}\n{program}"));
+            case = gradient(case.as_ref().expect("just seen")).unwrap_or_else(|message| panic!("{message}"));
+        }
     }
 }
 
@@ -118,6 +134,55 @@ fn step(%k: i64, %x: f64, %i: i64, %t: f64) -> i64, f64 {
   return %next, %b
 }",
         &numbers(&[0.7, 1.3]),
+    );
+}
+
+#[test]
+fn while_in_if_in_while_over_arrays() {
+    check(
+        "
+fn main(%x: f64[3], %t: f64) -> f64[3], i64 {
+  %y: f64[3], %n: i64 = while carries(%x) invariants(%t) {cond=small, body=turn}
+  return %y, %n
+}
+fn small(%x: f64[3], %t: f64) -> bool {
+  %m: f64 = reduce_max %x {axes=[0]}
+  %five: f64 = constant {value=5.0}
+  %p: bool = lt %m, %five
+  return %p
+}
+fn turn(%x: f64[3], %t: f64) -> f64[3] {
+  %s: f64 = sum %x {axes=[0]}
+  %two: f64 = constant {value=2.0}
+  %p: bool = lt %s, %two
+  %y: f64[3] = if %p args(%x, %t) {then=inner, else=grow}
+  return %y
+}
+fn inner(%x: f64[3], %t: f64) -> f64[3] {
+  %k: i64 = constant {value=0}
+  %j: i64, %y: f64[3], %n: i64 = while carries(%k, %x) invariants(%t) {cond=twice, body=slide}
+  return %y
+}
+fn twice(%k: i64, %x: f64[3], %t: f64) -> bool {
+  %two: i64 = constant {value=2}
+  %p: bool = lt %k, %two
+  return %p
+}
+fn slide(%k: i64, %x: f64[3], %t: f64) -> i64, f64[3] {
+  %a: f64 = gather %x, %k {axis=[0]}
+  %b: f64 = mul %a, %t
+  %c: f64 = sin %b
+  %one: i64 = constant {value=1}
+  %next: i64 = add %k, %one
+  %y: f64[3] = scatter_add %x, %c, %next {axis=[0]}
+  return %next, %y
+}
+fn grow(%x: f64[3], %t: f64) -> f64[3] {
+  %tt: f64[3] = broadcast %t {shape=[3], axes=[]}
+  %y: f64[3] = mul %x, %tt
+  return %y
+}",
+        &[Array::f64([3], vec![0.3, 0.4, 0.5]), Array::scalar(1.7)],
     );
 }
 

@@ -5,7 +5,7 @@
 //! registers assigned in their body are lanes. The width of a vector is not in the IR: a back end picks it. Arithmetic is never changed
 //! here or below: no contraction, no reassociation; [`Scalar`] says what each op means.
 
-use crate::ir::{DType, Scalar};
+use crate::ir::{DType, Reduction, Scalar};
 pub use crate::plan::place::Order;
 
 /// A register: a mutable variable of fixed type.
@@ -128,8 +128,8 @@ pub enum Stmt {
         count: u64,
         /// One step.
         body: Vec<Stmt>,
-        /// Sums over all steps.
-        sums: Vec<Sum>,
+        /// Reductions over all steps.
+        folds: Vec<Fold>,
     },
     /// A branch.
     If {
@@ -201,15 +201,18 @@ pub struct Address {
     pub offset: i64,
 }
 
-/// The sum of a lane value over all steps of a vector loop, in the fixed blocked order of `ops::sum`: chunks of
-/// [`crate::ops::SUM_CHUNK`] steps; in a chunk [`crate::ops::SUM_LANES`] partial sums from 0, step k going to partial k mod lanes;
-/// partials are added pairwise (halves: l + (l + lanes/2), then quarters, …); chunk sums are added in order, starting from 0.
+/// The reduction of a lane value over all steps of a vector loop, in the fixed blocked order of `ops::sum`: chunks of
+/// [`crate::ops::SUM_CHUNK`] steps; in a chunk [`crate::ops::SUM_LANES`] partial results from the unit, step k going to partial k mod
+/// lanes; partials are combined pairwise (halves: l with l + lanes/2, then quarters, …); chunks are combined in order, starting from the
+/// unit.
 #[derive(Clone, Debug)]
-pub struct Sum {
-    /// Gets the sum (f64) after the loop; assigned by the loop.
+pub struct Fold {
+    /// Gets the result after the loop; assigned by the loop. Its type is that of `src`.
     pub dst: Reg,
     /// The lane value.
     pub src: Reg,
+    /// How values are combined.
+    pub how: Reduction,
 }
 
 /// Kinds of actions as machine code sees them; operands follow the order of [`Stmt::Next`].

@@ -1,10 +1,11 @@
 //! From a Plan to loops over scalar code.
 //!
 //! `fuse` walks the placed tree once: registers for scalars, addresses for arrays, nests as vector loops (`nest`), reductions (`reduce`),
-//! schedules as native drivers (`drive`).
+//! walks along an axis (`line`), schedules as native drivers (`drive`).
 
 mod drive;
 pub mod kernel;
+mod line;
 mod nest;
 mod reduce;
 
@@ -12,7 +13,7 @@ use std::collections::BTreeMap;
 
 use crate::ir::{Array, DType, Data, Lowering, Scalar};
 use crate::plan::Plan;
-use crate::plan::place::{Access, Block, Branch, Carried, Home, Loop, Node, Placed, RowItem, RowPlace, RowTime, Step, StepEnd, Val};
+use crate::plan::place::{Access, Block, Branch, Carried, Home, Loop, Node, Placed, RowItem, RowPlace, RowTime, Step, StepEnd, Val, While};
 use kernel::{Address, Kernel, Order, Place, Reg, RegType, Stmt};
 
 pub use crate::plan::place::Fault;
@@ -50,6 +51,8 @@ struct Fuse<'p> {
     stores: Vec<Reg>,
     /// Elements read in the nest under construction.
     lanes: BTreeMap<Val, Reg>,
+    /// Truths that are faults in the nest under construction, with their sites.
+    checks: Vec<(Reg, u32)>,
     /// The statements under construction.
     body: Vec<Stmt>,
 }
@@ -65,6 +68,7 @@ impl<'p> Fuse<'p> {
             literals: vec![],
             stores: vec![],
             lanes: BTreeMap::new(),
+            checks: vec![],
             body: vec![],
         };
         fuse.pointers = (0..placed.pointers).map(|_| fuse.reg(RegType::Pointer)).collect();
@@ -168,10 +172,12 @@ impl<'p> Fuse<'p> {
             }
             Node::Clamp { result, index, last, site } => self.clamp(*result, *index, *last, *site),
             Node::Nest(nest) => self.nest(nest),
-            Node::Sum { result, operand, axes } => self.sum(*result, *operand, axes),
+            Node::Reduce { result, operand, axes, how } => self.reduce(*result, *operand, axes, *how),
+            Node::Line { result, operands, axis, line } => self.line(*result, operands, *axis, *line),
             Node::Dot { result, operands, attrs } => self.dot(*result, *operands, attrs),
             Node::If(branch) => self.branch(branch),
             Node::For(node) => self.plain_loop(node),
+            Node::While(node) => self.while_loop(node),
             Node::Sweep(drive) => self.sweep(drive),
             Node::Reversal(drive) => self.reversal(drive),
         }
@@ -199,13 +205,19 @@ impl<'p> Fuse<'p> {
 
     fn clamp(&mut self, result: Val, index: Val, last: i64, site: u32) {
         let (index, dst) = (self.value(index), self.value(result));
+        let cond = self.bring_into(dst, index, last);
+        self.body.push(Stmt::Fault { cond, site });
+    }
+
+    /// An index brought into 0..=last; returns whether it was not there.
+    fn bring_into(&mut self, dst: Reg, index: Reg, last: i64) -> Reg {
         let (zero, last) = (self.literal(0), self.literal(last));
         let below = self.compute(Scalar::Lt, DType::Bool, &[index, zero]);
         let above = self.compute(Scalar::Gt, DType::Bool, &[index, last]);
-        let cond = self.compute(Scalar::Or, DType::Bool, &[below, above]);
-        self.body.push(Stmt::Fault { cond, site });
+        let outside = self.compute(Scalar::Or, DType::Bool, &[below, above]);
         let capped = self.compute(Scalar::Select, DType::I64, &[above, last, index]);
         self.body.push(Stmt::Let { dst, op: Scalar::Select, args: vec![below, zero, capped] });
+        outside
     }
 
     fn copy(&mut self, to: Address, from: Address, bytes: u64) {
@@ -243,6 +255,25 @@ impl<'p> Fuse<'p> {
         self.clear(node.emitted.iter().filter(|e| e.clear).map(|e| e.value));
         let (from, to) = (self.literal(0), self.value(node.count));
         self.run_steps(&node.step, &carries, &[], node.order, from, to, None);
+        self.end_carries(&carries, &node.results);
+    }
+
+    fn while_loop(&mut self, node: &While) {
+        let carries = self.start_carries(&node.carried, &node.inits);
+        let trips = self.value(node.step.index);
+        self.body.push(Stmt::Literal { dst: trips, bits: 0 });
+        let body = self.nested(|fuse| {
+            fuse.start_step(&node.step, &carries);
+            fuse.block(&node.cond);
+            let cond = fuse.value(node.holds);
+            fuse.body.push(Stmt::If { cond, then_body: vec![], else_body: vec![Stmt::Leave] });
+            fuse.step(&node.step, &carries, &[], None);
+            let one = fuse.literal(1);
+            fuse.body.push(Stmt::Let { dst: trips, op: Scalar::Add, args: vec![trips, one] });
+        });
+        self.body.push(Stmt::Loop { body });
+        let dst = self.value(node.trips);
+        self.body.push(Stmt::Move { dst, src: trips });
         self.end_carries(&carries, &node.results);
     }
 
@@ -314,12 +345,7 @@ impl<'p> Fuse<'p> {
 
     /// One step, its index set.
     fn step(&mut self, step: &Step, carries: &[Carry], states: &[Carry], tape: Option<&TapeRows>) {
-        for ((param, _), carry) in step.carries.iter().zip(carries) {
-            if let Carry::Register(src) = carry {
-                let dst = self.value(*param);
-                self.body.push(Stmt::Move { dst, src: *src });
-            }
-        }
+        self.start_step(step, carries);
         for row in &step.rows {
             let from = match row.from {
                 RowPlace::State(k) => {
@@ -347,6 +373,16 @@ impl<'p> Fuse<'p> {
         self.block(&step.block);
         self.emit_rows(step, RowTime::After);
         self.end_step(step, carries);
+    }
+
+    /// Carries in registers, as the step sees them.
+    fn start_step(&mut self, step: &Step, carries: &[Carry]) {
+        for ((param, _), carry) in step.carries.iter().zip(carries) {
+            if let Carry::Register(src) = carry {
+                let dst = self.value(*param);
+                self.body.push(Stmt::Move { dst, src: *src });
+            }
+        }
     }
 
     fn emit_rows(&mut self, step: &Step, when: RowTime) {

@@ -21,7 +21,8 @@ pub use error::{Error, ErrorKind, Pos};
 pub use linear::linear_in;
 pub use program::{CallOp, CustomRule, ForOp, FuncId, Function, IfOp, Inst, Linearity, Op, Program, UnwindArgs, UnwindOp, Value, WhileOp};
 pub use row::{
-    Contribution, LaneFunction, Lowering, Moves, Partial, Row, Rule, Sample, Scalar, Tangent, Transpose, TransposeOfEach, View, Write,
+    Composed, Contribution, Indexing, LaneFunction, Line, Lowering, Partial, Reduction, Row, Rule, Sample, Scalar, Tangent, Transpose,
+    TransposeOfEach, View, Write,
 };
 pub use text::parse;
 pub use types::{DType, Type};

@@ -26,7 +26,7 @@ pub use scalar::{
     POW, REM, ROUND, RSQRT, SELECT, SIGN, SIN, SINH, SQRT, SUB, TAN, TANH, TRUNC, evaluate, meaning,
 };
 pub use scan::{CUMMAX, CUMMIN, CUMPROD, CUMSUM, LINEAR_SCAN};
-pub use shape::{BROADCAST, CONCAT, CONSTANT, IOTA, PAD, RESHAPE, REVERSE, TRANSPOSE, moves};
+pub use shape::{BROADCAST, CONCAT, CONSTANT, IOTA, PAD, RESHAPE, REVERSE, TRANSPOSE, composed};
 pub use sort::{ARGSORT, SORT};
 
 /// All rows, family by family.

@@ -157,12 +157,12 @@ fn never_faults(row: &Row, dtype: DType) -> bool {
                 || matches!(scalar, Scalar::Lt | Scalar::Le | Scalar::Gt | Scalar::Ge | Scalar::Eq | Scalar::Ne)
                 || matches!(scalar, Scalar::And | Scalar::Or | Scalar::Not | Scalar::Select)
         }
-        Lowering::Convert | Lowering::Constant | Lowering::Iota | Lowering::Sum | Lowering::Dot => true,
+        Lowering::Convert | Lowering::Constant | Lowering::Iota | Lowering::Reduce(_) | Lowering::Dot | Lowering::Line(_) => true,
         Lowering::View(View::Broadcast | View::Reshape | View::Transpose | View::Reverse | View::Slice) => true,
-        // These only move elements to fixed places.
-        Lowering::Moves(_) => true,
+        // These are composed of total ones.
+        Lowering::Composed(_) => true,
         // An index may be out of bounds.
-        Lowering::View(View::DynamicSlice) | Lowering::Write(_) | Lowering::Missing => false,
+        Lowering::View(View::DynamicSlice) | Lowering::Write(_) | Lowering::Pick(_) | Lowering::Scatter(..) | Lowering::Missing => false,
     }
 }
 

@@ -116,8 +116,7 @@ fn check_supported(program: &Program, id: FuncId) -> Result<(), Error> {
     for inst in &program.function(id).insts {
         let missing = match &inst.op {
             Op::Row(row, _) => row.lowering == Lowering::Missing,
-            Op::While(_) => true,
-            Op::If(_) | Op::For(_) | Op::Unwind(_) | Op::Call(_) => false,
+            Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => false,
         };
         if missing {
             let message = format!("`{}` has no machine code yet", inst.op.name());

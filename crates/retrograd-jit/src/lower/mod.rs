@@ -123,7 +123,7 @@ impl<'k, 'b> Lower<'k, 'b> {
             Stmt::Copy { to, from, bytes } => self.copy(to, from, *bytes),
             Stmt::Zero { to, bytes } => self.zero(to, *bytes),
             Stmt::For { index, from, to, order, body } => self.for_loop(*index, *from, *to, *order, body),
-            Stmt::ForVec { index, count, body, sums } => vector::for_vec(self, *index, *count, body, sums),
+            Stmt::ForVec { index, count, body, folds } => vector::for_vec(self, *index, *count, body, folds),
             Stmt::If { cond, then_body, else_body } => self.branch(*cond, then_body, else_body),
             Stmt::Loop { body } => self.endless(body),
             Stmt::Leave => self.leave(),

@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 
 use crate::ir::{Array, DType, Data, Lowering, Scalar};
 use crate::plan::Plan;
-use crate::plan::place::{Access, Block, Branch, Carried, Home, Loop, Node, Placed, RowItem, RowPlace, RowTime, Step, StepEnd, Val};
-use kernel::{Address, Kernel, Order, Place, Reg, RegType, Stmt};
+use crate::plan::place::{Access, Block, Branch, Call, Carried, Home, Loop, Node, Placed, RowItem, RowPlace, RowTime, Step, StepEnd, Val};
+use kernel::{Address, Kernel, Order, Place, Reg, RegType, RoutineCall, Stmt};
 
 pub use crate::plan::place::Fault;
 
@@ -32,8 +32,8 @@ pub fn fuse(plan: &Plan) -> Fused {
     let mut fuse = Fuse::new(placed);
     fuse.block(&placed.body);
     fuse.outputs();
-    let Fuse { regs, body, .. } = fuse;
-    let kernel = Kernel { regs, body, arena_bytes: placed.bytes as usize, literals: placed.literals.clone() };
+    let Fuse { regs, body, calls, .. } = fuse;
+    let kernel = Kernel { regs, body, arena_bytes: placed.bytes as usize, literals: placed.literals.clone(), calls };
     Fused { kernel, faults: placed.faults.clone() }
 }
 
@@ -50,6 +50,8 @@ struct Fuse<'p> {
     stores: Vec<Reg>,
     /// Elements read in the nest under construction.
     lanes: BTreeMap<Val, Reg>,
+    /// Calls so far.
+    calls: Vec<RoutineCall>,
     /// The statements under construction.
     body: Vec<Stmt>,
 }
@@ -65,6 +67,7 @@ impl<'p> Fuse<'p> {
             literals: vec![],
             stores: vec![],
             lanes: BTreeMap::new(),
+            calls: vec![],
             body: vec![],
         };
         fuse.pointers = (0..placed.pointers).map(|_| fuse.reg(RegType::Pointer)).collect();
@@ -170,6 +173,7 @@ impl<'p> Fuse<'p> {
             Node::Nest(nest) => self.nest(nest),
             Node::Sum { result, operand, axes } => self.sum(*result, *operand, axes),
             Node::Dot { result, operands, attrs } => self.dot(*result, *operands, attrs),
+            Node::Call(call) => self.call(call),
             Node::If(branch) => self.branch(branch),
             Node::For(node) => self.plain_loop(node),
             Node::Sweep(drive) => self.sweep(drive),
@@ -206,6 +210,23 @@ impl<'p> Fuse<'p> {
         self.body.push(Stmt::Fault { cond, site });
         let capped = self.compute(Scalar::Select, DType::I64, &[above, last, index]);
         self.body.push(Stmt::Let { dst, op: Scalar::Select, args: vec![below, zero, capped] });
+    }
+
+    fn call(&mut self, call: &Call) {
+        let Call { routine, attrs, args, result, scratch } = call;
+        let types = |values: &[Val]| values.iter().map(|v| self.placed.ty(*v).clone()).collect();
+        let (args, scratch) = (args.clone(), scratch.clone());
+        let number = self.calls.len() as u32;
+        self.calls.push(RoutineCall {
+            routine: *routine,
+            attrs: attrs.clone(),
+            args: types(&args),
+            result: self.placed.ty(*result).clone(),
+            scratch: types(&scratch),
+        });
+        let args = args.iter().map(|v| self.element(&self.placed.access(*v).clone(), &[])).collect();
+        let scratch = scratch.iter().map(|v| self.whole(*v)).collect();
+        self.body.push(Stmt::Call { call: number, args, result: self.whole(*result), scratch });
     }
 
     fn copy(&mut self, to: Address, from: Address, bytes: u64) {

@@ -133,6 +133,7 @@ impl<'f> Editor<'f> {
             | Lowering::Sum
             | Lowering::Dot
             | Lowering::Moves(_)
+            | Lowering::Routine(_)
             | Lowering::Missing => None,
         }
     }

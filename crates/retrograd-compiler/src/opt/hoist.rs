@@ -138,6 +138,8 @@ fn never_faults(row: &Row, dtype: DType) -> bool {
         Lowering::View(View::Broadcast | View::Reshape | View::Transpose | View::Reverse | View::Slice) => true,
         // These only move elements to fixed places.
         Lowering::Moves(_) => true,
+        // What has no value is NaN.
+        Lowering::Routine(_) => true,
         // An index may be out of bounds.
         Lowering::View(View::DynamicSlice) | Lowering::Write(_) | Lowering::Missing => false,
     }

@@ -174,6 +174,7 @@ impl<'f> Cut<'f> {
                 | Lowering::Sum
                 | Lowering::Dot
                 | Lowering::Moves(_)
+                | Lowering::Routine(_)
                 | Lowering::Missing => None,
             },
             Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,

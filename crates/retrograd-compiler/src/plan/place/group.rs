@@ -169,7 +169,7 @@ impl Group<'_> {
             }
             Lowering::Sum | Lowering::Dot => self.open.is_none() && all_available(),
             Lowering::View(_) | Lowering::Write(_) => panic!("views and writes are raw code of their own"),
-            Lowering::Moves(_) | Lowering::Missing => panic!("only rows with loops of their own are placed"),
+            Lowering::Moves(_) | Lowering::Routine(_) | Lowering::Missing => panic!("only rows with loops of their own are placed"),
         }
     }
 
@@ -288,7 +288,7 @@ impl Group<'_> {
                 open.nest.rows.push(item);
             }
             Lowering::View(_) | Lowering::Write(_) => panic!("views and writes are raw code of their own"),
-            Lowering::Moves(_) | Lowering::Missing => panic!("only rows with loops of their own are placed"),
+            Lowering::Moves(_) | Lowering::Routine(_) | Lowering::Missing => panic!("only rows with loops of their own are placed"),
         }
     }
 

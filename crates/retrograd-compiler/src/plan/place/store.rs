@@ -153,6 +153,13 @@ impl Assign<'_> {
             Node::Scalar(_) | Node::Load { .. } | Node::Clamp { .. } => {}
             Node::Sum { result, .. } | Node::Dot { result, .. } => self.fresh(*result, k, uses, owned, targets),
             Node::Nest(nest) => self.nest(nest, k, uses, owned, targets),
+            Node::Call(call) => {
+                self.fresh(call.result, k, uses, owned, targets);
+                for value in &call.scratch {
+                    let store = self.store(self.bytes(*value));
+                    self.set_home(*value, Home::Store(store));
+                }
+            }
             Node::If(branch) => self.branch(branch, k, uses, owned),
             Node::For(node) => self.plain_loop(node, k, uses, owned),
             Node::Sweep(drive) => self.sweep(drive, k, uses, owned),

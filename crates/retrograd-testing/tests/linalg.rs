@@ -78,20 +78,18 @@ fn factors_multiply_back() {
         let packed = run("lu %0", &[&a], &ty);
         let rows = eval::run(&program("lu_permutation %0", &[&a], &format!("i64[{n}]")), std::slice::from_ref(&a)).unwrap();
         let permuted: Vec<f64> = rows[0].as_i64().iter().flat_map(|row| &x[*row as usize * n..][..n]).copied().collect();
-        let part = |diagonal: f64, below: bool| {
-            let entry = |k: usize| match (k / n).cmp(&(k % n)) {
-                std::cmp::Ordering::Equal if below => diagonal,
-                order => {
-                    if (order == std::cmp::Ordering::Greater) == below {
-                        packed[k]
-                    } else {
-                        0.0
-                    }
-                }
-            };
-            (0..n * n).map(entry).collect::<Vec<f64>>()
-        };
-        close(&product(&part(1.0, true), &part(1.0, false), n), &permuted);
+        let part = |entry: fn(usize, usize, f64) -> f64| (0..n * n).map(|k| entry(k / n, k % n, packed[k])).collect::<Vec<f64>>();
+        let lower = part(|i, j, x| {
+            if i == j {
+                1.0
+            } else if i > j {
+                x
+            } else {
+                0.0
+            }
+        });
+        let upper = part(|i, j, x| if i <= j { x } else { 0.0 });
+        close(&product(&lower, &upper, n), &permuted);
         assert!((0..n * n).all(|k| k / n <= k % n || packed[k].abs() <= 1.0), "partial pivoting bounds the multiples");
 
         let mut identity = vec![0.0; n * n];

@@ -124,11 +124,13 @@ impl Contraction {
         all.into_iter().flatten().fold(1, |product: u128, label| product.saturating_mul(self.extents[label] as u128))
     }
 
-    /// The list after two of its operands have become their product, which comes last.
-    fn stepped(&self, list: &[Labels], step: [usize; 2]) -> (Vec<Labels>, u128) {
-        let pair = self.paired(list, step);
-        let rest = list.iter().enumerate().filter(|(k, _)| !step.contains(k)).map(|(_, labels)| labels.clone());
-        (rest.chain([pair.result()]).collect(), self.cost(&pair))
+    /// The list after two of its operands have become their product, which takes the place of the left one.
+    fn stepped(&self, list: &[Labels], [left, right]: [usize; 2]) -> (Vec<Labels>, u128) {
+        let pair = self.paired(list, [left, right]);
+        let mut next = list.to_vec();
+        next[left] = pair.result();
+        next.remove(right);
+        (next, self.cost(&pair))
     }
 
     /// The best of all orders; of equals the first.
@@ -156,7 +158,7 @@ impl Contraction {
         let mut list = self.reduced();
         let step = |step: &[usize; 2]| {
             let (next, cost) = self.stepped(&list, *step);
-            let told = (list[step[0]].clone(), list[step[1]].clone(), next[next.len() - 1].clone(), cost);
+            let told = (list[step[0]].clone(), list[step[1]].clone(), next[step[0]].clone(), cost);
             list = next;
             told
         };
@@ -237,8 +239,8 @@ impl Tracer {
         for [left, right] in &contraction.steps {
             let labels: Vec<Labels> = list.iter().map(|(_, labels)| labels.clone()).collect();
             let pair = contraction.paired(&labels, [*left, *right]);
-            let (b, a) = (list.remove(*right), list.remove(*left));
-            list.push((self.contract(&pair, a, b, &contraction, pos)?, pair.result()));
+            let (b, a) = (list.remove(*right), list[*left].clone());
+            list[*left] = (self.contract(&pair, a, b, &contraction, pos)?, pair.result());
         }
         let (v, labels) = list.remove(0);
         self.arranged(v, &labels, &contraction.output, pos)

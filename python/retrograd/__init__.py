@@ -14,8 +14,9 @@
 from .api import auto, grad, jit, keep_all, periodic, revolve, spec, value_and_grad
 from .array import Array
 from .errors import ArgumentError, BoundsError, DivisionByZero, DTypeError, Error, InternalError, MissingRule, OverBudget, ShapeError, Unsupported
+from .linalg import triangular_solve
 
 __all__ = [
     "ArgumentError", "Array", "BoundsError", "DTypeError", "DivisionByZero", "Error", "InternalError", "MissingRule", "OverBudget",
-    "ShapeError", "Unsupported", "auto", "grad", "jit", "keep_all", "periodic", "revolve", "spec", "value_and_grad",
+    "ShapeError", "Unsupported", "auto", "grad", "jit", "keep_all", "periodic", "revolve", "spec", "triangular_solve", "value_and_grad",
 ]

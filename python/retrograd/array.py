@@ -259,7 +259,7 @@ def _methods():
     Array.__hash__ = object.__hash__
     for name, ufunc in {"neg": np.negative, "pos": np.positive, "abs": np.absolute, "invert": np.invert}.items():
         setattr(Array, f"__{name}__", lambda a, ufunc=ufunc: ufunc(a))
-    for name in ("sum", "mean", "ravel", "squeeze", "swapaxes"):
+    for name in ("sum", "mean", "ravel", "squeeze", "swapaxes", "trace"):
         function = getattr(np, name)
         setattr(Array, name, lambda a, *args, function=function, **kwargs: function(a, *args, **kwargs))
     Array.flatten = lambda a: np.ravel(a).copy()

@@ -35,7 +35,9 @@ def ufunc(function, method, inputs, kwargs):
 
 def function(called, args, kwargs):
     """`np.sum(x)` and the like."""
-    rule = FUNCTIONS.get(called)
+    from . import linalg
+
+    rule = FUNCTIONS.get(called) or linalg.FUNCTIONS.get(called)
     if rule is None:
         known_args, known = _known(args)
         known_kwargs, also = _known(kwargs)

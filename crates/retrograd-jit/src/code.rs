@@ -6,10 +6,10 @@ use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{Linkage, Module, default_libcall_names};
-use retrograd_compiler::fuse::kernel::Kernel;
+use retrograd_compiler::fuse::kernel::{Kernel, RoutineCall};
 use retrograd_compiler::ir::{Array, Data};
 
-use crate::lower;
+use crate::lower::{self, Constants};
 use crate::runtime::Import;
 
 /// What a compiled kernel looks like to a caller: `entry(arena, inputs, outputs, fault)`.
@@ -22,9 +22,11 @@ pub struct Code {
     module: Option<JITModule>,
     /// The code holds the addresses of their elements.
     _literals: Vec<Array>,
+    /// The code holds their addresses.
+    _calls: Vec<RoutineCall>,
 }
 
-// SAFETY: the module is touched only by `compile`, before the `Code` exists, and by `drop`, which has it alone; the literals are never
+// SAFETY: the module is touched only by `compile`, before the `Code` exists, and by `drop`, which has it alone; literals and calls are never
 // changed; the machine code holds no state of its own, all that it writes is passed to it.
 unsafe impl Send for Code {}
 // SAFETY: as for `Send`.
@@ -71,17 +73,17 @@ pub fn compile(kernel: &Kernel) -> Code {
     let entry = module.declare_function("kernel", Linkage::Local, &context.func.signature).expect("the only function of its module");
     context.func.name = UserFuncName::user(0, entry.as_u32());
 
-    let literals = kernel.literals.clone();
-    let addresses: Vec<*const u8> = literals.iter().map(address).collect();
+    let (literals, calls) = (kernel.literals.clone(), kernel.calls.clone());
+    let constants = Constants { literals: literals.iter().map(address).collect(), calls: calls.iter().map(std::ptr::from_ref).collect() };
     let mut frontend = FunctionBuilderContext::new();
     let function = FunctionBuilder::new(&mut context.func, &mut frontend);
-    lower::lower(kernel, &addresses, &mut module, function);
+    lower::lower(kernel, &constants, &mut module, function);
     module.define_function(entry, &mut context).unwrap_or_else(|error| panic!("lowered kernels are valid Cranelift IR: {error:?}"));
     module.finalize_definitions().expect("memory for machine code");
     let entry = module.get_finalized_function(entry);
     // SAFETY: the function was declared with four pointers and no result, in the C convention of the host.
     let entry = unsafe { std::mem::transmute::<*const u8, Entry>(entry) };
-    Code { entry, module: Some(module), _literals: literals }
+    Code { entry, module: Some(module), _literals: literals, _calls: calls }
 }
 
 /// The machine that we run on, with all its vector instructions.

@@ -51,10 +51,28 @@ impl Tracer {
     }
 
     fn op(&mut self, py: Python<'_>, name: &str, attrs: &Bound<'_, PyDict>, args: Vec<usize>, pos: Place) -> PyResult<usize> {
-        let row = ops::find(name).ok_or_else(|| PyValueError::new_err(format!("no op `{name}`")))?;
+        let row = row(name)?;
         let attrs = attrs_of(row, attrs)?;
         let args = self.all(&args);
         let value = raised(py, self.tracer()?.op(row, attrs, &args, &place(pos)))?;
+        Ok(self.keep(value))
+    }
+
+    fn einsum(&mut self, py: Python<'_>, subscripts: &str, args: Vec<usize>, pos: Place) -> PyResult<usize> {
+        let args = self.all(&args);
+        let value = raised(py, self.tracer()?.einsum(subscripts, &args, &place(pos)))?;
+        Ok(self.keep(value))
+    }
+
+    fn of_matrices(&mut self, py: Python<'_>, name: &str, a: usize, pos: Place) -> PyResult<usize> {
+        let value = raised(py, self.tracer()?.of_matrices(row(name)?, self.values[a], &place(pos)))?;
+        Ok(self.keep(value))
+    }
+
+    fn of_systems(&mut self, py: Python<'_>, name: &str, attrs: &Bound<'_, PyDict>, a: usize, b: usize, pos: Place) -> PyResult<usize> {
+        let row = row(name)?;
+        let (attrs, a, b) = (attrs_of(row, attrs)?, self.values[a], self.values[b]);
+        let value = raised(py, self.tracer()?.of_systems(row, attrs, a, b, &place(pos)))?;
         Ok(self.keep(value))
     }
 
@@ -123,6 +141,10 @@ impl Tracer {
 
 fn finished() -> PyErr {
     PyRuntimeError::new_err("the trace is finished")
+}
+
+fn row(name: &str) -> PyResult<&'static Row> {
+    ops::find(name).ok_or_else(|| PyValueError::new_err(format!("no op `{name}`")))
 }
 
 fn raised<T>(py: Python<'_>, result: Result<T, Error>) -> PyResult<T> {

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use retrograd_compiler::ir::{Array, DType, Data, ErrorKind};
+use retrograd_compiler::ir::{Array, Attrs, Builder, DType, Data, ErrorKind, Lowering, Pos, Program, Row, Rule, Type};
 use retrograd_compiler::plan::strategy::Auto;
 use retrograd_compiler::{diff, eval, ops};
 use retrograd_testing::laws::{check_plans, gradient, strategies};
@@ -71,13 +71,32 @@ fn equal_elements_sort_in_the_order_they_had() {
     check("sort %0 {axis=[0]}", &[x], vector(&[1.0, 2.0, 4.0, 8.0]), &[vector(&[4.0, 1.0, 8.0, 2.0])]);
 }
 
+/// Like `neg`, but only the interpreter knows it.
+static INTERPRETED: Row = Row {
+    name: "interpreted",
+    doc: "No machine code is known.",
+    arity: Some(1),
+    attrs: &[],
+    infer: |_, types, _| Ok(types[0].clone()),
+    eval: |_, args, _, _| Ok(args[0].clone()),
+    rule: Rule::Zero,
+    lowering: Lowering::Missing,
+    cost: 1,
+    domain: &[(-1.0, 1.0)],
+    condition: |_| {},
+    samples: |_| vec![],
+};
+
 #[test]
 fn an_op_without_machine_code_is_refused_at_its_line() {
-    let text = "fn main(%0: f64[3]) -> f64[3] {\n  %1: f64[3] = neg %0\n  %2: f64[3] = sort %1 {axis=[0]}\n  return %2\n}";
-    let program = ops::parse(text, "sort.rg").expect("it parses");
-    let error = Native::new(&program, Arc::new(Auto), None).expect_err("sort has no machine code yet");
+    let b = Builder::new("main");
+    let x = b.param(Type::f64([3]));
+    let y = b.neg(x);
+    b.set_pos(&Pos::new("model.py", 3));
+    let z = b.row(&INTERPRETED, Attrs::none(), &[y]);
+    let error = Native::new(&Program::new(b.finish(vec![z])), Arc::new(Auto), None).expect_err("the row has no machine code");
     assert_eq!(error.kind, ErrorKind::Unsupported);
-    assert_eq!(error.to_string(), "sort.rg:3: unsupported: `sort` has no machine code yet");
+    assert_eq!(error.to_string(), "model.py:3: unsupported: `interpreted` has no machine code yet");
 }
 
 /// Every kind of rule in the adjoint of a loop, which the verifier finds linear in its cotangents.

@@ -506,6 +506,7 @@ static OPAQUE: Row = Row {
     lowering: Lowering::Convert,
     cost: 1,
     domain: &[(-1.0, 1.0)],
+    condition: |_| {},
 };
 
 #[test]

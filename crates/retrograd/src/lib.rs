@@ -25,7 +25,9 @@ mod budget;
 mod composed;
 mod control;
 mod derivatives;
+mod einsum;
 mod index;
+mod linalg;
 pub mod numpy;
 pub mod pipeline;
 pub mod trace;
@@ -38,7 +40,9 @@ pub use derivatives::{
     Gradient, Hessian, Hvp, Jacobian, Jvp, JvpMany, ValueAndGradient, Vjp, VjpMany, WithAux, check_grads, grad, grad_with_aux, hessian,
     hvp, jacfwd, jacobian, jacrev, jvp, jvp_many, value_and_grad, value_and_grad_with_aux, vjp, vjp_many,
 };
+pub use einsum::{Contraction, einsum};
 pub use index::{Axis, Place};
+pub use linalg::Triangle;
 pub use pipeline::{Compiled, Direction, Plan, Seeds, Stats, Strategy, strategy};
 pub use retrograd_compiler::ir::{Array, Attr, Attrs, DType, Data, Error, ErrorKind, Pos, Program, Row, Type};
 pub use retrograd_compiler::{eval, ops};

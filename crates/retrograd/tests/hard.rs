@@ -1,7 +1,9 @@
 //! Programs that other systems get wrong, with numbers: state changed around loops, in place, under branches, at repeated indices.
 
 use retrograd::strategy::{KeepAll, Periodic, Revolve};
-use retrograd::{Array, DType, ErrorKind, Var, cond, for_loop, grad, jit, value_and_grad, vjp};
+use retrograd::{
+    Array, DType, Direction, ErrorKind, Triangle, Var, check_grads, cond, einsum, for_loop, grad, hessian, jit, value_and_grad, vjp,
+};
 
 fn vector(x: &[f64]) -> Array {
     Array::f64([x.len()], x.to_vec())
@@ -214,4 +216,73 @@ fn the_gradient_of_a_gradient_through_a_simulation() {
     close(found[0].as_f64(), &[(at(1.5 + 1e-4) - at(1.5 - 1e-4)) / 2e-4], 1e-6);
     let value = jit(simulation).run(&[vector(&[1.0, 0.2]), Array::scalar(1.5)]).unwrap();
     assert_eq!(value[0].ty(), retrograd::f64([]));
+}
+
+#[test]
+fn the_gradient_of_a_cholesky_factor_with_only_the_lower_triangle_given() {
+    // The factor reads the lower triangle alone, so each entry there is one number that moves both (i, j) and (j, i) of the symmetric
+    // matrix, and entries above move nothing. A rule for symmetric matrices spreads the derivative over both: of the entry (2, 0), whose
+    // derivative is −20, it says 43 and puts −63 above. Differences of each single entry judge, whatever stands above the diagonal.
+    fn f<'t>([a]: [Var<'t>; 1]) -> Var<'t> {
+        let l = a.cholesky();
+        (l * l * (a.arange(9).reshape([3, 3]) + 1.0)).sum()
+    }
+    let (value, gradient) = (jit(f), grad(f));
+    for above in [0.0, 7.0] {
+        let a = [1.0, above, above, 2.0, 4.25, above, 3.0, 5.5, 10.0625];
+        let at = |k: usize, h: f64| {
+            let mut moved = a;
+            moved[k] += h;
+            value.run(&[Array::f64([3, 3], moved.to_vec())]).unwrap()[0].as_f64()[0]
+        };
+        let differences: Vec<f64> = (0..9).map(|k| (at(k, 1e-5) - at(k, -1e-5)) / 2e-5).collect();
+        let found = gradient.run(&[Array::f64([3, 3], a.to_vec())]).unwrap();
+        close(found[0].as_f64(), &differences, 1e-6);
+        close(found[0].as_f64(), &[63.0, 0.0, 0.0, -32.0, 9.0, 0.0, -20.0, 4.0, 9.0], 1e-10);
+    }
+}
+
+#[test]
+fn a_gaussian_likelihood_differentiates_twice() {
+    // −2 log p = log det A + bᵀ A⁻¹ b with A = w wᵀ + 2 I, through the factor and directly; the Hessian against the explicit formula.
+    fn direct<'t>([w, b]: [Var<'t>; 2]) -> Var<'t> {
+        let a = w.outer(w) + w.eye(3) * 2.0;
+        a.logdet() + b.dot(a.solve(b))
+    }
+    fn factored<'t>([w, b]: [Var<'t>; 2]) -> Var<'t> {
+        let l = (w.outer(w) + w.eye(3) * 2.0).cholesky();
+        let z = l.triangular_solve(b, Triangle::LOWER);
+        (l * w.eye(3)).sum_axes(&[1]).log().sum() * 2.0 + z.dot(z)
+    }
+    // By Sherman and Morrison: 2 log 2 + log(2 + s) + (bᵀb − (wᵀb)²/(2 + s))/2 with s = wᵀw.
+    fn explicit<'t>([w, b]: [Var<'t>; 2]) -> Var<'t> {
+        let (s, p) = (w.dot(w) + 2.0, w.dot(b));
+        s.log() + (b.dot(b) - p * p / s) * 0.5
+    }
+    let args = [vector(&[0.3, -1.2, 0.8]), vector(&[1.0, 0.5, -2.0])];
+    let expected = (grad(explicit).run(&args).unwrap(), hessian(explicit).run(&args).unwrap());
+    for f in [direct, factored] {
+        close(grad(f).run(&args).unwrap()[0].as_f64(), expected.0[0].as_f64(), 1e-12);
+        close(hessian(f).run(&args).unwrap()[0][0].as_f64(), expected.1[0][0].as_f64(), 1e-12);
+    }
+}
+
+#[test]
+fn einsum_equals_the_loops_that_it_names() {
+    let (a, b, c) = ([2, 3, 2], [3, 4], [4, 2]);
+    let array = |shape: &[usize], seed: usize| {
+        let n = shape.iter().product::<usize>();
+        Array::f64(shape.to_vec(), (0..n).map(|k| ((k * 7 + seed * 3) % 11) as f64 - 5.0).collect())
+    };
+    let args = [array(&a, 1), array(&b, 2), array(&c, 3)];
+    // y_j = Σ_{i,k} a_iji b_jk c_ki: a diagonal, a batch axis, contractions, in an order of our own.
+    let found = jit(|[a, b, c]| einsum("iji,jk,ki->j", &[a, b, c])).run(&args).unwrap();
+    let at = |k: usize, index: usize| args[k].as_f64()[index];
+    let term = |i: usize, j: usize, k: usize| at(0, (i * 3 + j) * 2 + i) * at(1, j * 4 + k) * at(2, k * 2 + i);
+    let expected: Vec<f64> = (0..3).map(|j| (0..2).flat_map(|i| (0..4).map(move |k| (i, k))).map(|(i, k)| term(i, j, k)).sum()).collect();
+    assert_eq!(found[0].as_f64(), expected);
+    check_grads(|[a, b, c]| einsum("iji,jk,ki->j", &[a, b, c]), &args, 2, &[Direction::Forward, Direction::Reverse]).unwrap();
+    let error = jit(|[a]| einsum("ij", &[a])).run(&[vector(&[1.0])]).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Shape);
+    assert!(error.pos.file().is_some_and(|file| file.ends_with("hard.rs")), "{error}");
 }

@@ -32,6 +32,23 @@ pub struct Kernel {
     pub arena_bytes: usize,
     /// Literal arrays that the code reads, by number; they belong to the code, not to the arena.
     pub literals: Vec<crate::ir::Array>,
+    /// What [`Stmt::Call`] calls, by number.
+    pub calls: Vec<RoutineCall>,
+}
+
+/// A routine with all of a call that is the same in every run.
+#[derive(Clone, Debug)]
+pub struct RoutineCall {
+    /// The function.
+    pub routine: crate::ir::Routine,
+    /// Its attributes.
+    pub attrs: crate::ir::Attrs,
+    /// Types of its arguments.
+    pub args: Vec<crate::ir::Type>,
+    /// Type of its result.
+    pub result: crate::ir::Type,
+    /// Types of its scratch arrays.
+    pub scratch: Vec<crate::ir::Type>,
 }
 
 /// A statement.
@@ -166,6 +183,17 @@ pub enum Stmt {
         schedule: crate::plan::schedule::Schedule,
         /// Kind, from (or step), to, row (or slot).
         dst: [Reg; 4],
+    },
+    /// Calls a routine over memory; result and scratch overlap nothing, every array lies in one run.
+    Call {
+        /// Number of the call.
+        call: u32,
+        /// Its arguments.
+        args: Vec<Address>,
+        /// Its result.
+        result: Address,
+        /// Its scratch arrays.
+        scratch: Vec<Address>,
     },
     /// Records a fault, unless one is recorded already, when the condition holds.
     Fault {

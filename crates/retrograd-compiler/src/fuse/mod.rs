@@ -13,8 +13,10 @@ use std::collections::BTreeMap;
 
 use crate::ir::{Array, DType, Data, Lowering, Scalar};
 use crate::plan::Plan;
-use crate::plan::place::{Access, Block, Branch, Carried, Home, Loop, Node, Placed, RowItem, RowPlace, RowTime, Step, StepEnd, Val, While};
-use kernel::{Address, Kernel, Order, Place, Reg, RegType, Stmt};
+use crate::plan::place::{
+    Access, Block, Branch, Call, Carried, Home, Loop, Node, Placed, RowItem, RowPlace, RowTime, Step, StepEnd, Val, While,
+};
+use kernel::{Address, Kernel, Order, Place, Reg, RegType, RoutineCall, Stmt};
 
 pub use crate::plan::place::Fault;
 
@@ -33,8 +35,8 @@ pub fn fuse(plan: &Plan) -> Fused {
     let mut fuse = Fuse::new(placed);
     fuse.block(&placed.body);
     fuse.outputs();
-    let Fuse { regs, body, .. } = fuse;
-    let kernel = Kernel { regs, body, arena_bytes: placed.bytes as usize, literals: placed.literals.clone() };
+    let Fuse { regs, body, calls, .. } = fuse;
+    let kernel = Kernel { regs, body, arena_bytes: placed.bytes as usize, literals: placed.literals.clone(), calls };
     Fused { kernel, faults: placed.faults.clone() }
 }
 
@@ -53,6 +55,8 @@ struct Fuse<'p> {
     lanes: BTreeMap<Val, Reg>,
     /// Truths that are faults in the nest under construction, with their sites.
     checks: Vec<(Reg, u32)>,
+    /// Calls so far.
+    calls: Vec<RoutineCall>,
     /// The statements under construction.
     body: Vec<Stmt>,
 }
@@ -69,6 +73,7 @@ impl<'p> Fuse<'p> {
             stores: vec![],
             lanes: BTreeMap::new(),
             checks: vec![],
+            calls: vec![],
             body: vec![],
         };
         fuse.pointers = (0..placed.pointers).map(|_| fuse.reg(RegType::Pointer)).collect();
@@ -175,6 +180,7 @@ impl<'p> Fuse<'p> {
             Node::Reduce { result, operand, axes, how } => self.reduce(*result, *operand, axes, *how),
             Node::Line { result, operands, axis, line } => self.line(*result, operands, *axis, *line),
             Node::Dot { result, operands, attrs } => self.dot(*result, *operands, attrs),
+            Node::Call(call) => self.call(call),
             Node::If(branch) => self.branch(branch),
             Node::For(node) => self.plain_loop(node),
             Node::While(node) => self.while_loop(node),
@@ -218,6 +224,23 @@ impl<'p> Fuse<'p> {
         let capped = self.compute(Scalar::Select, DType::I64, &[above, last, index]);
         self.body.push(Stmt::Let { dst, op: Scalar::Select, args: vec![below, zero, capped] });
         outside
+    }
+
+    fn call(&mut self, call: &Call) {
+        let Call { routine, attrs, args, result, scratch } = call;
+        let types = |values: &[Val]| values.iter().map(|v| self.placed.ty(*v).clone()).collect();
+        let (args, scratch) = (args.clone(), scratch.clone());
+        let number = self.calls.len() as u32;
+        self.calls.push(RoutineCall {
+            routine: *routine,
+            attrs: attrs.clone(),
+            args: types(&args),
+            result: self.placed.ty(*result).clone(),
+            scratch: types(&scratch),
+        });
+        let args = args.iter().map(|v| self.element(&self.placed.access(*v).clone(), &[])).collect();
+        let scratch = scratch.iter().map(|v| self.whole(*v)).collect();
+        self.body.push(Stmt::Call { call: number, args, result: self.whole(*result), scratch });
     }
 
     fn copy(&mut self, to: Address, from: Address, bytes: u64) {

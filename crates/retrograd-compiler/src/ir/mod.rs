@@ -9,6 +9,7 @@ mod builder;
 mod error;
 mod linear;
 mod program;
+mod routine;
 mod row;
 mod text;
 mod types;
@@ -20,6 +21,7 @@ pub use builder::{Builder, Expr};
 pub use error::{Error, ErrorKind, Pos};
 pub use linear::linear_in;
 pub use program::{CallOp, CustomRule, ForOp, FuncId, Function, IfOp, Inst, Linearity, Op, Program, UnwindArgs, UnwindOp, Value, WhileOp};
+pub use routine::{Routine, Run, Slice, SliceMut};
 pub use row::{
     Composed, Contribution, Indexing, LaneFunction, Line, Lowering, Partial, Reduction, Row, Rule, Sample, Scalar, Tangent, Transpose,
     TransposeOfEach, View, Write,

@@ -5,6 +5,7 @@ use super::attr::Attrs;
 use super::builder::{Builder, Expr};
 use super::error::{Error, ErrorKind};
 use super::program::Value;
+use super::routine::Routine;
 use super::types::{DType, Type};
 
 /// Everything about one op, in one place.
@@ -30,6 +31,8 @@ pub struct Row {
     pub cost: u32,
     /// Intervals that elements of each argument are drawn from in the automatic tests; the last one serves the rest.
     pub domain: &'static [(f64, f64)],
+    /// What intervals cannot say of the domain: brings drawn arguments into it, such as matrices that are positive definite.
+    pub condition: fn(&mut [Array]),
     /// Inputs for the automatic tests.
     pub samples: fn(&Row) -> Vec<Sample>,
 }
@@ -144,6 +147,8 @@ pub enum Lowering {
     Line(Line),
     /// The rows that `ops::composed` composes it of.
     Composed(Composed),
+    /// A call of one function for the whole array, the same that the interpreter calls.
+    Routine(Routine),
     /// No machine code yet: a plan is refused with an error that names the op and the user's line.
     Missing,
 }

@@ -107,6 +107,7 @@ pub(super) const fn view(name: &'static str, view: View, transposes: &'static [O
         lowering: Lowering::View(view),
         cost: 0,
         domain: &[(-2.0, 2.0)],
+        condition: |_| {},
         samples: |row| panic!("rows state samples: {}", row.name),
     }
 }

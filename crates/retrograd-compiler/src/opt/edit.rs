@@ -136,6 +136,7 @@ impl<'f> Editor<'f> {
             | Lowering::Dot
             | Lowering::Line(_)
             | Lowering::Composed(_)
+            | Lowering::Routine(_)
             | Lowering::Missing => None,
         }
     }

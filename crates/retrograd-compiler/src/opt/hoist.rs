@@ -127,10 +127,11 @@ const DEAR: u32 = 4;
 
 fn is_dear(row: &Row) -> bool {
     match row.lowering {
-        Lowering::Sum | Lowering::Dot => true,
+        Lowering::Reduce(_) | Lowering::Dot | Lowering::Line(_) | Lowering::Routine(_) => true,
+        Lowering::Composed(_) => row.cost >= DEAR,
         Lowering::Map(_) => row.cost >= DEAR,
         Lowering::Convert | Lowering::Constant | Lowering::Iota | Lowering::View(_) => false,
-        Lowering::Write(_) | Lowering::Moves(_) | Lowering::Missing => false,
+        Lowering::Write(_) | Lowering::Pick(_) | Lowering::Scatter(..) | Lowering::Missing => false,
     }
 }
 
@@ -161,6 +162,8 @@ fn never_faults(row: &Row, dtype: DType) -> bool {
         Lowering::View(View::Broadcast | View::Reshape | View::Transpose | View::Reverse | View::Slice) => true,
         // These are composed of total ones.
         Lowering::Composed(_) => true,
+        // What has no value is NaN.
+        Lowering::Routine(_) => true,
         // An index may be out of bounds.
         Lowering::View(View::DynamicSlice) | Lowering::Write(_) | Lowering::Pick(_) | Lowering::Scatter(..) | Lowering::Missing => false,
     }

@@ -177,6 +177,7 @@ impl<'f> Cut<'f> {
                 | Lowering::Dot
                 | Lowering::Line(_)
                 | Lowering::Composed(_)
+                | Lowering::Routine(_)
                 | Lowering::Missing => None,
             },
             Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,

@@ -15,7 +15,7 @@ use cranelift_codegen::isa::TargetFrontendConfig;
 use cranelift_frontend::{FunctionBuilder, Variable};
 use cranelift_jit::JITModule;
 use cranelift_module::{Linkage, Module};
-use retrograd_compiler::fuse::kernel::{Address, Kernel, Order, Place, Reg, RegType, Stmt};
+use retrograd_compiler::fuse::kernel::{Address, Kernel, Order, Place, Reg, RegType, RoutineCall, Stmt};
 use retrograd_compiler::ir::DType;
 use retrograd_compiler::plan::schedule::{Schedule, Sweep};
 
@@ -23,17 +23,25 @@ use crate::runtime::{Import, encode_schedule, encode_sweep};
 use arithmetic::Width;
 
 /// Writes the body of a function of the arena, the inputs, the outputs and the fault word.
-pub(crate) fn lower(kernel: &Kernel, literals: &[*const u8], module: &mut JITModule, builder: FunctionBuilder<'_>) {
-    let mut lower = Lower::new(kernel, literals, module, builder);
+pub(crate) fn lower(kernel: &Kernel, constants: &Constants, module: &mut JITModule, builder: FunctionBuilder<'_>) {
+    let mut lower = Lower::new(kernel, constants, module, builder);
     lower.statements(&kernel.body);
     lower.builder.ins().return_(&[]);
     lower.builder.finalize(module.target_config());
 }
 
+/// What stays where it is as long as the code.
+pub(crate) struct Constants {
+    /// Elements of literal arrays.
+    pub(crate) literals: Vec<*const u8>,
+    /// Calls of routines.
+    pub(crate) calls: Vec<*const RoutineCall>,
+}
+
 /// A function being written.
 struct Lower<'k, 'b> {
     kernel: &'k Kernel,
-    literals: &'k [*const u8],
+    constants: &'k Constants,
     builder: FunctionBuilder<'b>,
     config: TargetFrontendConfig,
     imports: Vec<(Import, FuncRef)>,
@@ -49,10 +57,12 @@ struct Lower<'k, 'b> {
     few: Option<StackSlot>,
     /// Four words for the answer of a controller.
     action: Option<StackSlot>,
+    /// Addresses for a routine.
+    operands: Option<StackSlot>,
 }
 
 impl<'k, 'b> Lower<'k, 'b> {
-    fn new(kernel: &'k Kernel, literals: &'k [*const u8], module: &mut JITModule, mut builder: FunctionBuilder<'b>) -> Lower<'k, 'b> {
+    fn new(kernel: &'k Kernel, constants: &'k Constants, module: &mut JITModule, mut builder: FunctionBuilder<'b>) -> Lower<'k, 'b> {
         let call_conv = module.isa().default_call_conv();
         let imports = Import::all().map(|import| {
             let function = module.declare_function(&import.name(), Linkage::Import, &import.signature(call_conv)).expect("declared once");
@@ -67,7 +77,7 @@ impl<'k, 'b> Lower<'k, 'b> {
         let variables = kernel.regs.iter().map(|&ty| builder.declare_var(native(ty))).collect();
         Lower {
             kernel,
-            literals,
+            constants,
             builder,
             config: module.target_config(),
             imports,
@@ -77,6 +87,7 @@ impl<'k, 'b> Lower<'k, 'b> {
             strips: None,
             few: None,
             action: None,
+            operands: None,
         }
     }
 
@@ -129,6 +140,7 @@ impl<'k, 'b> Lower<'k, 'b> {
             Stmt::Leave => self.leave(),
             Stmt::Start { words, schedule, sweep, count } => self.start(words, *schedule, *sweep, *count),
             Stmt::Next { words, schedule, dst } => self.next(words, *schedule, *dst),
+            Stmt::Call { call, args, result, scratch } => self.routine(*call, args, result, scratch),
             Stmt::Fault { cond, site } => self.fault(*cond, *site),
         }
     }
@@ -218,6 +230,21 @@ impl<'k, 'b> Lower<'k, 'b> {
         }
     }
 
+    fn routine(&mut self, call: u32, args: &[Address], result: &Address, scratch: &[Address]) {
+        let operands = |call: &RoutineCall| call.args.len() + 1 + call.scratch.len();
+        let most = self.kernel.calls.iter().map(operands).max().expect("a call has its number") as u32;
+        let slot = *self
+            .operands
+            .get_or_insert_with(|| self.builder.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, 8 * most, 3)));
+        let addresses = self.builder.ins().stack_addr(types::I64, slot, 0);
+        for (k, operand) in (0..).zip(args.iter().chain([result]).chain(scratch)) {
+            let operand = self.address(operand);
+            self.builder.ins().store(FLAGS, operand, addresses, 8 * k);
+        }
+        let call = self.constant_address(self.constants.calls[call as usize]);
+        self.call(Import::Routine, &[call, addresses]);
+    }
+
     /// The first fault stays.
     fn fault(&mut self, cond: Reg, site: u32) {
         let cond = self.get(cond);
@@ -241,7 +268,7 @@ impl<'k, 'b> Lower<'k, 'b> {
             Place::Arena(offset) => self.builder.ins().iadd_imm_s(arena, offset.cast_signed()),
             Place::Input(k) => self.builder.ins().load(types::I64, FLAGS, inputs, offset32(8 * i64::from(k))),
             Place::Output(k) => self.builder.ins().load(types::I64, FLAGS, outputs, offset32(8 * i64::from(k))),
-            Place::Literal(k) => self.integer((self.literals[k as usize] as usize).cast_signed() as i64),
+            Place::Literal(k) => self.constant_address(self.constants.literals[k as usize]),
         }
     }
 
@@ -253,6 +280,10 @@ impl<'k, 'b> Lower<'k, 'b> {
             DType::Bool => self.builder.ins().iconst(types::I8, i64::from(bits != 0)),
             DType::F32 | DType::I32 => panic!("{NARROW}"),
         }
+    }
+
+    fn constant_address<T>(&mut self, address: *const T) -> Value {
+        self.integer((address as usize).cast_signed() as i64)
     }
 
     fn integer(&mut self, value: i64) -> Value {

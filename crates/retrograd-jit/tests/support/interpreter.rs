@@ -129,6 +129,17 @@ impl<'k> Machine<'k> {
                     self.set(*dst, word);
                 }
             }
+            Stmt::Call { call, args, result, .. } => {
+                let call = &self.kernel.calls[*call as usize];
+                let load = |(ty, address): (&Type, &Address)| {
+                    let (buffer, at) = self.address(address);
+                    from_bytes(ty, &self.memory[buffer][at..at + ty.bytes()])
+                };
+                let args: Vec<Array> = call.args.iter().zip(args).map(load).collect();
+                let made = call.routine.evaluate(&args.iter().collect::<Vec<_>>(), &call.attrs, &call.result);
+                let (buffer, at) = self.address(result);
+                self.memory[buffer][at..at + call.result.bytes()].copy_from_slice(&to_bytes(&made));
+            }
             Stmt::Fault { cond, site } => {
                 if self.get(*cond) != 0 {
                     self.fault.get_or_insert(*site);

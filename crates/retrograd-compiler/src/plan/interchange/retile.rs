@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::ir::{
-    Array, Attr, Attrs, Builder, CallOp, Data, ForOp, FuncId, Function, IfOp, Inst, Lowering, Moves, Op, Program, Row, Type, UnwindOp,
+    Array, Attr, Attrs, Builder, CallOp, Composed, Data, ForOp, FuncId, Function, IfOp, Inst, Lowering, Op, Program, Row, Type, UnwindOp,
     Value, View,
 };
 
@@ -167,19 +167,24 @@ impl Retile<'_> {
             Lowering::View(View::DynamicSlice) if leads => tiled(with("sizes")),
             // A window that covers the leading axis, of an array that tiles share out.
             Lowering::Write(_) if parts[..2] == [Part::Tiled; 2] => tiled(attrs.clone()),
-            Lowering::Sum if !attrs.sizes("axes").contains(&0) => tiled(attrs.clone()),
+            Lowering::Reduce(_) if !attrs.sizes("axes").contains(&0) => tiled(attrs.clone()),
+            Lowering::Line(_) if parts.iter().all(|part| *part == Part::Tiled) && attrs.sizes("axis") != [0] => tiled(attrs.clone()),
             Lowering::Dot if dot_keeps(attrs, parts) => tiled(attrs.clone()),
-            Lowering::Moves(Moves::Pad) if parts == [Part::Tiled, Part::Whole] && leads => tiled(attrs.clone()),
-            Lowering::Moves(Moves::Concat) if parts.iter().all(|part| *part == Part::Tiled) && attrs.sizes("axis") != [0] => {
+            Lowering::Composed(Composed::Pad) if parts == [Part::Tiled, Part::Whole] && leads => tiled(attrs.clone()),
+            Lowering::Composed(Composed::Concat) if parts.iter().all(|part| *part == Part::Tiled) && attrs.sizes("axis") != [0] => {
                 tiled(attrs.clone())
             }
             Lowering::Constant
             | Lowering::Iota
             | Lowering::View(_)
             | Lowering::Write(_)
-            | Lowering::Sum
+            | Lowering::Pick(_)
+            | Lowering::Scatter(..)
+            | Lowering::Reduce(_)
+            | Lowering::Line(_)
             | Lowering::Dot
-            | Lowering::Moves(_)
+            | Lowering::Composed(_)
+            | Lowering::Routine(_)
             | Lowering::Missing => None,
         }
     }

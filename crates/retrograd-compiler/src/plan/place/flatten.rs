@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use super::group::{self, Raw};
 use super::tree::{
-    Access, Block, Branch, Drive, Emitted, Fault, Home, Loop, Node, Order, Placed, PointerId, RowItem, RowPlace, RowRead, RowTime,
+    Access, Block, Branch, Call, Drive, Emitted, Fault, Home, Loop, Node, Order, Placed, PointerId, RowItem, RowPlace, RowRead, RowTime,
     RowWrite, Step, StoreId, Trajectory, TrajectoryId, Val, While,
 };
 use super::view::{Start, compose, window};
 use crate::ir::{
-    Array, Attrs, Builder, Composed, DType, ErrorKind, ForOp, FuncId, Function, IfOp, Inst, Lowering, Op, Pos, Program, Row, Scalar, Type,
-    UnwindOp, Value, View, WhileOp, Write,
+    Array, Attrs, Builder, Composed, DType, ErrorKind, ForOp, FuncId, Function, IfOp, Inst, Lowering, Op, Pos, Program, Routine, Row,
+    Scalar, Type, UnwindOp, Value, View, WhileOp, Write,
 };
 use crate::ops;
 use crate::plan::pair::{Pair, pairs};
@@ -157,6 +157,7 @@ impl Flatten<'_> {
             }
             Lowering::Reduce(_) | Lowering::Dot | Lowering::Line(_) => self.push(row, attrs.clone(), args, ty.clone(), &inst.pos, scope),
             Lowering::Composed(of) => self.composed(of, attrs, &args, &inst.pos, scope),
+            Lowering::Routine(routine) => self.call(routine, attrs, &args, ty, scope),
             Lowering::Missing => panic!("plan refuses rows without machine code: {}", row.name),
         };
         scope.known.insert(key, result);
@@ -170,6 +171,21 @@ impl Flatten<'_> {
         let params = body.params(args.iter().map(|arg| self.placed.ty(*arg).clone()));
         let result = ops::composed(of, &body, attrs, &params);
         self.function(&body.finish(vec![result]), args, scope)[0]
+    }
+
+    /// A routine stands alone, with its arguments and its result in memory.
+    fn call(&mut self, routine: Routine, attrs: &Attrs, args: &[Val], ty: &Type, scope: &mut Scope) -> Val {
+        let args: Vec<Val> = args.iter().map(|arg| self.in_one_run(*arg, scope)).collect();
+        let scratch = self.defines(&(routine.scratch)(&self.types(&args)));
+        let shape = if ty.rank() == 0 { vec![1] } else { ty.shape.clone() };
+        let result = self.placed.define(Type::new(ty.dtype, shape));
+        scope.raws.push(Raw::Node(Node::Call(Box::new(Call { routine, attrs: attrs.clone(), args, result, scratch }))));
+        if ty.rank() > 0 {
+            return result;
+        }
+        let number = self.placed.define(ty.clone());
+        scope.raws.push(Raw::Node(Node::Load { result: number, from: Access::whole(result, ty) }));
+        number
     }
 
     pub(super) fn push(&mut self, row: &'static Row, attrs: Attrs, args: Vec<Val>, ty: Type, pos: &Pos, scope: &mut Scope) -> Val {
@@ -271,6 +287,13 @@ impl Flatten<'_> {
         let result = self.placed.define(self.placed.ty(value).clone());
         scope.raws.push(Raw::Copy { result, source: value });
         result
+    }
+
+    /// A value whose elements lie in memory in row-major order without gaps, maybe inside a larger array.
+    fn in_one_run(&mut self, value: Val, scope: &mut Scope) -> Val {
+        let access = self.placed.access(value);
+        let in_one_run = !self.placed.is_scalar(access.root) && access.is_contiguous(&self.placed.ty(value).shape);
+        if in_one_run { value } else { self.in_memory(value, scope) }
     }
 
     fn all_in_memory(&mut self, values: &[Val], scope: &mut Scope) -> Vec<Val> {

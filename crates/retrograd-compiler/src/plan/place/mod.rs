@@ -13,7 +13,7 @@ mod tree;
 mod view;
 
 pub use tree::{
-    Access, Block, Branch, Carried, Drive, Emitted, Fault, Home, Index, Loop, Nest, Node, Order, Placed, PointerId, Root, RowItem,
+    Access, Block, Branch, Call, Carried, Drive, Emitted, Fault, Home, Index, Loop, Nest, Node, Order, Placed, PointerId, Root, RowItem,
     RowPlace, RowRead, RowTime, RowWrite, Step, StepEnd, Store, StoreId, Trajectory, TrajectoryId, Val, While,
 };
 

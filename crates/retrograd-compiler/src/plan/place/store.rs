@@ -155,6 +155,13 @@ impl Assign<'_> {
                 self.fresh(*result, k, uses, owned, targets)
             }
             Node::Nest(nest) => self.nest(nest, k, uses, owned, targets),
+            Node::Call(call) => {
+                self.fresh(call.result, k, uses, owned, targets);
+                for value in &call.scratch {
+                    let store = self.store(self.bytes(*value));
+                    self.set_home(*value, Home::Store(store));
+                }
+            }
             Node::If(branch) => self.branch(branch, k, uses, owned),
             Node::For(node) => self.plain_loop(node, k, uses, owned),
             Node::While(node) => self.while_loop(node, k, uses, owned),

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::ir::{Array, Attrs, DType, ErrorKind, Line, Lowering, Pos, Reduction, Row, Scalar, Type, Write};
+use crate::ir::{Array, Attrs, DType, ErrorKind, Line, Lowering, Pos, Reduction, Routine, Row, Scalar, Type, Write};
 use crate::plan::schedule::{Schedule, Sweep};
 
 /// A value of the tree.
@@ -189,6 +189,8 @@ pub enum Node {
         /// Axes by role.
         attrs: Attrs,
     },
+    /// A routine of the op table.
+    Call(Box<Call>),
     /// A branch.
     If(Box<Branch>),
     /// A loop that nothing unwinds, or whose unwind stands alone.
@@ -199,6 +201,21 @@ pub enum Node {
     Sweep(Box<Drive>),
     /// The reversal of a schedule.
     Reversal(Box<Drive>),
+}
+
+/// A call of a routine.
+#[derive(Clone, Debug)]
+pub struct Call {
+    /// The function.
+    pub routine: Routine,
+    /// Its attributes.
+    pub attrs: Attrs,
+    /// What it reads, each in one run of memory.
+    pub args: Vec<Val>,
+    /// What it writes, an array; a rank-0 result is its only element.
+    pub result: Val,
+    /// What it needs while it runs.
+    pub scratch: Vec<Val>,
 }
 
 /// A row of the op table over placed values.
@@ -520,6 +537,7 @@ impl RowItem {
             | Lowering::Dot
             | Lowering::Line(_)
             | Lowering::Composed(_)
+            | Lowering::Routine(_)
             | Lowering::Missing => {
                 panic!("elementwise rows only: {}", self.row.name)
             }
@@ -564,6 +582,7 @@ impl Node {
             Node::Load { result, .. } | Node::Clamp { result, .. } => vec![*result],
             Node::Reduce { result, .. } | Node::Dot { result, .. } | Node::Line { result, .. } => vec![*result],
             Node::Nest(nest) => nest.roots.iter().map(|root| *root.value()).collect(),
+            Node::Call(call) => vec![call.result],
             Node::If(branch) => branch.results.clone(),
             Node::For(node) => node.results.iter().copied().chain(node.emitted.iter().map(|e| e.value)).collect(),
             Node::While(node) => node.results.iter().copied().chain([node.trips]).collect(),
@@ -584,6 +603,7 @@ impl Node {
             Node::Line { operands, .. } => operands.iter().for_each(|v| tell(*v)),
             Node::Dot { operands, .. } => operands.iter().for_each(|v| tell(*v)),
             Node::Nest(nest) => nest.reads(tell),
+            Node::Call(call) => call.args.iter().for_each(|v| tell(*v)),
             Node::If(branch) => {
                 tell(branch.predicate);
                 branch.ends.iter().flatten().for_each(|v| tell(*v));

@@ -1,5 +1,6 @@
 //! What every Program obeys, and what its gradient obeys under every plan.
 
+use std::cell::Cell;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -22,6 +23,7 @@ use retrograd_compiler::diff::check::{check_where_smooth, floats};
 pub struct Trial {
     /// The case.
     pub case: Case,
+    simple: Result<Program, String>,
     gradient: Result<Option<Gradient>, String>,
 }
 
@@ -61,10 +63,10 @@ pub const LAWS: &[Law] = &[
     Law { name: "programs verify, print and parse to themselves", small: 1, large: 1, holds: text },
     Law { name: "simplify keeps every bit", small: 1, large: 1, holds: simplified },
     Law { name: "jvp is the derivative and vjp its transpose", small: 1, large: 1, holds: derivatives },
-    Law { name: "every pass keeps every bit", small: 24, large: 4, holds: passes },
+    Law { name: "every pass keeps every bit", small: 24, large: 8, holds: passes },
     Law { name: "derivatives of gradients are their derivatives", small: 24, large: 16, holds: second_derivatives },
     Law { name: "machine code gives the interpreter's bits", small: 24, large: 1, holds: native },
-    Law { name: "every strategy and budget gives the interpreter's gradient within its plan", small: 40, large: 2, holds: gradients },
+    Law { name: "every strategy and budget gives the interpreter's gradient within its plan", small: 32, large: 4, holds: gradients },
     Law { name: "derivatives of gradients are the same bits under every plan", small: 400, large: 32, holds: second },
 ];
 
@@ -82,14 +84,15 @@ pub struct Tally {
 /// More failures than this tell nothing new.
 const FAILURES: u64 = 40;
 
-/// Holds the random Programs of these seeds to the laws, on all cores; the first failure of each law is shrunk and printed as text.
+/// Holds the random Programs of these seeds to the laws, on all cores; the first failure of each law is shrunk, by so many tries at most,
+/// and printed as text.
 ///
 /// ```
 /// use retrograd_testing::laws;
-/// let tallies = laws::check(laws::LAWS, 0..3).unwrap();
+/// let tallies = laws::check(laws::LAWS, 0..3, 1000).unwrap();
 /// assert_eq!(tallies[0].tried, 3);
 /// ```
-pub fn check(laws: &[Law], seeds: Range<u64>) -> Result<Vec<Tally>, String> {
+pub fn check(laws: &[Law], seeds: Range<u64>, tries: u64) -> Result<Vec<Tally>, String> {
     let (next, failed) = (AtomicU64::new(seeds.start), AtomicU64::new(0));
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let work = || {
@@ -121,7 +124,8 @@ pub fn check(laws: &[Law], seeds: Range<u64>) -> Result<Vec<Tally>, String> {
         }
     });
     failures.sort();
-    let reports: Vec<String> = (0..laws.len()).filter_map(|k| report(&laws[k], failures.iter().filter(|failure| failure.0 == k))).collect();
+    let of = |k: usize| failures.iter().filter(move |failure| failure.0 == k);
+    let reports: Vec<String> = (0..laws.len()).filter_map(|k| report(&laws[k], of(k), tries)).collect();
     if reports.is_empty() { Ok(tallies) } else { Err(reports.join("\n")) }
 }
 
@@ -154,8 +158,9 @@ impl Tally {
 impl Trial {
     /// A case, differentiated.
     pub fn new(case: Case) -> Trial {
-        let made = caught(|| gradient(&case));
-        Trial { gradient: made, case }
+        let simple = caught(|| verified(simplify(&case.program)));
+        let gradient = caught(|| gradient(&case, simple.as_ref().map_err(Clone::clone)?));
+        Trial { simple, gradient, case }
     }
 
     fn gradient(&self) -> Result<Option<&Case>, String> {
@@ -177,12 +182,16 @@ fn caught<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
 }
 
 /// The smallest form of the first failure, and the seeds of the others.
-fn report<'f>(law: &Law, failures: impl Iterator<Item = &'f (usize, u64, String)>) -> Option<String> {
+fn report<'f>(law: &Law, failures: impl Iterator<Item = &'f (usize, u64, String)>, tries: u64) -> Option<String> {
     let failures: Vec<_> = failures.collect();
     let (_, seed, message) = failures.first()?;
     // A smaller Program must fail in the same way, as far as words tell.
     let start = |message: &str| message.split(|c: char| c.is_ascii_digit()).next().unwrap_or_default().to_string();
-    let fails = |case: &Case| outcome(law, &Trial::new(case.clone())).is_err_and(|found| start(&found) == start(message));
+    let tried = Cell::new(0);
+    let fails = |case: &Case| {
+        tried.set(tried.get() + 1);
+        tried.get() <= tries && outcome(law, &Trial::new(case.clone())).is_err_and(|found| start(&found) == start(message))
+    };
     let small = shrink(&Case::random(*seed), &fails);
     let message = outcome(law, &Trial::new(small.clone())).err().unwrap_or_else(|| message.clone());
     let shown = |input: &Array| if input.len() > 20 { format!("{} of the seed", input.ty()) } else { input.to_string() };
@@ -191,7 +200,8 @@ fn report<'f>(law: &Law, failures: impl Iterator<Item = &'f (usize, u64, String)
         failures.iter().map(|(_, seed, message)| format!("{seed}: {}", message.lines().next().unwrap_or_default())).collect();
     Some(format!(
         "broken: {}\nseed {seed}: {message}\n{inputs}{}\n{} seeds fail:\n{}\n",
-        law.name, small.program,
+        law.name,
+        small.program,
         others.len(),
         others.join("\n")
     ))
@@ -206,15 +216,14 @@ fn verified(program: Program) -> Result<Program, String> {
     Ok(program)
 }
 
-/// The gradient of a case: cotangents of all float results to those of all float inputs. Every other one leaves the values out, so that
+/// The gradient of a case by its simplified Program: cotangents of all float results to those of all float inputs. Every other one leaves the values out, so that
 /// no forward loop is there to share.
-fn gradient(case: &Case) -> Result<Option<Gradient>, String> {
-    let program = simplify(&case.program);
+fn gradient(case: &Case, program: &Program) -> Result<Option<Gradient>, String> {
     let (wrt, outputs) = (floats(&program.main().param_types()), floats(&program.main().result_types()));
     if wrt.is_empty() || outputs.is_empty() {
         return Ok(None);
     }
-    let mut gradient = diff::vjp(&program, &wrt, &outputs).map_err(words)?;
+    let mut gradient = diff::vjp(program, &wrt, &outputs).map_err(words)?;
     if case.seed % 2 == 1 {
         let entry = usize::from(gradient.entry);
         gradient.functions[entry].results.drain(..program.main().results.len());
@@ -258,7 +267,7 @@ fn same_at(program: &Program, points: &[(Vec<Array>, Vec<Array>)]) -> Result<(),
 fn simplified(trial: &Trial) -> Result<Verdict, String> {
     let inputs = |case: &Case| [case.inputs.clone(), Random::new(case.seed).awkward(&case.inputs)];
     let case = &trial.case;
-    same_at(&verified(simplify(&case.program))?, &points(case, inputs(case)))?;
+    same_at(trial.simple.as_ref().map_err(Clone::clone)?, &points(case, inputs(case)))?;
     if let Some(Gradient { raw, simple }) = trial.gradient.as_ref().map_err(Clone::clone)? {
         same_at(&simple.program, &points(raw, inputs(raw))).map_err(|error| format!("of the gradient: {error}"))?;
     }
@@ -289,7 +298,7 @@ fn derivatives(trial: &Trial) -> Result<Verdict, String> {
         return check_where_smooth(&case.program, &case.inputs, case.seed).map(Verdict::HoldsWhereSmooth);
     };
     let share = check_where_smooth(&plain, &case.inputs, case.seed)?;
-    let expected = gradient(&Case { program: plain, ..case.clone() })?;
+    let expected = gradient(case, &simplify(&plain))?;
     if let (Some(Gradient { raw, .. }), Some(Gradient { raw: expected, .. })) = (trial.gradient.as_ref().map_err(Clone::clone)?, expected) {
         let run = |case: &Case| eval::run(&case.program, &case.inputs).map_err(words);
         let close = |a: &Array, b: &Array| !a.dtype().is_float() || a.as_f64().iter().zip(b.as_f64()).all(|(a, b)| near(*a, *b));
@@ -344,8 +353,7 @@ fn native(trial: &Trial) -> Result<Verdict, String> {
     if !is_native(&case.program) {
         return Ok(Verdict::Silent);
     }
-    let simple = simplify(&case.program);
-    for program in [&case.program, &simple] {
+    for program in [&case.program, trial.simple.as_ref().map_err(Clone::clone)?] {
         let native = Native::new(program, Arc::new(Auto), None).map_err(words)?;
         for inputs in [case.inputs.clone(), Random::new(case.seed).awkward(&case.inputs)] {
             native.check(&inputs, &eval::run(program, &inputs).map_err(words)?)?;
@@ -380,7 +388,7 @@ fn second(trial: &Trial) -> Result<Verdict, String> {
         Some(first) if without_custom_vjp(&trial.case.program).is_none() => first,
         Some(_) | None => return Ok(Verdict::Silent),
     };
-    let Some(Gradient { simple: second, .. }) = gradient(first)?.filter(|second| is_native(&second.simple.program)) else {
+    let Some(Gradient { simple: second, .. }) = gradient(first, &first.program)?.filter(|second| is_native(&second.simple.program)) else {
         return Ok(Verdict::Silent);
     };
     let strategies: [Arc<dyn Strategy>; 3] = [Arc::new(Auto), Arc::new(Revolve), Arc::new(Periodic { period: Some(2) })];

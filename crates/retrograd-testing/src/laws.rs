@@ -238,7 +238,9 @@ fn gradient(case: &Case, program: &Program) -> Result<Option<Gradient>, String> 
 }
 
 fn text(trial: &Trial) -> Result<Verdict, String> {
-    for case in [Some(&trial.case), trial.gradient()?].into_iter().flatten() {
+    // A gradient is like any other Program to the printer, so some are enough.
+    let gradient = if trial.case.seed.is_multiple_of(4) { trial.gradient()? } else { None };
+    for case in [Some(&trial.case), gradient].into_iter().flatten() {
         let program = verified(case.program.clone())?;
         let printed = program.to_string();
         let again = ops::parse(&printed, "random.rg").map_err(|error| format!("what is printed parses: {error}"))?;

@@ -46,7 +46,7 @@ impl Case {
         }
         params.extend((0..draft.random.below(2)).map(|_| Slot { kind: Kind::Cotangent, ty: draft.ty(), most: 1.0 }));
         let results = [draft.slots(1, 3), vec![Slot { kind: Kind::Number, ty: draft.ty(), most: MOST }]].concat();
-        let place = Place { depth: draft.bounds.depth + draft.random.below(2), runs: 1 };
+        let place = Place { depth: draft.bounds.depth + draft.one_of(&[0, 0, 0, 1, 1, 1, 2]), runs: 1 };
         let entry = draft.function("main", &params, &results, &place);
         let inputs = params.iter().map(|slot| draft.input(slot)).collect();
         Case { seed, size: draft.size, program: Program { functions: draft.functions, entry }, inputs }
@@ -88,6 +88,9 @@ enum Reach {
     /// Everything, with custom rules for reverse mode.
     Reverse,
 }
+
+/// Element types of numbers; each Program has one.
+const FLOATS: &[DType] = &[DType::F64];
 
 /// No number of a random Program is larger.
 const MOST: f64 = 4.0;
@@ -159,6 +162,7 @@ struct Draft {
     size: Size,
     bounds: Bounds,
     reach: Reach,
+    float: DType,
     /// Shapes that values of this Program prefer, so that they meet.
     shapes: Vec<Vec<usize>>,
 }
@@ -168,11 +172,20 @@ impl Draft {
         let mut random = Random::new(seed);
         let size = if random.below(LARGE) == 0 { Size::Large } else { Size::Small };
         let reach = [Reach::Everything, Reach::Everything, Reach::Lowered, Reach::Lowered, Reach::Reverse][random.below(5)];
+        let float = FLOATS[random.below(FLOATS.len())];
         let (bounds, shapes) = match size {
             Size::Small => (Bounds { insts: 4, depth: 1, steps: 3, runs: 12 }, small_shapes(&mut random)),
             Size::Large => (Bounds { insts: 7, depth: 2, steps: 7, runs: 60 }, large_shapes(&mut random)),
         };
-        Draft { random, functions: vec![], size, bounds, reach, shapes }
+        Draft { random, functions: vec![], size, bounds, reach, float, shapes }
+    }
+
+    fn dtype(&self, kind: Kind) -> DType {
+        match kind {
+            Kind::Number | Kind::Cotangent => self.float,
+            Kind::Index | Kind::Integer => DType::I64,
+            Kind::Mask => DType::Bool,
+        }
     }
 
     /// One of a few, by weight of their order.
@@ -187,7 +200,7 @@ impl Draft {
     /// A type of floats.
     fn ty(&mut self) -> Type {
         let k = self.random.below(self.shapes.len());
-        Type::f64(self.shapes[k].clone())
+        Type::new(self.float, self.shapes[k].clone())
     }
 
     fn slot(&mut self) -> Slot {
@@ -304,8 +317,12 @@ impl Draft {
         total.value
     }
 
-    /// Floats brought to another shape, by sums and repetition.
+    /// Floats brought to another type, by conversion, sums and repetition.
     fn fitted(&mut self, s: &Scope, x: &Entry, ty: &Type) -> Entry {
+        if x.slot.ty.dtype != ty.dtype {
+            let slot = Slot { ty: Type::new(ty.dtype, x.slot.ty.shape.clone()), ..x.slot.clone() };
+            return self.fitted(s, &Entry { value: s.b.convert(x.value, ty.dtype), slot, uses: 0 }, ty);
+        }
         let from = x.slot.ty.clone();
         let entry = |value: Value, most: f64| Entry { value, slot: Slot { ty: s.b.ty(value), most, ..x.slot.clone() }, uses: 0 };
         if from == *ty {
@@ -333,7 +350,7 @@ impl Draft {
         let fresh: Vec<usize> = fitting.iter().copied().filter(|k| s.pool[*k].uses == 0).collect();
         let list = if fresh.is_empty() || self.chance(3) { fitting } else { fresh };
         let ty = match list.is_empty() {
-            true => Type::new(dtype(kind), if kind == Kind::Index { vec![] } else { self.ty().shape }),
+            true => Type::new(self.dtype(kind), if kind == Kind::Index { vec![] } else { self.ty().shape }),
             false => s.pool[self.late(&list)].slot.ty.clone(),
         };
         self.want(s, &Slot { kind, ty, most: if kind == Kind::Index { 100.0 } else { MOST } })
@@ -364,7 +381,7 @@ impl Draft {
             let scalar = s.b.constant(Array::bool(self.random.below(2) == 0));
             return s.b.broadcast(scalar, &ty.shape, &[]);
         }
-        let floats = Type::f64(ty.shape.clone());
+        let floats = Type::new(self.float, ty.shape.clone());
         let (x, _) = self.make_number(s, &floats);
         let limit = s.b.full(&floats, self.random.float(-0.5, 0.5));
         apply(s, self.one_of(&[&ops::LT, &ops::GE]), &[x, limit])
@@ -427,14 +444,6 @@ fn large_shapes(random: &mut Random) -> Vec<Vec<usize>> {
     let mut shapes = vec![vec![], vec![], vec![], vec![long], vec![long], vec![short], vec![short, long], vec![long, short]];
     shapes.push(if long < 21 { vec![few, long, short] } else { vec![few, short, few] });
     shapes
-}
-
-fn dtype(kind: Kind) -> DType {
-    match kind {
-        Kind::Number | Kind::Cotangent => DType::F64,
-        Kind::Index | Kind::Integer => DType::I64,
-        Kind::Mask => DType::Bool,
-    }
 }
 
 /// Ascending axes of `wide` whose extents are `shape`, the first that fit.

@@ -81,11 +81,11 @@ pub struct Tally {
     pub judged: f64,
 }
 
-/// More failures than this tell nothing new.
+/// More failures than these tell nothing new.
 const FAILURES: u64 = 40;
 
 /// Holds the random Programs of these seeds to the laws, on all cores; the first failure of each law is shrunk, by so many tries at most,
-/// and printed as text.
+/// and printed as text. Without a try, the first failure of all ends the search.
 ///
 /// ```
 /// use retrograd_testing::laws;
@@ -94,12 +94,13 @@ const FAILURES: u64 = 40;
 /// ```
 pub fn check(laws: &[Law], seeds: Range<u64>, tries: u64) -> Result<Vec<Tally>, String> {
     let (next, failed) = (AtomicU64::new(seeds.start), AtomicU64::new(0));
+    let enough = if tries == 0 { 1 } else { FAILURES };
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let work = || {
         let (mut failures, mut tallies) = (vec![], vec![Tally::default(); laws.len()]);
         loop {
             let seed = next.fetch_add(1, Ordering::Relaxed);
-            if seed >= seeds.end || failed.load(Ordering::Relaxed) > FAILURES {
+            if seed >= seeds.end || failed.load(Ordering::Relaxed) >= enough {
                 return (failures, tallies);
             }
             let trial = Trial::new(Case::random(seed));

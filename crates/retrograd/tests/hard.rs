@@ -1,8 +1,9 @@
-//! Programs that other systems get wrong, with numbers: state changed around loops, in place, under branches, at repeated indices.
+//! Programs that other systems get wrong, with numbers: state changed around loops, in place, under branches, at repeated
+//! indices. Polynomials, their Hessians and gradients of gradients are in `derivatives.rs`.
 
 use retrograd::strategy::{KeepAll, Periodic, Revolve};
 use retrograd::{
-    Array, DType, Direction, ErrorKind, Triangle, Var, check_grads, cond, einsum, for_loop, grad, hessian, jit, value_and_grad, vjp,
+    Array, DType, Direction, ErrorKind, Triangle, Var, check_grads, cond, einsum, for_loop, grad, hessian, hvp, jit, value_and_grad, vjp,
 };
 
 fn vector(x: &[f64]) -> Array {
@@ -50,6 +51,55 @@ fn a_field_overwritten_between_its_use_and_the_loss() {
     let by_w: Vec<f64> = u.iter().zip(w).map(|(u, w)| u * u + 2.0 * (u * w + 1.0) * u).collect();
     close(gradients[0].as_f64(), &by_u, 1e-14);
     close(gradients[1].as_f64(), &by_w, 1e-14);
+}
+
+#[test]
+fn every_step_of_a_dynamic_loop_has_its_own_value() {
+    // y = x + 0.3; n times: s += y², y += 0.74; then y = 0.32 y; loss s + y. With u = x + 0.3 and n = 4 steps the true derivative is
+    // Σ_k 2 (u + 0.74 k) + 0.32 = 8 u + 12 · 0.74 + 0.32 = 15.6. An adjoint that finds only the last y of the loop, u + 4 · 0.74, in
+    // every step gives 8 (u + 2.96) + 0.32 = 30.4.
+    fn f<'t>([x, n]: [Var<'t>; 2]) -> Var<'t> {
+        let (y, s) = for_loop(n, (x + 0.3, x.full([], 0.0)), |_, (y, s)| (y + 0.74, s + y * y));
+        s + y * 0.32
+    }
+    let by_hand = |x: f64| {
+        let (mut y, mut s) = (x + 0.3, 0.0);
+        for _ in 0..4 {
+            (y, s) = (y + 0.74, s + y * y);
+        }
+        s + 0.32 * y
+    };
+    let gradient = grad(f).run(&[Array::scalar(0.5), Array::int(4)]).unwrap();
+    close(gradient[0].as_f64(), &[15.6], 1e-14);
+    // A central difference of a quadratic function is exact.
+    close(&[(by_hand(0.5 + 0.25) - by_hand(0.5 - 0.25)) / 0.5], &[15.6], 1e-13);
+}
+
+#[test]
+fn what_overwrites_a_field_does_not_change_its_earlier_use() {
+    // u = x · (1, 2) is squared and summed, then overwritten in place by u + (0.625, 0.5), and summed again. The true derivative is
+    // 2 (1 · 1 + 2 · 2) x + 3 = 5.32 at x = 0.232; with the overwritten u in the place of the first it is 5.32 + 2 (0.625 + 2 · 0.5) = 8.57.
+    fn f<'t>([x]: [Var<'t>; 1]) -> Var<'t> {
+        let u = x * x.constant(vector(&[1.0, 2.0]));
+        let first = for_loop(2, x.full([], 0.0), |i, sum| sum + u.at(i) * u.at(i));
+        let shift = x.constant(vector(&[0.625, 0.5]));
+        let u = for_loop(2, u, |i, u| u.set(i, u.at(i) + shift.at(i)));
+        first + u.sum()
+    }
+    let by_hand = |x: f64| x * x + 4.0 * x * x + (x + 0.625) + (2.0 * x + 0.5);
+    close(grad(f).run(&[Array::scalar(0.232)]).unwrap()[0].as_f64(), &[5.32], 1e-14);
+    close(&[(by_hand(0.232 + 0.25) - by_hand(0.232 - 0.25)) / 0.5], &[5.32], 1e-13);
+}
+
+#[test]
+fn vector_jacobian_products_of_vector_functions() {
+    // f(x) = (x_0 x_1, sin x_1, x_0² x_2) with rows of J ((x_1, x_0, 0), (0, cos x_1, 0), (2 x_0 x_2, 0, x_0²)).
+    let f = vjp(|[x]| (x.at(0) * x.at(1)).stack(&[x.at(1).sin(), x.at(0) * x.at(0) * x.at(2)], 0));
+    let (x, ct) = ([1.5_f64, -0.4, 2.0], [2.0, -3.0, 0.5]);
+    let (value, found) = f.run_with(&[vector(&x)], &[vector(&ct)]).unwrap();
+    close(value.as_f64(), &[x[0] * x[1], x[1].sin(), x[0] * x[0] * x[2]], 1e-15);
+    let expected = [ct[0] * x[1] + ct[2] * 2.0 * x[0] * x[2], ct[0] * x[0] + ct[1] * x[1].cos(), ct[2] * x[0] * x[0]];
+    close(found[0].as_f64(), &expected, 1e-14);
 }
 
 #[test]
@@ -211,7 +261,7 @@ fn the_gradient_of_a_gradient_through_a_simulation() {
     // Differences of the gradient by the length against forward over reverse.
     let gradient = grad(simulation).argnums(&[1]);
     let at = |length: f64| gradient.run(&[vector(&[1.0, 0.2]), Array::scalar(length)]).unwrap()[0].as_f64()[0];
-    let second = retrograd::hvp(simulation).argnums(&[1]);
+    let second = hvp(simulation).argnums(&[1]);
     let found = second.run_with(&[vector(&[1.0, 0.2]), Array::scalar(1.5)], &[Array::scalar(1.0)]).unwrap();
     close(found[0].as_f64(), &[(at(1.5 + 1e-4) - at(1.5 - 1e-4)) / 2e-4], 1e-6);
     let value = jit(simulation).run(&[vector(&[1.0, 0.2]), Array::scalar(1.5)]).unwrap();

@@ -16,6 +16,9 @@ pub fn run(program: &Program, inputs: &[Array]) -> Result<Vec<Array>, Error> {
 }
 
 fn list(types: &[Type]) -> String {
+    if types.is_empty() {
+        return "none".into();
+    }
     types.iter().map(Type::to_string).collect::<Vec<_>>().join(", ")
 }
 

@@ -3,7 +3,7 @@
 use retrograd_compiler::ir::{Array, Builder, DType, Error, ErrorKind, Pos, Program, Type};
 use std::sync::Arc;
 
-use retrograd_compiler::{diff, fuse, opt, plan};
+use retrograd_compiler::{diff, eval, fuse, opt, plan};
 use retrograd_jit::Executable;
 
 use crate::var::here;
@@ -71,7 +71,7 @@ pub struct Compiled {
 /// # Ok::<(), retrograd::Error>(())
 /// ```
 pub fn compile(program: &Program, options: &Options) -> Result<Compiled, Error> {
-    check(program, options)?;
+    check(program, options.wanted, &options.argnums)?;
     let program = opt::simplify(program);
     let program = match derived(&program, options.wanted, &options.argnums)? {
         Some(derived) => derived,
@@ -82,6 +82,38 @@ pub fn compile(program: &Program, options: &Options) -> Result<Compiled, Error> 
     let fused = fuse::fuse(&plan);
     let executable = Executable::new(&fused.kernel, program.main().param_types(), program.main().result_types(), fused.faults);
     Ok(Compiled { program, plan, executable })
+}
+
+/// The Program that computes what is wanted of a verified Program: what [`compile`] compiles, before it is simplified.
+///
+/// ```
+/// use retrograd::pipeline::{Wanted, derive};
+/// use retrograd::{Array, eval, f64, jit};
+/// let square = jit(|[x]| x * x).trace(&[f64([])])?;
+/// let gradient = derive(&square, Wanted::Gradient, &[0])?;
+/// assert_eq!(eval::run(&gradient, &[Array::scalar(3.0)])?, [Array::scalar(6.0)]);
+/// # Ok::<(), retrograd::Error>(())
+/// ```
+pub fn derive(program: &Program, wanted: Wanted, argnums: &[usize]) -> Result<Program, Error> {
+    check(program, wanted, argnums)?;
+    Ok(derived(program, wanted, argnums)?.unwrap_or_else(|| program.clone()))
+}
+
+/// Interprets a Program that [`derive`] gave, and says where the first NaN or infinity was made.
+///
+/// Nothing is simplified before, so that every operation that the user wrote, or that its derivative takes, is looked at where it runs.
+///
+/// ```
+/// use retrograd::pipeline::{Wanted, debug_nan, derive};
+/// use retrograd::{Array, ErrorKind, f64, jit};
+/// let root = jit(|[x]| x.sqrt()).trace(&[f64([])])?;
+/// let gradient = derive(&root, Wanted::Gradient, &[0])?;
+/// assert_eq!(debug_nan(&gradient, &[Array::scalar(4.0)])?, [Array::scalar(0.25)]);
+/// assert_eq!(debug_nan(&gradient, &[Array::scalar(0.0)]).unwrap_err().kind, ErrorKind::NotFinite);
+/// # Ok::<(), retrograd::Error>(())
+/// ```
+pub fn debug_nan(program: &Program, inputs: &[Array]) -> Result<Vec<Array>, Error> {
+    eval::run_observed(program, inputs, &mut eval::FirstNotFinite)
 }
 
 /// The Program that computes what is wanted, where that is a derivative.
@@ -173,17 +205,17 @@ impl Compiled {
 }
 
 /// Mistakes are found in the Program as the user wrote it, before it is simplified.
-fn check(program: &Program, options: &Options) -> Result<(), Error> {
+fn check(program: &Program, wanted: Wanted, argnums: &[usize]) -> Result<(), Error> {
     let types = program.main().param_types();
     check_inputs(&types)?;
-    match options.wanted {
+    match wanted {
         Wanted::Results => Ok(()),
         Wanted::Gradient | Wanted::ValueAndGradient | Wanted::Hvp | Wanted::Hessian => {
-            check_differentiable(&types, &options.argnums)?;
+            check_differentiable(&types, argnums)?;
             check_scalar(program)
         }
         Wanted::Vjp | Wanted::Jvp | Wanted::Jacobian(_) => {
-            check_differentiable(&types, &options.argnums)?;
+            check_differentiable(&types, argnums)?;
             check_float_result(program)
         }
     }

@@ -121,7 +121,7 @@ class Loop(Control):
         starts = [views.convert(trace, lift(leaf.before), leaf.dtype) for leaf in leaves]
         starts += [trace.constant(np.zeros(shape, NUMPY[dtype])) for dtype, shape, _ in self._last_types()]
         starts += [root.handle() for root in self.roots]
-        index, params = trace.tracer.begin_for(self.count, starts, self.pos)
+        index, params, _ = trace.tracer.begin_for(self.count, starts, self.pos)
         self.frame = Frame("for", self.pos, self.scope.items())
         trace.push(self.frame)
         for root, param in zip(self.roots, params[len(params) - len(self.roots) :]):

@@ -21,7 +21,6 @@ slice = builtins.slice
 
 _MUTATORS = {"append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "update", "setdefault", "popitem", "add", "discard"}
 _LIBRARIES = tuple({sysconfig.get_paths()[name] + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")})
-_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _OPERATORS = {
     "Add": operator.iadd, "Sub": operator.isub, "Mult": operator.imul, "Div": operator.itruediv, "FloorDiv": operator.ifloordiv,
     "Mod": operator.imod, "Pow": operator.ipow, "MatMult": operator.imatmul, "BitAnd": operator.iand, "BitOr": operator.ior,
@@ -133,7 +132,7 @@ def _guard(container, what):
     """Refuses changes in a loop body of lists and the like from outside it: they would happen once, not once per step."""
     if isinstance(container, Array) or container is None:
         return
-    for frame in current().frames[1:]:
+    for frame in current().bodies():
         known = frame.containers.get(id(container))
         if known is not None and known[1] is container:
             raise errors.Unsupported(
@@ -174,7 +173,7 @@ def _resolve(function, args, kwargs):
 
 def _is_users(function):
     file = function.__code__.co_filename
-    return function.__name__ != "<lambda>" and not file.startswith(_LIBRARIES) and not file.startswith(_PACKAGE)
+    return function.__name__ != "<lambda>" and not file.startswith(_LIBRARIES) and not errors.is_ours(file)
 
 
 def _has_traced(value, depth=4):

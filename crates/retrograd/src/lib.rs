@@ -21,6 +21,7 @@
 //! Front ends for other languages build on [`trace::Tracer`], [`numpy`] and [`pipeline::compile`].
 #![forbid(unsafe_code)]
 
+mod arrays;
 mod budget;
 mod composed;
 mod control;

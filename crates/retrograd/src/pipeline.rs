@@ -3,6 +3,7 @@
 use retrograd_compiler::ir::{Array, Builder, DType, Error, ErrorKind, Pos, Program, Type};
 use std::sync::Arc;
 
+use retrograd_compiler::diff::check::{check_in_mode, check_to_order, floats};
 use retrograd_compiler::{diff, eval, fuse, opt, plan};
 use retrograd_jit::Executable;
 
@@ -116,6 +117,26 @@ pub fn debug_nan(program: &Program, inputs: &[Array]) -> Result<Vec<Array>, Erro
     eval::run_observed(program, inputs, &mut eval::FirstNotFinite)
 }
 
+/// Checks the derivatives of a Program by all its float inputs at these inputs, as [`check_grads`](crate::check_grads) does.
+pub fn check_grads(program: &Program, inputs: &[Array], order: usize, modes: &[Direction]) -> Result<(), Error> {
+    let (wrt, outputs) = (floats(&program.main().param_types()), float_results(program));
+    // An op without a rule is reported as such, at its line.
+    for mode in modes {
+        match mode {
+            Direction::Forward => diff::jvp(program, &wrt, &outputs)?,
+            Direction::Reverse => diff::vjp(program, &wrt, &outputs)?,
+        };
+    }
+    let both = modes.contains(&Direction::Forward) && modes.contains(&Direction::Reverse);
+    let checked = match modes {
+        _ if order == 0 => Err("there is nothing to check to order 0".to_owned()),
+        [] => Err("there is nothing to check without a mode".to_owned()),
+        _ if both => check_to_order(program, inputs, order, 1),
+        [mode, ..] => check_in_mode(program, inputs, order, *mode, 1),
+    };
+    checked.map_err(|message| Error::new(ErrorKind::Argument, Pos::unknown(), message))
+}
+
 /// The Program that computes what is wanted, where that is a derivative.
 fn derived(program: &Program, wanted: Wanted, wrt: &[usize]) -> Result<Option<Program>, Error> {
     let outputs = float_results(program);
@@ -143,8 +164,7 @@ fn derived(program: &Program, wanted: Wanted, wrt: &[usize]) -> Result<Option<Pr
 
 /// Places of the results that have derivatives.
 pub(crate) fn float_results(program: &Program) -> Vec<usize> {
-    let types = program.main().result_types();
-    (0..types.len()).filter(|k| types[*k].dtype.is_float()).collect()
+    floats(&program.main().result_types())
 }
 
 /// The Program that computes all results, then the gradient of the first.

@@ -355,6 +355,27 @@ impl Tracer {
         Ok(state.push(Op::Call(CallOp { body: body.0, rule }), args, types, pos))
     }
 
+    /// Calls a whole Program, such as a derivative of another trace, on these values; returns its results.
+    pub fn call_program(&self, program: &Program, args: &[Traced], pos: &Pos) -> Result<Vec<Traced>, Error> {
+        let mut state = self.state.borrow_mut();
+        let args = state.resolve_all(args, pos)?;
+        let (expected, found) = (program.main().param_types(), state.top().builder.types(&args));
+        if expected != found {
+            let words = |types: &[Type]| types.iter().map(Type::to_string).collect::<Vec<_>>().join(", ");
+            let message = format!("a function of ({}) is called with ({})", words(&expected), words(&found));
+            return Err(Error::new(ErrorKind::Argument, pos.clone(), message));
+        }
+        let first = state.functions.len();
+        let moved = |id: FuncId| FuncId(u32::try_from(first + usize::from(id)).expect("fewer than 2^32 functions"));
+        for function in &program.functions {
+            let mut function = Function { name: String::new(), ..function.clone() };
+            function.insts.iter_mut().for_each(|inst| inst.op.map_bodies(moved));
+            state.add(function);
+        }
+        let call = CallOp { body: moved(program.entry), rule: None };
+        Ok(state.push(Op::Call(call), args, program.main().result_types(), pos))
+    }
+
     /// Opens the branch that runs when the predicate holds.
     pub fn begin_if(&self, predicate: Traced, pos: &Pos) -> Result<(), Error> {
         let mut state = self.state.borrow_mut();

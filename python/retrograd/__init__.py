@@ -20,10 +20,11 @@ from .custom import clip_cotangent, custom_jvp, custom_vjp, map_cotangent, stop_
 from .errors import (
     ArgumentError, BoundsError, DivisionByZero, DTypeError, Error, InternalError, MissingRule, NotFinite, OverBudget, ShapeError, Unsupported,
 )
+from .numeric import logsumexp
 
 __all__ = [
     "ArgumentError", "Array", "BoundsError", "DTypeError", "DivisionByZero", "Error", "InternalError", "MissingRule", "NotFinite", "OverBudget",
     "ShapeError", "Unsupported", "auto", "check_grads", "clip_cotangent", "custom_jvp", "custom_vjp", "debug_nan", "grad", "hessian", "hvp",
-    "jacfwd", "jacobian", "jacrev", "jit", "jvp", "keep_all", "map_cotangent", "periodic", "revolve", "spec", "stop_gradient", "value_and_grad",
+    "jacfwd", "jacobian", "jacrev", "jit", "jvp", "keep_all", "logsumexp", "map_cotangent", "periodic", "revolve", "spec", "stop_gradient", "value_and_grad",
     "vjp",
 ]

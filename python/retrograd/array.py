@@ -147,6 +147,10 @@ class Array:
     def T(self):
         return np.transpose(self)
 
+    @property
+    def real(self):
+        return self
+
     def __len__(self):
         if not self.shape:
             raise TypeError("len() of unsized object")

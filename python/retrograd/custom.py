@@ -39,23 +39,23 @@ class custom_vjp:
             raise errors.ArgumentError(f"{self.__name__} has no derivative yet; state it with .defvjp(forward, backward)", errors.here())
         call = Call(args)
         body, structure = call.function(self.fun, call.kinds, call.arguments)
-        residuals = []
+        results, residuals = call.results, []
 
         def forward(*args):
             result, kept = readable(self.forward)(*args)
             leaves, shape = tree.flatten(kept)
-            residuals.append((shape, [None if leaf is None else leaf for leaf in leaves]))
+            residuals.append((shape, [None if leaf is None else kind_of(leaf) for leaf in leaves]))
             return result, [leaf for leaf in leaves if leaf is not None]
 
         fwd, _ = call.function(forward, call.kinds, call.arguments)
         shape, kept = residuals.pop()
-        kinds = [kind_of(leaf) for leaf in kept if leaf is not None]
-        of_results = [kind for kind in call.results if kind[0] == "f64"]
+        kinds = [kind for kind in kept if kind is not None]
+        of_results = [kind for kind in results if kind[0] == "f64"]
 
         def backward(boxes):
             rest = iter(boxes)
-            kept_boxes = [None if leaf is None else next(rest) for leaf in kept]
-            cts = [next(rest) if kind[0] == "f64" else zeros(kind) for kind in call.results]
+            kept_boxes = [None if kind is None else next(rest) for kind in kept]
+            cts = [next(rest) if kind[0] == "f64" else zeros(kind) for kind in results]
             found = readable(self.backward)(tree.unflatten(shape, kept_boxes), tree.unflatten(structure, cts))
             return call.cotangents(found)
 
@@ -91,14 +91,13 @@ class custom_jvp:
             rest = iter(boxes[len(call.kinds) :])
             tangents = [next(rest) if kind[0] == "f64" else zeros(kind) for kind in call.kinds]
             found = readable(self.tangent)(tuple(call.arguments(boxes[: len(call.kinds)])), tuple(call.arguments(tangents)))
-            leaves, shape = tree.flatten(found[1])
-            if shape != structure:
+            leaves = tree.flatten_as(structure, found[1])
+            if leaves is None:
                 raise errors.ArgumentError("the tangent must be nested as the result is", errors.here())
             return [zeros(kind) if leaf is None else leaf for leaf, kind in zip(leaves, results) if kind[0] == "f64"]
 
         floats = [kind for kind in call.kinds if kind[0] == "f64"]
         dot, _ = call.function(tangent, [*call.kinds, *floats], lambda boxes: [boxes])
-        call.results = results
         return call.finish(body, "jvp", [dot], structure)
 
 
@@ -173,8 +172,8 @@ class Call:
             raise errors.ArgumentError(f"a backward function returns a tuple of {len(self.parts)} cotangents, one per argument", self.pos)
         result = []
         for ct, (leaves, structure) in zip(found, self.parts):
-            parts, shape = ([None] * len(leaves), structure) if ct is None else tree.flatten(ct)
-            if shape != structure:
+            parts = [None] * len(leaves) if ct is None else tree.flatten_as(structure, ct)
+            if parts is None:
                 raise errors.ArgumentError("a cotangent must be nested as its argument is", self.pos)
             for part, leaf in zip(parts, leaves):
                 kind = kind_of(leaf)

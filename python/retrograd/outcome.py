@@ -61,8 +61,8 @@ class Outcome:
 
     def cotangents(self, ct):
         """Seeds of a vjp: what the user gave for the results, zeros for the rest."""
-        leaves, structure = tree.flatten(ct)
-        if structure != self.structure:
+        leaves = tree.flatten_as(self.structure, ct)
+        if leaves is None:
             raise errors.ArgumentError("the cotangent must be nested as the result of the function is", errors.here())
         given = [*leaves, *(np.zeros(shape) for _, shape in self.types[self.count :])]
         return [seed(leaf, shape, "cotangent") for leaf, (dtype, shape) in zip(given, self.types) if dtype == "f64"]
@@ -73,8 +73,8 @@ class Outcome:
             raise errors.ArgumentError(f"{len(self.wrt)} tangents are needed, found {len(values)}", errors.here())
         seeds = []
         for value, (structure, numbers) in zip(values, self.wrt):
-            leaves, found = tree.flatten(value)
-            if found != structure:
+            leaves = tree.flatten_as(structure, value)
+            if leaves is None:
                 raise errors.ArgumentError("tangents must be nested as the arguments are", errors.here())
             seeds += [seed(leaf, types[k][1], "tangent") for leaf, k in zip(leaves, numbers) if k is not None]
         return seeds

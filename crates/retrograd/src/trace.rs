@@ -3,6 +3,8 @@
 //! Bodies of loops and branches are closed functions. A body may read any value of the bodies around it: such a value becomes an
 //! invariant of every loop and an argument of every branch in between, once. Small literals are written again inside the body instead.
 
+mod sites;
+
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
@@ -10,6 +12,8 @@ use retrograd_compiler::ir::{
     Array, Attrs, Builder, CallOp, CustomRule, DType, Error, ErrorKind, ForOp, FuncId, Function, IfOp, Op, Pos, Program, Row, Type, Value,
     WhileOp, verify,
 };
+
+pub use sites::{Moment, Site};
 
 /// Literals of at most this many elements are written again in a body that reads them; larger ones are passed in.
 const SMALL_LITERAL: usize = 16;
@@ -142,6 +146,16 @@ pub enum TracedRule {
         /// From tangents of the float arguments to those of the float results.
         tangent: TracedFunction,
     },
+}
+
+impl TracedRule {
+    fn custom(self) -> Option<CustomRule> {
+        match self {
+            TracedRule::OfBody => None,
+            TracedRule::Vjp { forward, backward } => Some(CustomRule::Vjp { forward: forward.0, backward: backward.0 }),
+            TracedRule::Jvp { tangent } => Some(CustomRule::Jvp { tangent: tangent.0 }),
+        }
+    }
 }
 
 /// Index, carries and rows of streams inside a loop body.
@@ -346,13 +360,8 @@ impl Tracer {
     pub fn call(&self, body: TracedFunction, rule: TracedRule, args: &[Traced], pos: &Pos) -> Result<Vec<Traced>, Error> {
         let mut state = self.state.borrow_mut();
         let args = state.resolve_all(args, pos)?;
-        let rule = match rule {
-            TracedRule::OfBody => None,
-            TracedRule::Vjp { forward, backward } => Some(CustomRule::Vjp { forward: forward.0, backward: backward.0 }),
-            TracedRule::Jvp { tangent } => Some(CustomRule::Jvp { tangent: tangent.0 }),
-        };
         let types = state.functions[usize::from(body.0)].result_types();
-        Ok(state.push(Op::Call(CallOp { body: body.0, rule }), args, types, pos))
+        Ok(state.push(Op::Call(CallOp { body: body.0, rule: rule.custom() }), args, types, pos))
     }
 
     /// Calls a whole Program, such as a derivative of another trace, on these values; returns its results.

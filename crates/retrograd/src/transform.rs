@@ -153,7 +153,17 @@ impl<'f, M: Mode> Transformed<'f, M> {
             Trace::run(types, |vars| f(vars.try_into().expect("as many handles as types")))
         };
         let (strategy, compiled) = (strategy::all()[0].clone(), Mutex::default());
-        Transformed { trace: Box::new(trace), wanted, names: None, chosen: None, strategy, budget: None, runs: Runs::MachineCode, compiled, mode: PhantomData }
+        Transformed {
+            trace: Box::new(trace),
+            wanted,
+            names: None,
+            chosen: None,
+            strategy,
+            budget: None,
+            runs: Runs::MachineCode,
+            compiled,
+            mode: PhantomData,
+        }
     }
 
     /// Differentiate with respect to these arguments, counted from 0; unless told, the first one, and for `vjp` and `jvp` all floats.

@@ -29,8 +29,9 @@ fn a_forward_operation_is_named_with_its_element_and_its_steps() {
     // 5 becomes 10, then 10 for good: 5 − 1 is never 0. 1 is at once.
     assert!(f.run(&[Array::f64([2], vec![5.0, 5.0])]).is_ok());
     let error = f.debug_nan().run(&[Array::f64([2], vec![5.0, 1.0])]).unwrap_err();
-    let place =
-        format!("`log` made -inf of 0.0 at element [1], in step i = 0 of the loop at HERE:{inner}, in step i = 0 of the loop at HERE:{outer} (forward)");
+    let place = format!(
+        "`log` made -inf of 0.0 at element [1], in step i = 0 of the loop at HERE:{inner}, in step i = 0 of the loop at HERE:{outer} (forward)"
+    );
     is_at(&error, inner + 2, &place);
 }
 
@@ -75,5 +76,9 @@ fn steps_of_a_while_are_counted() {
     let f = jit(|[x]| while_loop(x, |z| z.lt(1e300), |z| z * z)).debug_nan();
     let error = f.run(&[Array::scalar(2.0)]);
     let half = 512.0_f64.exp2();
-    is_at(&error.unwrap_err(), line, &format!("`mul` made inf of {half:?} and {half:?}, in step i = 9 of the loop at HERE:{line} (forward)"));
+    is_at(
+        &error.unwrap_err(),
+        line,
+        &format!("`mul` made inf of {half:?} and {half:?}, in step i = 9 of the loop at HERE:{line} (forward)"),
+    );
 }

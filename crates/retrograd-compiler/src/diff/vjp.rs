@@ -3,7 +3,9 @@
 use super::active::at;
 use super::control;
 use super::transform::{Transform, replay};
-use crate::ir::{Attrs, Builder, Contribution, Error, ErrorKind, Expr, FuncId, Function, Inst, Op, Part, Partial, Row, Rule, Tangent, Value};
+use crate::ir::{
+    Attrs, Builder, Contribution, Error, ErrorKind, Expr, FuncId, Function, Inst, Op, Part, Partial, Row, Rule, Tangent, Value,
+};
 
 /// Results of a function and the cotangents of its parameters.
 #[derive(Debug)]

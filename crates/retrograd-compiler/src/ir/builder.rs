@@ -1,6 +1,6 @@
 //! Builds functions, one instruction at a time, with inferred types.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, Ref, RefCell};
 
 use super::attr::Attrs;
 use super::error::{Error, ErrorKind, Part, Pos};
@@ -116,6 +116,16 @@ impl Builder {
             map[param.0 as usize] = Some(*arg);
         }
         map
+    }
+
+    /// The instructions so far.
+    pub fn insts(&self) -> Ref<'_, [Inst]> {
+        Ref::map(self.function.borrow(), |function| &function.insts[..])
+    }
+
+    /// Another op for an instruction, over the same arguments and results.
+    pub fn set_op(&self, inst: usize, op: Op) {
+        self.function.borrow_mut().insts[inst].op = op;
     }
 
     /// The function, with these results.

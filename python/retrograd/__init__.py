@@ -21,10 +21,11 @@ from .errors import (
     ArgumentError, BoundsError, DivisionByZero, DTypeError, Error, InternalError, MissingRule, NotFinite, OverBudget, ShapeError, Unsupported,
 )
 from .numeric import logsumexp
+from .steps import map, scan
 
 __all__ = [
     "ArgumentError", "Array", "BoundsError", "DTypeError", "DivisionByZero", "Error", "InternalError", "MissingRule", "NotFinite", "OverBudget",
     "ShapeError", "Unsupported", "auto", "check_grads", "clip_cotangent", "custom_jvp", "custom_vjp", "debug_nan", "grad", "hessian", "hvp",
-    "jacfwd", "jacobian", "jacrev", "jit", "jvp", "keep_all", "logsumexp", "map_cotangent", "periodic", "revolve", "spec", "stop_gradient", "value_and_grad",
+    "jacfwd", "jacobian", "jacrev", "jit", "jvp", "keep_all", "logsumexp", "map", "map_cotangent", "periodic", "revolve", "scan", "spec", "stop_gradient", "value_and_grad",
     "vjp",
 ]

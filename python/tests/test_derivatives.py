@@ -296,6 +296,33 @@ def test_check_grads():
         rg.check_grads(uses, (v,), 1)
 
 
+# Loops that emit rows
+
+
+def scanned(x, y):
+    def step(carry, row):
+        carry = np.tanh(carry * row["a"] + row["b"])
+        return carry, (carry * 2.0, np.sum(carry))
+
+    end, (rows, sums) = SCAN(step, x, {"a": y, "b": y * y})
+    return np.sum(end) + np.sum(rows**2) + np.sum(sums) + np.sum(MAP(lambda row: np.sin(row) * row[0], y))
+
+
+def test_scan_and_map():
+    y = np.stack([v, 0.5 * v, -v, v + 1])
+
+    def over(f, np, scan, map):
+        return types.FunctionType(f.__code__, {**f.__globals__, "np": np, "SCAN": scan, "MAP": map}, f.__name__)
+
+    expected = jax.value_and_grad(over(scanned, jnp, jax.lax.scan, jax.lax.map), (0, 1))(v, y)
+    scanned.__globals__.update(SCAN=rg.scan, MAP=rg.map)
+    same(rg.value_and_grad(scanned, (0, 1))(v, y), expected)
+    close(scanned(v, y), expected[0])
+    with pytest.raises(rg.ShapeError, match="equally many rows"):
+        rg.scan(lambda c, x: (c, x), 0.0, (np.ones(3), np.ones(4)))
+    assert rg.scan(lambda c, x: (c + 1, None), 0, length=5) == (5, None)
+
+
 # debug_nan
 
 

@@ -1,11 +1,11 @@
 //! What each command does: from arguments to the text that it prints.
 
-use retrograd::pipeline::{Compiled, Options, Wanted, compile};
+use retrograd::pipeline::{Compiled, Options, Wanted, compile, debug_nan, derive};
 use retrograd::{Array, Budget, Error, Program, Row, Type, ops, strategy};
 use retrograd_compiler::ir::Rule;
 use retrograd_compiler::{fuse, opt};
 
-use crate::arguments::{Command, File, Gradient, Inputs, Outputs, Stage};
+use crate::arguments::{Command, Debug, File, Gradient, Inputs, Outputs, Stage};
 use crate::check::check;
 use crate::inputs;
 use crate::source::{Source, argument};
@@ -35,8 +35,10 @@ impl Report {
 /// Carries out a command; the error is a message as the user reads it.
 pub(crate) fn execute(command: &Command) -> Result<Report, String> {
     match command {
-        Command::Run { file, inputs, outputs } => on(file, |source| run(source, inputs, outputs).map(Report::of)),
-        Command::Grad { file, gradient, inputs, outputs } => on(file, |source| grad(source, gradient, inputs, outputs).map(Report::of)),
+        Command::Run { file, inputs, outputs, debug } => on(file, |source| run(source, inputs, outputs, *debug).map(Report::of)),
+        Command::Grad { file, gradient, inputs, outputs, debug } => {
+            on(file, |source| grad(source, gradient, inputs, outputs, *debug).map(Report::of))
+        }
         Command::Check { file, inputs } => on(file, |source| check(source, inputs)),
         Command::Print { file, stage, gradient } => on(file, |source| print(source, *stage, gradient).map(Report::of)),
         Command::Plan { file, gradient } => on(file, |source| print(source, Stage::Plan, gradient).map(Report::of)),
@@ -50,14 +52,21 @@ fn on(file: &File, command: impl FnOnce(&Source) -> Result<Report, Error>) -> Re
     command(&source).map_err(|error| source.explain(&error))
 }
 
-fn run(source: &Source, inputs: &Inputs, outputs: &Outputs) -> Result<String, Error> {
+fn run(source: &Source, inputs: &Inputs, outputs: &Outputs, debug: Debug) -> Result<String, Error> {
     let program = source.program()?;
     outputs.check(program.main().results.len())?;
     let inputs = inputs::read(inputs, &program, source)?;
-    let compiled = compile(&program, &results_options())?;
-    let results = compiled.run(&inputs.iter().collect::<Vec<_>>())?;
+    let results = results_of(&program, &results_options(), &inputs, debug)?;
     let named = results.into_iter().enumerate().map(|(k, array)| (format!("result_{k}"), array)).collect();
     outputs.deliver(named, |_| String::new())
+}
+
+/// What a run gives: machine code, or the interpreter that looks for NaNs.
+fn results_of(program: &Program, options: &Options, inputs: &[Array], debug: Debug) -> Result<Vec<Array>, Error> {
+    match debug.debug_nan {
+        true => debug_nan(&derive(program, options.wanted, &options.argnums)?, inputs),
+        false => compile(program, options)?.run(&inputs.iter().collect::<Vec<_>>()),
+    }
 }
 
 /// Options for a Program that is run as it is.
@@ -65,13 +74,12 @@ pub(crate) fn results_options() -> Options {
     Options { wanted: Wanted::Results, argnums: vec![], strategy: strategy::all()[0].clone(), budget: None }
 }
 
-fn grad(source: &Source, gradient: &Gradient, inputs: &Inputs, outputs: &Outputs) -> Result<String, Error> {
+fn grad(source: &Source, gradient: &Gradient, inputs: &Inputs, outputs: &Outputs, debug: Debug) -> Result<String, Error> {
     let program = source.program()?;
     let wrt = wrt(&program, gradient)?;
     outputs.check(1 + wrt.len())?;
     let inputs = inputs::read(inputs, &program, source)?;
-    let compiled = differentiated(&program, gradient)?;
-    let results = compiled.run(&inputs.iter().collect::<Vec<_>>())?;
+    let results = results_of(&program, &gradient_options(&program, gradient)?, &inputs, debug)?;
     let names = ["value".into()].into_iter().chain(wrt.iter().map(|k| format!("gradient_{k}")));
     let named: Vec<(String, Array)> = names.zip(results).collect();
     outputs.deliver(named, |name| format!("{name}: "))
@@ -89,17 +97,20 @@ fn print(source: &Source, stage: Stage, gradient: &Gradient) -> Result<String, E
 
 /// The value and the gradient of a Program, compiled.
 fn differentiated(program: &Program, gradient: &Gradient) -> Result<Compiled, Error> {
+    compile(program, &gradient_options(program, gradient)?)
+}
+
+fn gradient_options(program: &Program, gradient: &Gradient) -> Result<Options, Error> {
     let results = program.main().results.len();
     if results != 1 {
         return Err(argument(format!("a gradient needs a program with one result, a scalar; this one has {results}")));
     }
-    let options = Options {
+    Ok(Options {
         wanted: Wanted::ValueAndGradient,
         argnums: wrt(program, gradient)?,
         strategy: gradient.strategy.clone(),
         budget: gradient.budget.map(Budget::bytes),
-    };
-    compile(program, &options)
+    })
 }
 
 /// The inputs asked for, or every float.

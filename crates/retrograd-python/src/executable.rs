@@ -4,19 +4,18 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use retrograd::pipeline::{self, Compiled, Options, Wanted};
+use retrograd::pipeline::{self, Compiled, Options};
 use retrograd::{Array, Budget, Error, ErrorKind, IntoBudget, Pos, Strategy, strategy};
 
 use crate::array::{Source, Target, from_numpy, source, target, to_numpy};
 use crate::error::exception;
-use crate::tracer::Program;
+use crate::tracer::{Program, wanted_of};
 
 /// A compiled Program.
 #[pyclass(frozen)]
 pub(crate) struct Executable(Compiled);
 
-/// Compiles: `wanted` is "results", "gradient" or "value_and_gradient", with respect to the inputs `argnums`; a strategy is a name with
-/// options, as (name, {option: number}).
+/// Compiles what is `wanted`, with respect to the inputs `argnums`; a strategy is a name with options, as (name, {option: number}).
 #[pyfunction]
 pub(crate) fn compile(
     py: Python<'_>,
@@ -26,12 +25,7 @@ pub(crate) fn compile(
     strategy: (String, Vec<(String, u64)>),
     budget: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Executable> {
-    let wanted = match wanted {
-        "results" => Wanted::Results,
-        "gradient" => Wanted::Gradient,
-        "value_and_gradient" => Wanted::ValueAndGradient,
-        other => return Err(PyValueError::new_err(format!("nothing is called `{other}`"))),
-    };
+    let wanted = wanted_of(wanted)?;
     let budget = budget.map(|budget| bytes(py, &budget)).transpose()?.map(Budget::bytes);
     let strategy = strategy_of(&strategy.0, &strategy.1).map_err(|error| exception(py, error))?;
     let options = Options { wanted, argnums, strategy, budget };

@@ -21,6 +21,7 @@
 //! Front ends for other languages build on [`trace::Tracer`], [`numpy`] and [`pipeline::compile`].
 #![forbid(unsafe_code)]
 
+mod arrays;
 mod budget;
 mod composed;
 mod control;
@@ -30,6 +31,7 @@ mod index;
 mod linalg;
 pub mod numpy;
 pub mod pipeline;
+mod rules;
 pub mod trace;
 mod transform;
 mod var;
@@ -46,5 +48,6 @@ pub use linalg::Triangle;
 pub use pipeline::{Compiled, Direction, Plan, Seeds, Stats, Strategy, strategy};
 pub use retrograd_compiler::ir::{Array, Attr, Attrs, DType, Data, Error, ErrorKind, Pos, Program, Row, Type};
 pub use retrograd_compiler::{eval, ops};
+pub use rules::{override_jvp, override_vjp};
 pub use transform::{Mode, Results, Seeded, Transformed, Typed, Unseeded, compile, f64, i64, jit, jit_many};
 pub use var::{Operand, Var};

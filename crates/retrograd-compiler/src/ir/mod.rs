@@ -18,7 +18,7 @@ mod verify;
 pub use array::{Array, Data};
 pub use attr::{Attr, Attrs};
 pub use builder::{Builder, Expr};
-pub use error::{Error, ErrorKind, Pos};
+pub use error::{Error, ErrorKind, Part, Pos};
 pub use linear::linear_in;
 pub use program::{CallOp, CustomRule, ForOp, FuncId, Function, IfOp, Inst, Linearity, Op, Program, UnwindArgs, UnwindOp, Value, WhileOp};
 pub use routine::{Routine, Run, Slice, SliceMut};

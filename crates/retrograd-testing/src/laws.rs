@@ -130,6 +130,12 @@ pub fn check(laws: &[Law], seeds: Range<u64>, tries: u64) -> Result<Vec<Tally>, 
     if reports.is_empty() { Ok(tallies) } else { Err(reports.join("\n")) }
 }
 
+/// Holds one case to all laws.
+pub fn hold(case: Case) -> Result<(), String> {
+    let trial = Trial::new(case);
+    LAWS.iter().try_for_each(|law| outcome(law, &trial).map(|_| ()).map_err(|message| format!("broken: {}\n{message}", law.name)))
+}
+
 impl Law {
     fn asked(&self, case: &Case) -> bool {
         case.seed.is_multiple_of(match case.size {
@@ -164,7 +170,8 @@ impl Trial {
         Trial { simple, gradient, case }
     }
 
-    fn gradient(&self) -> Result<Option<&Case>, String> {
+    /// The gradient, simplified.
+    pub fn gradient(&self) -> Result<Option<&Case>, String> {
         Ok(self.gradient.as_ref().map_err(Clone::clone)?.as_ref().map(|gradient| &gradient.simple))
     }
 }

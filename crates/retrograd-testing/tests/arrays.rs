@@ -6,9 +6,9 @@ use std::sync::Arc;
 use retrograd_compiler::ir::{Array, Attrs, Builder, DType, Data, ErrorKind, Lowering, Pos, Program, Row, Rule, Type};
 use retrograd_compiler::plan::strategy::Auto;
 use retrograd_compiler::{diff, eval, ops};
-use retrograd_testing::laws::{check_plans, gradient, strategies};
+use retrograd_testing::laws::{Trial, check_plans, strategies};
 use retrograd_testing::native::Native;
-use retrograd_testing::programs::Case;
+use retrograd_testing::programs::{Case, Size};
 
 /// The cotangents of all float inputs of `y = op x…`, for a cotangent of the result.
 fn check(op: &str, inputs: &[Array], ct: Array, expected: &[Array]) {
@@ -169,11 +169,12 @@ fn columns(%c: f64[4,3], %m: f64[3], %i: i64[3]) -> f64[4,3] {
     let x = Array::f64([4, 3], (0..12).map(|k| f64::from(k * 5 % 7) * 0.21 - 0.6).collect());
     let (i, j) = (index(&[2, 0, 2]), Array::new([4, 3], Data::I64(vec![2, 0, 0, 1, 1, 2, 0, 1, 2, 2, 2, 0])));
     for (seed, n) in [(0, 3), (1, 4), (0, 0)] {
-        let mut case = Some(Case { seed, program: program.clone(), inputs: vec![x.clone(), i.clone(), j.clone(), Array::int(n)] });
+        let inputs = vec![x.clone(), i.clone(), j.clone(), Array::int(n)];
+        let mut case = Some(Case { seed, size: Size::Small, program: program.clone(), inputs });
         for order in 0..3 {
             let Some(Case { program, inputs, .. }) = &case else { break };
             check_plans(program, inputs, &strategies()).unwrap_or_else(|message| panic!("order {order}: {message}\n{program}"));
-            case = gradient(case.as_ref().expect("just seen")).unwrap_or_else(|message| panic!("{message}"));
+            case = Trial::new(case.expect("just seen")).gradient().unwrap_or_else(|message| panic!("{message}")).cloned();
         }
     }
 }

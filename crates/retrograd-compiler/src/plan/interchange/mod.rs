@@ -73,7 +73,7 @@ fn tile_of(extent: usize, wished: usize) -> Option<usize> {
     let even = divisors().find(|tile| tile.is_multiple_of(8));
     let largest = divisors().next()?;
     let tile = even.filter(|even| 4 * even >= largest).unwrap_or(largest);
-    (tile >= 8).then_some(tile)
+    (tile as u64 >= TILE_LEAST).then_some(tile)
 }
 
 /// A loop, its unwind, and what leads from the one to the other; `None` where that has control flow in it.

@@ -13,9 +13,9 @@
 
 from .api import auto, grad, jit, keep_all, periodic, revolve, spec, value_and_grad
 from .array import Array
-from .errors import ArgumentError, BoundsError, DivisionByZero, DTypeError, Error, InternalError, MissingRule, OverBudget, ShapeError, Unsupported
+from .errors import ArgumentError, BoundsError, DivisionByZero, DTypeError, Error, InternalError, MissingRule, OutOfMemory, OverBudget, ShapeError, Unsupported
 
 __all__ = [
-    "ArgumentError", "Array", "BoundsError", "DTypeError", "DivisionByZero", "Error", "InternalError", "MissingRule", "OverBudget",
+    "ArgumentError", "Array", "BoundsError", "DTypeError", "DivisionByZero", "Error", "InternalError", "MissingRule", "OutOfMemory", "OverBudget",
     "ShapeError", "Unsupported", "auto", "grad", "jit", "keep_all", "periodic", "revolve", "spec", "value_and_grad",
 ]

@@ -44,6 +44,10 @@ class DivisionByZero(Error, ZeroDivisionError):
     """An integer was divided by zero."""
 
 
+class OutOfMemory(Error, MemoryError):
+    """The machine has not the memory that the plan needs."""
+
+
 class InternalError(Error):
     """A bug of Retrograd, not of the function: please report it."""
 
@@ -65,6 +69,8 @@ _KINDS = {
     "Unsupported": Unsupported,
     "Bounds": BoundsError,
     "DivisionByZero": DivisionByZero,
+    "OutOfMemory": OutOfMemory,
+    "Interrupted": Error,
     "Parse": ArgumentError,
     "Verify": InternalError,
 }

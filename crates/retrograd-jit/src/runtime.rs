@@ -7,6 +7,7 @@ use retrograd_compiler::ir::LaneFunction;
 use retrograd_compiler::plan::schedule::{self, Action, Schedule, Sweep};
 
 use crate::blocks::{FUNCTIONS, callee};
+use crate::watch::Watch;
 
 /// A function of ours that machine code calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,13 +20,15 @@ pub(crate) enum Import {
     Start,
     /// Asks a schedule for its next action.
     Next,
+    /// Asks whether to stop.
+    Stops,
 }
 
 impl Import {
     /// All of them.
     pub(crate) fn all() -> impl Iterator<Item = Import> {
         let functions = FUNCTIONS.iter().flat_map(|&function| [Import::One(function), Import::Block(function)]);
-        functions.chain([Import::Start, Import::Next])
+        functions.chain([Import::Start, Import::Next, Import::Stops])
     }
 
     /// Its name for the linker.
@@ -35,6 +38,7 @@ impl Import {
             Import::Block(function) => format!("retrograd_block_{function:?}"),
             Import::Start => "retrograd_start".to_owned(),
             Import::Next => "retrograd_next".to_owned(),
+            Import::Stops => "retrograd_stops".to_owned(),
         }
     }
 
@@ -45,6 +49,7 @@ impl Import {
             Import::Block(function) => callee(function).block,
             Import::Start => start as *const u8,
             Import::Next => next as *const u8,
+            Import::Stops => stops as *const u8,
         }
     }
 
@@ -56,6 +61,7 @@ impl Import {
             Import::Block(function) => (&[types::I64; 4][..callee(function).arity + 2], &[]),
             Import::Start => (&[types::I64; 6], &[]),
             Import::Next => (&[types::I64; 3], &[]),
+            Import::Stops => (&[types::I64], &[types::I8]),
         };
         let abi = |types: &[Type]| types.iter().map(|&ty| AbiParam::new(ty)).collect();
         Signature { params: abi(params), returns: abi(returns), call_conv }
@@ -105,6 +111,16 @@ unsafe extern "C" fn next(words: *mut i64, length: usize, action: *mut [i64; 4])
     let operands = encode_action(schedule::next(words));
     // SAFETY: the caller passes the address of a stack slot of four words.
     unsafe { action.write(operands) };
+}
+
+/// `Watch::stops` for machine code.
+///
+/// # Safety
+/// `watch` points to the watch of the run.
+unsafe extern "C" fn stops(watch: *const Watch<'_>) -> u8 {
+    // SAFETY: the caller promises it: machine code passes on what it was called with.
+    let watch = unsafe { &*watch };
+    u8::from(watch.stops())
 }
 
 /// An action as machine code sees it.

@@ -74,6 +74,13 @@ pub enum ErrorKind {
     Bounds,
     /// An integer was divided by zero during the run.
     DivisionByZero,
+    /// The machine has not the memory that the run needs.
+    OutOfMemory {
+        /// Bytes asked for.
+        needed: u64,
+    },
+    /// The run was stopped from outside.
+    Interrupted,
 }
 
 /// An error with the user's own line.
@@ -115,6 +122,8 @@ impl fmt::Display for Error {
             ErrorKind::OverBudget { .. } => "over budget",
             ErrorKind::Bounds => "index out of bounds",
             ErrorKind::DivisionByZero => "integer division by zero",
+            ErrorKind::OutOfMemory { .. } => "out of memory",
+            ErrorKind::Interrupted => "interrupted",
         };
         if self.pos.is_known() { write!(f, "{}: {kind}: {}", self.pos, self.message) } else { write!(f, "{kind}: {}", self.message) }
     }

@@ -129,6 +129,8 @@ impl<'k> Machine<'k> {
                     self.set(*dst, word);
                 }
             }
+            // Nobody stops it.
+            Stmt::Poll => {}
             Stmt::Fault { cond, site } => {
                 if self.get(*cond) != 0 {
                     self.fault.get_or_insert(*site);

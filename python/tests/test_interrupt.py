@@ -1,4 +1,4 @@
-"""A run can be stopped by a signal."""
+"""A run can be stopped by a signal, and refused by the machine."""
 
 import os
 import signal
@@ -21,6 +21,10 @@ def array(x):
     for i in range(10**13):
         x = np.sin(x)
     return x
+
+
+def total(x):
+    return np.sum(array(x))
 
 
 def send(after, number):
@@ -47,7 +51,7 @@ def test_the_exception_of_a_handler_ends_a_gradient():
     try:
         timer = send(0.5, signal.SIGUSR1)
         with pytest.raises(TimeoutError, match="enough"):
-            rg.grad(lambda x: np.sum(array(x)))(np.ones(3))
+            rg.grad(total, budget="1 MB")(np.ones(3))
         timer.join()
     finally:
         signal.signal(signal.SIGUSR1, before)
@@ -70,3 +74,8 @@ def test_a_handler_that_returns_changes_nothing():
     finally:
         signal.signal(signal.SIGUSR1, before)
     assert len(seen) == 1
+
+
+def test_memory_that_the_machine_has_not_is_an_error():
+    with pytest.raises(rg.OutOfMemory, match="out of memory: the plan needs"):
+        rg.grad(total, strategy="keep_all")(np.ones(3))

@@ -127,10 +127,10 @@ const DEAR: u32 = 4;
 
 fn is_dear(row: &Row) -> bool {
     match row.lowering {
-        Lowering::Sum | Lowering::Dot => true,
-        Lowering::Map(_) => row.cost >= DEAR,
+        Lowering::Reduce(_) | Lowering::Dot | Lowering::Line(_) => true,
+        Lowering::Map(_) | Lowering::Composed(_) => row.cost >= DEAR,
         Lowering::Convert | Lowering::Constant | Lowering::Iota | Lowering::View(_) => false,
-        Lowering::Write(_) | Lowering::Moves(_) | Lowering::Missing => false,
+        Lowering::Write(_) | Lowering::Pick(_) | Lowering::Scatter(..) | Lowering::Missing => false,
     }
 }
 

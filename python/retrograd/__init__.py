@@ -18,14 +18,15 @@ from .arguments import spec
 from .array import Array
 from .custom import clip_cotangent, custom_jvp, custom_vjp, map_cotangent, stop_gradient
 from .errors import (
-    ArgumentError, BoundsError, DivisionByZero, DTypeError, Error, InternalError, MissingRule, NotFinite, OverBudget, ShapeError, Unsupported,
+    ArgumentError, BoundsError, DivisionByZero, DTypeError, Error, InternalError, MissingRule, NotFinite, OutOfMemory, OverBudget, ShapeError, Unsupported,
 )
 from .linalg import triangular_solve
 from .numeric import logsumexp
 from .steps import map, scan
 
 __all__ = [
-    "ArgumentError", "Array", "BoundsError", "DTypeError", "DivisionByZero", "Error", "InternalError", "MissingRule", "NotFinite", "OverBudget",
+    "ArgumentError", "Array", "BoundsError", "DTypeError", "DivisionByZero", "Error", "InternalError", "MissingRule", "NotFinite", "OutOfMemory",
+    "OverBudget",
     "ShapeError", "Unsupported", "auto", "check_grads", "clip_cotangent", "custom_jvp", "custom_vjp", "debug_nan", "grad", "hessian", "hvp",
     "jacfwd", "jacobian", "jacrev", "jit", "jvp", "keep_all", "logsumexp", "map", "map_cotangent", "periodic", "revolve", "scan", "spec", "stop_gradient", "triangular_solve",
     "value_and_grad", "vjp",

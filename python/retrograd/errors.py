@@ -48,6 +48,10 @@ class NotFinite(Error, FloatingPointError):
     """A NaN or an infinity came out of numbers, in a run under `rg.debug_nan`."""
 
 
+class OutOfMemory(Error, MemoryError):
+    """The machine has not the memory that the plan needs."""
+
+
 class InternalError(Error):
     """A bug of Retrograd, not of the function: please report it."""
 
@@ -70,6 +74,8 @@ _KINDS = {
     "Bounds": BoundsError,
     "DivisionByZero": DivisionByZero,
     "NotFinite": NotFinite,
+    "OutOfMemory": OutOfMemory,
+    "Interrupted": Error,
     "Parse": ArgumentError,
     "Verify": InternalError,
 }

@@ -11,9 +11,13 @@ use retrograd_compiler::ir::{Array, Data};
 
 use crate::lower::{self, Constants};
 use crate::runtime::Import;
+use crate::watch::Watch;
 
-/// What a compiled kernel looks like to a caller: `entry(arena, inputs, outputs, fault)`.
-type Entry = unsafe extern "C" fn(*mut u8, *const *const u8, *const *mut u8, *mut i64);
+/// What a compiled kernel looks like to a caller: `entry(arena, inputs, outputs, fault, flag, watch)`.
+type Entry = unsafe extern "C" fn(*mut u8, *const *const u8, *const *mut u8, *mut i64, *const u8, *const Watch<'_>);
+
+/// The fault of a run that was stopped.
+pub(crate) const STOPPED: i64 = -1;
 
 /// Machine code of one kernel, with the literals that it reads.
 pub struct Code {
@@ -39,9 +43,9 @@ impl Code {
     /// `arena` has `arena_bytes` of the kernel, 64-byte aligned, and no other run uses them meanwhile; `inputs` and `outputs` point to as
     /// many pointers as the kernel names, each valid for all that the kernel reads or writes there; outputs overlap nothing; `fault`
     /// points to a word.
-    pub unsafe fn call(&self, arena: *mut u8, inputs: *const *const u8, outputs: *const *mut u8, fault: *mut i64) {
+    pub unsafe fn call(&self, arena: *mut u8, inputs: *const *const u8, outputs: *const *mut u8, fault: *mut i64, watch: &Watch<'_>) {
         // SAFETY: the code is alive as long as `self`; the caller promises the rest.
-        unsafe { (self.entry)(arena, inputs, outputs, fault) }
+        unsafe { (self.entry)(arena, inputs, outputs, fault, watch.flag(), watch) }
     }
 }
 
@@ -69,7 +73,7 @@ pub fn compile(kernel: &Kernel) -> Code {
     let mut module = JITModule::new(builder);
     let mut context = module.make_context();
     let pointer = AbiParam::new(types::I64);
-    context.func.signature = Signature { params: vec![pointer; 4], returns: vec![], call_conv: module.isa().default_call_conv() };
+    context.func.signature = Signature { params: vec![pointer; 6], returns: vec![], call_conv: module.isa().default_call_conv() };
     let entry = module.declare_function("kernel", Linkage::Local, &context.func.signature).expect("the only function of its module");
     context.func.name = UserFuncName::user(0, entry.as_u32());
 
@@ -81,7 +85,7 @@ pub fn compile(kernel: &Kernel) -> Code {
     module.define_function(entry, &mut context).unwrap_or_else(|error| panic!("lowered kernels are valid Cranelift IR: {error:?}"));
     module.finalize_definitions().expect("memory for machine code");
     let entry = module.get_finalized_function(entry);
-    // SAFETY: the function was declared with four pointers and no result, in the C convention of the host.
+    // SAFETY: the function was declared with six pointers and no result, in the C convention of the host.
     let entry = unsafe { std::mem::transmute::<*const u8, Entry>(entry) };
     Code { entry, module: Some(module), _literals: literals, _calls: calls }
 }

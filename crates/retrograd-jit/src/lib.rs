@@ -8,6 +8,8 @@ mod code;
 mod executable;
 mod lower;
 mod runtime;
+mod watch;
 
 pub use code::{Code, compile};
 pub use executable::{Checked, Executable, Stats};
+pub use watch::Watch;

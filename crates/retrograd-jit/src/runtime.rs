@@ -7,6 +7,7 @@ use retrograd_compiler::ir::{DType, LaneFunction, Slice, SliceMut, Type as Array
 use retrograd_compiler::plan::schedule::{self, Action, Schedule, Sweep};
 
 use crate::blocks::{FUNCTIONS, callee};
+use crate::watch::Watch;
 
 /// A function of ours that machine code calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,13 +22,15 @@ pub(crate) enum Import {
     Next,
     /// Calls a routine.
     Routine,
+    /// Asks whether to stop.
+    Stops,
 }
 
 impl Import {
     /// All of them.
     pub(crate) fn all() -> impl Iterator<Item = Import> {
         let functions = FUNCTIONS.iter().flat_map(|&function| [Import::One(function), Import::Block(function)]);
-        functions.chain([Import::Start, Import::Next, Import::Routine])
+        functions.chain([Import::Start, Import::Next, Import::Routine, Import::Stops])
     }
 
     /// Its name for the linker.
@@ -38,6 +41,7 @@ impl Import {
             Import::Start => "retrograd_start".to_owned(),
             Import::Next => "retrograd_next".to_owned(),
             Import::Routine => "retrograd_routine".to_owned(),
+            Import::Stops => "retrograd_stops".to_owned(),
         }
     }
 
@@ -49,6 +53,7 @@ impl Import {
             Import::Start => start as *const u8,
             Import::Next => next as *const u8,
             Import::Routine => routine as *const u8,
+            Import::Stops => stops as *const u8,
         }
     }
 
@@ -61,6 +66,7 @@ impl Import {
             Import::Start => (&[types::I64; 6], &[]),
             Import::Next => (&[types::I64; 3], &[]),
             Import::Routine => (&[types::I64; 2], &[]),
+            Import::Stops => (&[types::I64], &[types::I8]),
         };
         let abi = |types: &[Type]| types.iter().map(|&ty| AbiParam::new(ty)).collect();
         Signature { params: abi(params), returns: abi(returns), call_conv }
@@ -110,6 +116,16 @@ unsafe extern "C" fn next(words: *mut i64, length: usize, action: *mut [i64; 4])
     let operands = encode_action(schedule::next(words));
     // SAFETY: the caller passes the address of a stack slot of four words.
     unsafe { action.write(operands) };
+}
+
+/// `Watch::stops` for machine code.
+///
+/// # Safety
+/// `watch` points to the watch of the run.
+unsafe extern "C" fn stops(watch: *const Watch<'_>) -> u8 {
+    // SAFETY: the caller promises it: machine code passes on what it was called with.
+    let watch = unsafe { &*watch };
+    u8::from(watch.stops())
 }
 
 /// An action as machine code sees it.

@@ -17,6 +17,8 @@ pub(crate) fn exception(py: Python<'_>, error: Error) -> PyErr {
         ErrorKind::Bounds => ("Bounds", None),
         ErrorKind::DivisionByZero => ("DivisionByZero", None),
         ErrorKind::NotFinite => ("NotFinite", None),
+        ErrorKind::OutOfMemory { .. } => ("OutOfMemory", None),
+        ErrorKind::Interrupted => ("Interrupted", None),
     };
     let (needed, budget) = sizes.unzip();
     let arguments = (kind, message(&error), error.pos.file(), error.pos.line(), needed, budget);

@@ -52,6 +52,7 @@ impl Traffic<'_> {
             | Stmt::Leave
             | Stmt::Start { .. }
             | Stmt::Next { .. }
+            | Stmt::Poll
             | Stmt::Fault { .. } => 0,
         }
     }
@@ -88,6 +89,7 @@ fn loops_of(stmt: &Stmt) -> Vec<&[Stmt]> {
         | Stmt::Start { .. }
         | Stmt::Next { .. }
         | Stmt::Call { .. }
+        | Stmt::Poll
         | Stmt::Fault { .. } => vec![],
     }
 }

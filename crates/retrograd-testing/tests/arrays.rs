@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use retrograd_compiler::ir::{Array, Attrs, Builder, DType, Data, ErrorKind, Lowering, Pos, Program, Row, Rule, Type};
-use retrograd_compiler::plan::strategy::Auto;
+use retrograd_compiler::opt::simplify;
+use retrograd_compiler::plan::strategy::{Auto, KeepAll};
 use retrograd_compiler::{diff, eval, ops};
 use retrograd_testing::laws::{Trial, check_plans, strategies};
 use retrograd_testing::native::Native;
@@ -236,4 +237,25 @@ fn step(%i: i64, %s: f64, %x: f64) -> f64 {
         }
         .unwrap_or_else(|message| panic!("{n}: {message}"));
     }
+}
+
+/// What is kept of so many steps is more than any number of bytes; that is an error of the run, and a budget is met all the same.
+#[test]
+fn a_tape_that_no_machine_holds_is_an_error() {
+    let text = "fn main(%x: f64[3]) -> f64[3] {
+  %n: i64 = constant {value=4611686018427387904}
+  %y: f64[3] = for %n carries(%x) {body=step}
+  return %y
+}
+fn step(%i: i64, %x: f64[3]) -> f64[3] {
+  %0: f64[3] = tanh %x
+  return %0
+}";
+    let program = ops::parse(text, "long.rg").expect("it parses");
+    let gradient = simplify(&diff::vjp(&program, &[0], &[0]).expect("it has a gradient"));
+    let native = Native::new(&gradient, Arc::new(KeepAll), None).expect("it compiles");
+    let error = native.run(&[Array::f64([3], vec![0.5; 3]), Array::f64([3], vec![1.0; 3])]).expect_err("no machine has it");
+    assert!(matches!(error.kind, ErrorKind::OutOfMemory { .. }), "{error}");
+    let modest = Native::new(&gradient, Arc::new(Auto), Some(10_000)).expect("a budget is met");
+    assert!(modest.plan.bytes_peak <= 10_000);
 }

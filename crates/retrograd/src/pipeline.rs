@@ -11,7 +11,7 @@ use crate::var::here;
 
 pub use retrograd_compiler::diff::{Direction, Seeds};
 pub use retrograd_compiler::plan::{Plan, Strategy, strategy};
-pub use retrograd_jit::Stats;
+pub use retrograd_jit::{Stats, Watch};
 
 /// What is computed of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -216,6 +216,24 @@ impl Compiled {
         let (pos, found) = (here(), inputs.iter().map(|array| array.ty()).collect::<Vec<_>>());
         check_arguments(&self.program.main().param_types(), &found, &pos)?;
         self.executable.run(inputs)
+    }
+
+    /// Runs it, unless the watch stops it: then the error is [`ErrorKind::Interrupted`].
+    ///
+    /// ```
+    /// use std::sync::atomic::AtomicBool;
+    /// use retrograd::{Array, ErrorKind, Watch, compile, f64, while_loop};
+    /// let endless = compile(|[x]| while_loop(x, |x| x.lt(1.0), |x| x * 0.5), &[f64([])])?;
+    /// let stop = AtomicBool::new(true); // Another thread may set it at any time.
+    /// let error = endless.run_with(&[&Array::scalar(0.5)], &Watch::from(&stop)).unwrap_err();
+    /// assert_eq!(error.kind, ErrorKind::Interrupted);
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn run_with(&self, inputs: &[&Array], watch: &Watch<'_>) -> Result<Vec<Array>, Error> {
+        let (pos, found) = (here(), inputs.iter().map(|array| array.ty()).collect::<Vec<_>>());
+        check_arguments(&self.program.main().param_types(), &found, &pos)?;
+        self.executable.run_with(inputs, watch).map(|(outputs, _)| outputs)
     }
 
     /// The machine code, for front ends that hold memory of their own.

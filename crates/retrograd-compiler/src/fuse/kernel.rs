@@ -21,7 +21,7 @@ pub enum RegType {
     Pointer,
 }
 
-/// One native routine `fn(arena, inputs, outputs, fault)`.
+/// One native routine `fn(arena, inputs, outputs, fault)`; it also knows where to look whether to stop.
 #[derive(Clone, Debug, Default)]
 pub struct Kernel {
     /// Types of all registers, by number.
@@ -195,6 +195,8 @@ pub enum Stmt {
         /// Its scratch arrays.
         scratch: Vec<Address>,
     },
+    /// Ends the routine here, with outputs undefined, if its caller wants it to stop.
+    Poll,
     /// Records a fault, unless one is recorded already, when the condition holds.
     Fault {
         /// A bool register.

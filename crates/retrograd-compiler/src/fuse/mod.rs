@@ -286,6 +286,7 @@ impl<'p> Fuse<'p> {
         let trips = self.value(node.step.index);
         self.body.push(Stmt::Literal { dst: trips, bits: 0 });
         let body = self.nested(|fuse| {
+            fuse.body.push(Stmt::Poll);
             fuse.start_step(&node.step, &carries);
             fuse.block(&node.cond);
             let cond = fuse.value(node.holds);
@@ -362,8 +363,41 @@ impl<'p> Fuse<'p> {
     #[allow(clippy::too_many_arguments, reason = "a range and what its steps share")]
     fn run_steps(&mut self, step: &Step, carries: &[Carry], states: &[Carry], order: Order, from: Reg, to: Reg, tape: Option<&TapeRows>) {
         let index = self.value(step.index);
-        let body = self.nested(|fuse| fuse.step(step, carries, states, tape));
-        self.body.push(Stmt::For { index, from, to, order, body });
+        let mut body = self.nested(|fuse| fuse.step(step, carries, states, tape));
+        if body.iter().any(takes_long) {
+            body.insert(0, Stmt::Poll);
+            self.body.push(Stmt::For { index, from, to, order, body });
+        } else {
+            self.in_chunks(index, from, to, order, body);
+        }
+    }
+
+    /// A loop over steps that are too short to ask in each of them whether to stop.
+    fn in_chunks(&mut self, index: Reg, from: Reg, to: Reg, order: Order, body: Vec<Stmt>) {
+        let chunk = self.literal(POLL_STEPS);
+        let (start, end) = match order {
+            Order::Up => (from, to),
+            Order::Down => (to, from),
+        };
+        let at = self.int();
+        self.body.push(Stmt::Move { dst: at, src: start });
+        let chunks = self.nested(|fuse| {
+            fuse.body.push(Stmt::Poll);
+            let (next, done) = match order {
+                Order::Up => (fuse.compute(Scalar::Add, DType::I64, &[at, chunk]), Scalar::Ge),
+                Order::Down => (fuse.compute(Scalar::Sub, DType::I64, &[at, chunk]), Scalar::Le),
+            };
+            let beyond = fuse.compute(done, DType::Bool, &[next, end]);
+            let next = fuse.compute(Scalar::Select, DType::I64, &[beyond, end, next]);
+            let (from, to) = match order {
+                Order::Up => (at, next),
+                Order::Down => (next, at),
+            };
+            fuse.body.push(Stmt::For { index, from, to, order, body });
+            fuse.body.push(Stmt::If { cond: beyond, then_body: vec![Stmt::Leave], else_body: vec![] });
+            fuse.body.push(Stmt::Move { dst: at, src: next });
+        });
+        self.body.push(Stmt::Loop { body: chunks });
     }
 
     /// One step, its index set.
@@ -465,6 +499,20 @@ impl<'p> Fuse<'p> {
                 self.copy(to, self.whole(*output), self.bytes(*output));
             }
         }
+    }
+}
+
+/// Short steps that run until it is asked whether to stop.
+const POLL_STEPS: i64 = 1024;
+
+/// Whether a statement is more than a few instructions.
+fn takes_long(stmt: &Stmt) -> bool {
+    match stmt {
+        Stmt::For { .. } | Stmt::ForVec { .. } | Stmt::Loop { .. } | Stmt::Copy { .. } | Stmt::Zero { .. } => true,
+        Stmt::If { then_body, else_body, .. } => then_body.iter().chain(else_body).any(takes_long),
+        Stmt::Literal { .. } | Stmt::Let { .. } | Stmt::Move { .. } | Stmt::Swap(..) | Stmt::Pointer { .. } | Stmt::Offset { .. } => false,
+        Stmt::Load { .. } | Stmt::Store { .. } | Stmt::Fault { .. } => false,
+        Stmt::Start { .. } | Stmt::Next { .. } | Stmt::Poll | Stmt::Leave => false,
     }
 }
 

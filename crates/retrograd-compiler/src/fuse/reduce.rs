@@ -10,6 +10,9 @@ use crate::plan::place::{Access, Val};
 /// Index registers, each with the axis whose stride it steps by.
 pub(super) type Indices = Vec<(Reg, usize)>;
 
+/// Multiplications of a contraction that can be stopped on its way.
+const LONG: usize = 1 << 24;
+
 impl Fuse<'_> {
     /// A reduction that keeps some axes: see `ops::SUM` for the order.
     pub(super) fn reduce(&mut self, result: Val, operand: Val, axes: &[usize], how: Reduction) {
@@ -136,7 +139,9 @@ impl Fuse<'_> {
         }
         let target = self.placed.access(result).clone();
         let outer = loops(&ty.shape, &[], &(0..ty.rank()).collect::<Vec<_>>());
+        let long = count.saturating_mul(ty.elements()) >= LONG;
         self.each_scalar(&outer, &mut vec![], &mut |fuse, indices| {
+            fuse.body.extend(long.then_some(Stmt::Poll));
             let total = fuse.reg(RegType::Scalar(ty.dtype));
             fuse.blocked(total, count, Some(contraction), indices, &[&lhs, &rhs], Reduction::Sum);
             let to = fuse.element(&target, indices);

@@ -98,6 +98,13 @@ pub enum ErrorKind {
     DivisionByZero,
     /// A NaN or an infinity came out of numbers, in a run that looks for it.
     NotFinite,
+    /// The machine has not the memory that the run needs.
+    OutOfMemory {
+        /// Bytes asked for.
+        needed: u64,
+    },
+    /// The run was stopped from outside.
+    Interrupted,
 }
 
 /// An error with the user's own line.
@@ -140,6 +147,8 @@ impl fmt::Display for Error {
             ErrorKind::Bounds => "index out of bounds",
             ErrorKind::DivisionByZero => "integer division by zero",
             ErrorKind::NotFinite => "not finite",
+            ErrorKind::OutOfMemory { .. } => "out of memory",
+            ErrorKind::Interrupted => "interrupted",
         };
         if self.pos.is_known() { write!(f, "{}: {kind}: {}", self.pos, self.message) } else { write!(f, "{kind}: {}", self.message) }
     }

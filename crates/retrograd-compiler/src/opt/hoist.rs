@@ -128,8 +128,7 @@ const DEAR: u32 = 4;
 fn is_dear(row: &Row) -> bool {
     match row.lowering {
         Lowering::Reduce(_) | Lowering::Dot | Lowering::Line(_) | Lowering::Routine(_) => true,
-        Lowering::Composed(_) => row.cost >= DEAR,
-        Lowering::Map(_) => row.cost >= DEAR,
+        Lowering::Map(_) | Lowering::Composed(_) => row.cost >= DEAR,
         Lowering::Convert | Lowering::Constant | Lowering::Iota | Lowering::View(_) => false,
         Lowering::Write(_) | Lowering::Pick(_) | Lowering::Scatter(..) | Lowering::Missing => false,
     }

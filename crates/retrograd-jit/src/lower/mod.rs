@@ -19,10 +19,11 @@ use retrograd_compiler::fuse::kernel::{Address, Kernel, Order, Place, Reg, RegTy
 use retrograd_compiler::ir::DType;
 use retrograd_compiler::plan::schedule::{Schedule, Sweep};
 
+use crate::code::STOPPED;
 use crate::runtime::{Import, encode_schedule, encode_sweep};
 use arithmetic::Width;
 
-/// Writes the body of a function of the arena, the inputs, the outputs and the fault word.
+/// Writes the body of a function of the arena, the inputs, the outputs, the fault word, the flag and the watch.
 pub(crate) fn lower(kernel: &Kernel, constants: &Constants, module: &mut JITModule, builder: FunctionBuilder<'_>) {
     let mut lower = Lower::new(kernel, constants, module, builder);
     lower.statements(&kernel.body);
@@ -45,8 +46,8 @@ struct Lower<'k, 'b> {
     builder: FunctionBuilder<'b>,
     config: TargetFrontendConfig,
     imports: Vec<(Import, FuncRef)>,
-    /// Arena, inputs, outputs, fault.
-    params: [Value; 4],
+    /// Arena, inputs, outputs, fault, flag, watch.
+    params: [Value; 6],
     /// By register.
     variables: Vec<Variable>,
     /// Where the loops around this place go on, innermost last.
@@ -73,7 +74,7 @@ impl<'k, 'b> Lower<'k, 'b> {
         builder.append_block_params_for_function_params(entry);
         builder.switch_to_block(entry);
         builder.seal_block(entry);
-        let params = builder.block_params(entry).try_into().expect("the signature has four parameters");
+        let params = builder.block_params(entry).try_into().expect("the signature has six parameters");
         let variables = kernel.regs.iter().map(|&ty| builder.declare_var(native(ty))).collect();
         Lower {
             kernel,
@@ -141,6 +142,7 @@ impl<'k, 'b> Lower<'k, 'b> {
             Stmt::Start { words, schedule, sweep, count } => self.start(words, *schedule, *sweep, *count),
             Stmt::Next { words, schedule, dst } => self.next(words, *schedule, *dst),
             Stmt::Call { call, args, result, scratch } => self.routine(*call, args, result, scratch),
+            Stmt::Poll => self.poll(),
             Stmt::Fault { cond, site } => self.fault(*cond, *site),
         }
     }
@@ -245,6 +247,24 @@ impl<'k, 'b> Lower<'k, 'b> {
         self.call(Import::Routine, &[call, addresses]);
     }
 
+    /// The load is atomic, so that it is not taken for another that came before it.
+    fn poll(&mut self) {
+        let [_, _, _, fault, flag, watch] = self.params;
+        let [raised, stopped, after] = [(); 3].map(|()| self.builder.create_block());
+        self.builder.set_cold_block(raised);
+        self.builder.set_cold_block(stopped);
+        let up = self.builder.ins().atomic_load(types::I8, FLAGS, flag);
+        self.builder.ins().brif(up, raised, &[], after, &[]);
+        self.continue_at(raised);
+        let stops = self.call(Import::Stops, &[watch]).expect("it answers");
+        self.builder.ins().brif(stops, stopped, &[], after, &[]);
+        self.continue_at(stopped);
+        let code = self.integer(STOPPED);
+        self.builder.ins().store(FLAGS, code, fault, 0);
+        self.builder.ins().return_(&[]);
+        self.continue_at(after);
+    }
+
     /// The first fault stays.
     fn fault(&mut self, cond: Reg, site: u32) {
         let cond = self.get(cond);
@@ -263,7 +283,7 @@ impl<'k, 'b> Lower<'k, 'b> {
 
     /// The address of a buffer.
     fn place(&mut self, place: Place) -> Value {
-        let [arena, inputs, outputs, _] = self.params;
+        let [arena, inputs, outputs, ..] = self.params;
         match place {
             Place::Arena(offset) => self.builder.ins().iadd_imm_s(arena, offset.cast_signed()),
             Place::Input(k) => self.builder.ins().load(types::I64, FLAGS, inputs, offset32(8 * i64::from(k))),

@@ -140,6 +140,8 @@ impl<'k> Machine<'k> {
                 let (buffer, at) = self.address(result);
                 self.memory[buffer][at..at + call.result.bytes()].copy_from_slice(&to_bytes(&made));
             }
+            // Nobody stops it.
+            Stmt::Poll => {}
             Stmt::Fault { cond, site } => {
                 if self.get(*cond) != 0 {
                     self.fault.get_or_insert(*site);

@@ -425,9 +425,9 @@ impl Assign<'_> {
         let words = self.store(trajectory.schedule.words() as u64 * 8);
         let copies = trajectory.slots.saturating_sub(1);
         let states: Vec<u64> = trajectory.starts.iter().map(|v| self.bytes(*v).next_multiple_of(8)).collect();
-        let snapshots = states.iter().filter(|_| copies > 0).map(|bytes| self.store(copies * bytes)).collect();
+        let snapshots = states.iter().filter(|_| copies > 0).map(|bytes| self.store(copies.saturating_mul(*bytes))).collect();
         let taped = trajectory.kept.iter().filter(|_| trajectory.schedule.tapes());
-        let tapes = taped.map(|ty| self.store(trajectory.tape_rows * ty.bytes() as u64)).collect();
+        let tapes = taped.map(|ty| self.store(trajectory.tape_rows.saturating_mul(ty.bytes() as u64))).collect();
         let trajectory = &mut self.placed.trajectories[id];
         (trajectory.words, trajectory.snapshots, trajectory.tapes) = (words, snapshots, tapes);
         trajectory.memory()

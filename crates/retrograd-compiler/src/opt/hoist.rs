@@ -127,7 +127,7 @@ const DEAR: u32 = 4;
 
 fn is_dear(row: &Row) -> bool {
     match row.lowering {
-        Lowering::Sum | Lowering::Dot => true,
+        Lowering::Sum | Lowering::Dot | Lowering::Routine(_) => true,
         Lowering::Map(_) => row.cost >= DEAR,
         Lowering::Convert | Lowering::Constant | Lowering::Iota | Lowering::View(_) => false,
         Lowering::Write(_) | Lowering::Moves(_) | Lowering::Missing => false,

@@ -223,12 +223,12 @@ fn parse(subscripts: &str) -> Result<(Vec<Labels>, Labels), String> {
 }
 
 impl Tracer {
-    /// `numpy.einsum` of floats; integers beside them are converted.
+    /// `numpy.einsum` of floats; what is not of the widest float type is converted to it.
     pub fn einsum(&self, subscripts: &str, args: &[Traced], pos: &Pos) -> Result<Traced, Error> {
         let shapes: Vec<Vec<usize>> = args.iter().map(|v| self.ty(*v).shape).collect();
         let contraction = Contraction::new(subscripts, &shapes)
             .map_err(|message| Error::new(ErrorKind::Shape, pos.clone(), format!("`einsum`: {message}")))?;
-        let Some(dtype) = args.iter().map(|v| self.ty(*v).dtype).find(|dtype| dtype.is_float()) else {
+        let Some(dtype) = args.iter().map(|v| self.ty(*v).dtype).filter(|dtype| dtype.is_float()).max() else {
             return Err(Error::new(ErrorKind::DType, pos.clone(), "`einsum` needs a float operand; convert one"));
         };
         let mut list = vec![];

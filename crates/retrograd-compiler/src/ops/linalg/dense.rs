@@ -152,28 +152,61 @@ fn is_nan<T: Real>(x: T) -> bool {
     x.partial_cmp(&x).is_none()
 }
 
-/// x, of n rows and m columns, becomes T⁻¹ x for a triangle of the n×n matrix; every run is along rows.
+/// Columns of a right side, and of a matrix under elimination, that are worked on while they are in cache. What an entry goes through does
+/// not depend on it.
+const PANEL: usize = 64;
+
+/// x, of n rows and m columns, becomes T⁻¹ x for a triangle of the n×n matrix.
 pub(super) fn triangular_solve<T: Real>(matrix: &[T], triangle: Triangle, x: &mut [T], n: usize, m: usize) {
-    let forwards = triangle.lower != triangle.transposed;
-    for step in 0..n {
-        let i = if forwards { step } else { n - 1 - step };
-        let row = &matrix[i * n..][..n];
-        let others = if triangle.lower { 0..i } else { i + 1..n };
-        if !triangle.transposed {
-            for k in others.clone() {
-                let (to, from) = two_rows(x, m, i, k);
-                subtract(to, row[k], from);
+    if m == 1 {
+        return solve_vector(matrix, triangle, x, n);
+    }
+    for first in (0..m).step_by(PANEL) {
+        let panel = first..m.min(first + PANEL);
+        each_row(triangle, n, |i, others| {
+            let row = &matrix[i * n..][..n];
+            if !triangle.transposed {
+                for k in others.clone() {
+                    let (to, from) = two_rows(x, m, i, k);
+                    subtract(&mut to[panel.clone()], row[k], &from[panel.clone()]);
+                }
             }
+            if !triangle.unit {
+                x[i * m..][panel.clone()].iter_mut().for_each(|x| *x /= row[i]);
+            }
+            if triangle.transposed {
+                for k in others {
+                    let (to, from) = two_rows(x, m, k, i);
+                    subtract(&mut to[panel.clone()], row[k], &from[panel.clone()]);
+                }
+            }
+        });
+    }
+}
+
+/// The same for a single column, along the rows of the triangle.
+fn solve_vector<T: Real>(matrix: &[T], triangle: Triangle, x: &mut [T], n: usize) {
+    each_row(triangle, n, |i, others| {
+        let row = &matrix[i * n..][..n];
+        if !triangle.transposed {
+            let known = inner(&row[others.clone()], &x[others.clone()]);
+            x[i] -= known;
         }
         if !triangle.unit {
-            x[i * m..][..m].iter_mut().for_each(|x| *x /= row[i]);
+            x[i] /= row[i];
         }
         if triangle.transposed {
-            for k in others {
-                let (to, from) = two_rows(x, m, k, i);
-                subtract(to, row[k], from);
-            }
+            let known = x[i];
+            subtract(&mut x[others.clone()], known, &row[others]);
         }
+    });
+}
+
+/// Tells the rows of a triangle in the order in which they are solved, each with the other columns of the triangle in this row.
+fn each_row(triangle: Triangle, n: usize, mut tell: impl FnMut(usize, std::ops::Range<usize>)) {
+    for step in 0..n {
+        let i = if triangle.lower != triangle.transposed { step } else { n - 1 - step };
+        tell(i, if triangle.lower { 0..i } else { i + 1..n });
     }
 }
 
@@ -212,8 +245,9 @@ fn pivot<T: Real>(candidates: impl Iterator<Item = (usize, T)>) -> Option<usize>
     best.map(|(place, _)| place)
 }
 
-/// Subtracts multiples of row k from the rows below, so that column k is zero there; the multiples stay in its place.
-fn eliminate<T: Real>(a: &mut [T], n: usize, k: usize) {
+/// Subtracts multiples of row k from the rows below, in the columns before `end`, so that column k is zero there; the multiples stay in
+/// its place.
+fn eliminate<T: Real>(a: &mut [T], n: usize, k: usize, end: usize) {
     let divisor = a[k * n + k];
     // Then the whole column is zero, and so are the multiples.
     if divisor == T::ZERO {
@@ -224,22 +258,36 @@ fn eliminate<T: Real>(a: &mut [T], n: usize, k: usize) {
     for other in below.chunks_exact_mut(n) {
         other[k] /= divisor;
         let multiple = other[k];
-        subtract(&mut other[k + 1..], multiple, &row[k + 1..]);
+        subtract(&mut other[k + 1..end], multiple, &row[k + 1..end]);
     }
 }
 
 /// a becomes its packed factors, L below the diagonal and U on and above it, with row `rows[i]` of A in place i of L U; partial pivoting.
+///
+/// Panels of columns are factored first; then every row catches up with the pivots of the panel at once, while it is in cache.
 pub(super) fn lu<T: Real>(a: &mut [T], rows: &mut [i64], n: usize) -> Parity {
     let mut parity = Parity::Even;
     rows.iter_mut().zip(0..).for_each(|(row, k)| *row = k);
-    for k in 0..n {
-        let best = pivot((k..n).map(|i| (i, a[i * n + k]))).expect("a column has rows");
-        if best != k {
-            swap_rows(a, n, best, k);
-            rows.swap(best, k);
-            parity.exchange();
+    for first in (0..n).step_by(PANEL) {
+        let end = n.min(first + PANEL);
+        for k in first..end {
+            let best = pivot((k..n).map(|i| (i, a[i * n + k]))).expect("a column has rows");
+            if best != k {
+                swap_rows(a, n, best, k);
+                rows.swap(best, k);
+                parity.exchange();
+            }
+            eliminate(a, n, k, end);
         }
-        eliminate(a, n, k);
+        for i in first + 1..n {
+            for k in (first..end.min(i)).filter(|_| end < n) {
+                let (to, from) = two_rows(a, n, i, k);
+                if from[k] != T::ZERO {
+                    let multiple = to[k];
+                    subtract(&mut to[end..], multiple, &from[end..]);
+                }
+            }
+        }
     }
     parity
 }
@@ -297,6 +345,10 @@ pub(super) fn logdet<T: Real>(factors: &[T], n: usize) -> T {
 /// With complete pivoting P A Q = L U, so that adj(A) = ± Q adj(U) L⁻¹ P, and zero pivots come last. With the last column (u, w) of U apart,
 /// adj(U) = det(U₁) [w U₁⁻¹, −U₁⁻¹ u; 0, 1], which does not divide by w. Where two pivots are zero the adjugate is zero.
 pub(super) fn adjugate<T: Real>(a: &mut [T], work: &mut [T], rows: &mut [i64], columns: &mut [i64], result: &mut [T], n: usize) {
+    if a.iter().any(|x| is_nan(*x * T::ZERO)) {
+        // The search for pivots is for finite numbers.
+        return result.fill(T::NAN);
+    }
     let parity = complete_pivoting(a, rows, columns, n);
     let Some(last) = n.checked_sub(1) else { return };
     if last > 0 && a[(last - 1) * n + last - 1] == T::ZERO {
@@ -323,14 +375,36 @@ pub(super) fn adjugate<T: Real>(a: &mut [T], work: &mut [T], rows: &mut [i64], c
     }
 }
 
+/// Row and column of the largest entry, by absolute value, of those that are left at step k; the first of equals.
+fn largest<T: Real>(a: &[T], n: usize, k: usize) -> (usize, usize) {
+    let mut best = (k, k, a[k * n + k].abs());
+    for i in k..n {
+        let row = &a[i * n + k..(i + 1) * n];
+        // The largest of each lane, as vector registers find it.
+        let mut lanes = [T::ZERO; LANES];
+        let chunks = row.chunks_exact(LANES);
+        let rest = chunks.remainder();
+        for chunk in chunks {
+            for (largest, x) in lanes.iter_mut().zip(chunk) {
+                *largest = if x.abs() > *largest { x.abs() } else { *largest };
+            }
+        }
+        let largest = lanes.iter().copied().chain(rest.iter().map(|x| x.abs())).fold(T::ZERO, |a, b| if b > a { b } else { a });
+        if largest > best.2 {
+            let j = row.iter().position(|x| x.abs() == largest).expect("it was found in this row");
+            best = (i, k + j, largest);
+        }
+    }
+    (best.0, best.1)
+}
+
 /// a becomes its packed factors with row `rows[i]` and column `columns[j]` of A in place (i, j) of L U.
 fn complete_pivoting<T: Real>(a: &mut [T], rows: &mut [i64], columns: &mut [i64], n: usize) -> Parity {
     let mut parity = Parity::Even;
     rows.iter_mut().zip(0..).for_each(|(row, k)| *row = k);
     columns.iter_mut().zip(0..).for_each(|(column, k)| *column = k);
     for k in 0..n {
-        let best = pivot((k..n).flat_map(|i| (k..n).map(move |j| i * n + j)).map(|place| (place, a[place]))).expect("a matrix has entries");
-        let (i, j) = (best / n, best % n);
+        let (i, j) = largest(a, n, k);
         if i != k {
             swap_rows(a, n, i, k);
             rows.swap(i, k);
@@ -341,7 +415,7 @@ fn complete_pivoting<T: Real>(a: &mut [T], rows: &mut [i64], columns: &mut [i64]
             columns.swap(j, k);
             parity.exchange();
         }
-        eliminate(a, n, k);
+        eliminate(a, n, k, n);
     }
     parity
 }

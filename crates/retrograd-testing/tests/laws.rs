@@ -1,6 +1,8 @@
 //! Random Programs obey the laws. `RETROGRAD_RANDOM=1000000` asks for that many, `RETROGRAD_RANDOM_SEED` for others;
 //! `RETROGRAD_RANDOM_TRIES` says how many smaller Programs are tried where one fails.
 
+use std::io::Write;
+
 use retrograd_compiler::ir::Rule;
 use retrograd_compiler::ops;
 use retrograd_testing::laws::{self, LAWS};
@@ -12,9 +14,14 @@ const COUNT: u64 = 10_000;
 #[test]
 fn random_programs_obey_the_laws() {
     let (seed, count) = (number("RETROGRAD_RANDOM_SEED").unwrap_or(1), number("RETROGRAD_RANDOM").unwrap_or(COUNT));
+    let asked = number("RETROGRAD_RANDOM").is_some();
     let tries = number("RETROGRAD_RANDOM_TRIES").unwrap_or(20_000);
     let tallies = laws::check(LAWS, seed..seed + count, tries).unwrap_or_else(|report| panic!("{report}"));
     for (law, tally) in LAWS.iter().zip(&tallies) {
+        if asked {
+            // For the record.
+            writeln!(std::io::stderr(), "{}: {tally:?}", law.name).expect("there is a terminal or a file");
+        }
         // Kinks and jumps are seldom, so that differences judge nearly everything.
         assert!(tally.judged > 0.8 || tally.tried < 50, "too little is judged by \"{}\": {tally:?}", law.name);
         assert!(tally.silent * 5 < tally.tried * 4 || tally.tried < 50, "too few are held to \"{}\": {tally:?}", law.name);

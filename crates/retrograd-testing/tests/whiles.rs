@@ -230,6 +230,33 @@ fn squared(%x: f64[2], %t: f64) -> f64[2] {
 }
 
 #[test]
+fn what_reaches_a_result_through_several_steps_is_active() {
+    // x comes to b after one step, and to a, which is the result, after two.
+    let text = "
+fn main(%x: f64) -> f64 {
+  %z: i64 = constant {value=0}
+  %half: f64 = constant {value=0.5}
+  %k: i64, %a: f64, %b: f64, %c: f64, %n: i64 = while carries(%z, %half, %half, %x) {cond=below, body=step}
+  return %a
+}
+fn below(%k: i64, %a: f64, %b: f64, %c: f64) -> bool {
+  %four: i64 = constant {value=4}
+  %p: bool = lt %k, %four
+  return %p
+}
+fn step(%k: i64, %a: f64, %b: f64, %c: f64) -> i64, f64, f64, f64 {
+  %one: i64 = constant {value=1}
+  %next: i64 = add %k, %one
+  %d: f64 = sin %b
+  %e: f64 = mul %c, %c
+  return %next, %d, %e, %c
+}";
+    check(text, &numbers(&[0.7]));
+    let expected = 2.0 * 0.7 * (0.7_f64 * 0.7).cos();
+    assert!((first_order(&parse(text), &[0.7])[0] - expected).abs() < 1e-14);
+}
+
+#[test]
 fn a_while_is_sliced_to_what_its_condition_and_results_need() {
     let program = parse(
         "

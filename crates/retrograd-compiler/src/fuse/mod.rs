@@ -508,7 +508,7 @@ const POLL_STEPS: i64 = 1024;
 /// Whether a statement is more than a few instructions.
 fn takes_long(stmt: &Stmt) -> bool {
     match stmt {
-        Stmt::For { .. } | Stmt::ForVec { .. } | Stmt::Loop { .. } | Stmt::Copy { .. } | Stmt::Zero { .. } => true,
+        Stmt::For { .. } | Stmt::ForVec { .. } | Stmt::Loop { .. } | Stmt::Copy { .. } | Stmt::Zero { .. } | Stmt::Call { .. } => true,
         Stmt::If { then_body, else_body, .. } => then_body.iter().chain(else_body).any(takes_long),
         Stmt::Literal { .. } | Stmt::Let { .. } | Stmt::Move { .. } | Stmt::Swap(..) | Stmt::Pointer { .. } | Stmt::Offset { .. } => false,
         Stmt::Load { .. } | Stmt::Store { .. } | Stmt::Fault { .. } => false,

@@ -249,6 +249,7 @@ impl Group<'_> {
             }
             Raw::Write { value, base, source, window, index, how } => {
                 let source = self.apart(source, base, &window);
+                let index = index.map(|index| Index { given: self.apart(index.given, base, &window), ..index });
                 let shape = self.placed.ty(source).shape.clone();
                 self.open(&shape).nest.roots.push(Root::Write { value, base, source, window, index, how, copies: false });
             }
@@ -311,7 +312,7 @@ impl Group<'_> {
         value
     }
 
-    /// A source that does not overlap the window in another place: `a[1:] = a[:-1]` reads all before it writes.
+    /// A source, or indices, that do not overlap the window in another place: `a[1:] = a[:-1]` reads all before it writes.
     fn apart(&mut self, source: Val, base: Val, window: &Access) -> Val {
         let access = self.placed.access(source);
         if access.root == base && !same_place(access, window) { self.copy(source) } else { source }

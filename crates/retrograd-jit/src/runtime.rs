@@ -7,6 +7,7 @@ use retrograd_compiler::ir::LaneFunction;
 use retrograd_compiler::plan::schedule::{self, Action, Schedule, Sweep};
 
 use crate::blocks::{FUNCTIONS, callee};
+use crate::observer::probe;
 
 /// A function of ours that machine code calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,13 +20,15 @@ pub(crate) enum Import {
     Start,
     /// Asks a schedule for its next action.
     Next,
+    /// Shows a value.
+    Probe,
 }
 
 impl Import {
     /// All of them.
     pub(crate) fn all() -> impl Iterator<Item = Import> {
         let functions = FUNCTIONS.iter().flat_map(|&function| [Import::One(function), Import::Block(function)]);
-        functions.chain([Import::Start, Import::Next])
+        functions.chain([Import::Start, Import::Next, Import::Probe])
     }
 
     /// Its name for the linker.
@@ -35,6 +38,7 @@ impl Import {
             Import::Block(function) => format!("retrograd_block_{function:?}"),
             Import::Start => "retrograd_start".to_owned(),
             Import::Next => "retrograd_next".to_owned(),
+            Import::Probe => "retrograd_probe".to_owned(),
         }
     }
 
@@ -45,6 +49,7 @@ impl Import {
             Import::Block(function) => callee(function).block,
             Import::Start => start as *const u8,
             Import::Next => next as *const u8,
+            Import::Probe => probe as *const u8,
         }
     }
 
@@ -56,6 +61,7 @@ impl Import {
             Import::Block(function) => (&[types::I64; 4][..callee(function).arity + 2], &[]),
             Import::Start => (&[types::I64; 6], &[]),
             Import::Next => (&[types::I64; 3], &[]),
+            Import::Probe => (&[types::I64; 5], &[]),
         };
         let abi = |types: &[Type]| types.iter().map(|&ty| AbiParam::new(ty)).collect();
         Signature { params: abi(params), returns: abi(returns), call_conv }

@@ -48,6 +48,7 @@ impl Traffic<'_> {
             | Stmt::Leave
             | Stmt::Start { .. }
             | Stmt::Next { .. }
+            | Stmt::Probe { .. }
             | Stmt::Fault { .. } => 0,
         }
     }
@@ -83,6 +84,7 @@ fn loops_of(stmt: &Stmt) -> Vec<&[Stmt]> {
         | Stmt::Leave
         | Stmt::Start { .. }
         | Stmt::Next { .. }
+        | Stmt::Probe { .. }
         | Stmt::Fault { .. } => vec![],
     }
 }

@@ -6,7 +6,7 @@
 //! here or below: no contraction, no reassociation; [`Scalar`] says what each op means.
 
 use crate::ir::{DType, Scalar};
-pub use crate::plan::place::Order;
+pub use crate::plan::place::{Order, Probe};
 
 /// A register: a mutable variable of fixed type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -32,6 +32,8 @@ pub struct Kernel {
     pub arena_bytes: usize,
     /// Literal arrays that the code reads, by number; they belong to the code, not to the arena.
     pub literals: Vec<crate::ir::Array>,
+    /// What is shown by [`Stmt::Probe`], by number.
+    pub probes: Vec<Probe>,
 }
 
 /// A statement.
@@ -167,6 +169,15 @@ pub enum Stmt {
         /// Kind, from (or step), to, row (or slot).
         dst: [Reg; 4],
     },
+    /// Shows a value, with the steps of the loops around it, to whoever observes the run.
+    Probe {
+        /// Number of the probe.
+        site: u32,
+        /// The value.
+        seen: Seen,
+        /// i64 registers: the indices of the loops, the outermost first.
+        steps: Vec<Reg>,
+    },
     /// Records a fault, unless one is recorded already, when the condition holds.
     Fault {
         /// A bool register.
@@ -174,6 +185,15 @@ pub enum Stmt {
         /// Number of the fault site (the Executable maps it to kind and position).
         site: u32,
     },
+}
+
+/// Where a value is that a probe sees.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Seen {
+    /// A scalar.
+    Register(Reg),
+    /// A contiguous array.
+    Memory(Address),
 }
 
 /// What a pointer can point to.

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use crate::ir::{Array, DType, Data, Lowering, Scalar};
 use crate::plan::Plan;
 use crate::plan::place::{Access, Block, Branch, Carried, Home, Loop, Node, Placed, RowItem, RowPlace, RowTime, Step, StepEnd, Val};
-use kernel::{Address, Kernel, Order, Place, Reg, RegType, Stmt};
+use kernel::{Address, Kernel, Order, Place, Reg, RegType, Seen, Stmt};
 
 pub use crate::plan::place::Fault;
 
@@ -33,7 +33,8 @@ pub fn fuse(plan: &Plan) -> Fused {
     fuse.block(&placed.body);
     fuse.outputs();
     let Fuse { regs, body, .. } = fuse;
-    let kernel = Kernel { regs, body, arena_bytes: placed.bytes as usize, literals: placed.literals.clone() };
+    let kernel =
+        Kernel { regs, body, arena_bytes: placed.bytes as usize, literals: placed.literals.clone(), probes: placed.probes.clone() };
     Fused { kernel, faults: placed.faults.clone() }
 }
 
@@ -165,6 +166,14 @@ impl<'p> Fuse<'p> {
                 let from = self.element(from, &[]);
                 let dst = self.value(*result);
                 self.body.push(Stmt::Load { dst, from });
+            }
+            Node::Probe { site, operand, steps } => {
+                let steps = steps.iter().map(|step| self.value(*step)).collect();
+                let seen = match self.placed.is_scalar(*operand) {
+                    true => Seen::Register(self.value(*operand)),
+                    false => Seen::Memory(self.whole(*operand)),
+                };
+                self.body.push(Stmt::Probe { site: *site, seen, steps });
             }
             Node::Clamp { result, index, last, site } => self.clamp(*result, *index, *last, *site),
             Node::Nest(nest) => self.nest(nest),

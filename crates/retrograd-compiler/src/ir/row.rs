@@ -138,6 +138,8 @@ pub enum Lowering {
     Dot,
     /// Elements moved to fixed places of a new array: the rows that `ops::moves` composes it of.
     Moves(Moves),
+    /// Shows its argument to whoever observes the run: an effect, which is never left out, merged, moved or done again.
+    Probe,
     /// No machine code yet: a plan is refused with an error that names the op and the user's line.
     Missing,
 }

@@ -133,6 +133,7 @@ impl<'f> Editor<'f> {
             | Lowering::Sum
             | Lowering::Dot
             | Lowering::Moves(_)
+            | Lowering::Probe
             | Lowering::Missing => None,
         }
     }

@@ -130,7 +130,7 @@ fn is_dear(row: &Row) -> bool {
         Lowering::Sum | Lowering::Dot => true,
         Lowering::Map(_) => row.cost >= DEAR,
         Lowering::Convert | Lowering::Constant | Lowering::Iota | Lowering::View(_) => false,
-        Lowering::Write(_) | Lowering::Moves(_) | Lowering::Missing => false,
+        Lowering::Write(_) | Lowering::Moves(_) | Lowering::Probe | Lowering::Missing => false,
     }
 }
 
@@ -161,8 +161,8 @@ fn never_faults(row: &Row, dtype: DType) -> bool {
         Lowering::View(View::Broadcast | View::Reshape | View::Transpose | View::Reverse | View::Slice) => true,
         // These only move elements to fixed places.
         Lowering::Moves(_) => true,
-        // An index may be out of bounds.
-        Lowering::View(View::DynamicSlice) | Lowering::Write(_) | Lowering::Missing => false,
+        // An index may be out of bounds, and an effect happens in its step.
+        Lowering::View(View::DynamicSlice) | Lowering::Write(_) | Lowering::Probe | Lowering::Missing => false,
     }
 }
 

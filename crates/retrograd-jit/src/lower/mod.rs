@@ -15,14 +15,14 @@ use cranelift_codegen::isa::TargetFrontendConfig;
 use cranelift_frontend::{FunctionBuilder, Variable};
 use cranelift_jit::JITModule;
 use cranelift_module::{Linkage, Module};
-use retrograd_compiler::fuse::kernel::{Address, Kernel, Order, Place, Reg, RegType, Stmt};
+use retrograd_compiler::fuse::kernel::{Address, Kernel, Order, Place, Reg, RegType, Seen, Stmt};
 use retrograd_compiler::ir::DType;
 use retrograd_compiler::plan::schedule::{Schedule, Sweep};
 
 use crate::runtime::{Import, encode_schedule, encode_sweep};
 use arithmetic::Width;
 
-/// Writes the body of a function of the arena, the inputs, the outputs and the fault word.
+/// Writes the body of a function of the arena, the inputs, the outputs and two words: the fault, and who observes.
 pub(crate) fn lower(kernel: &Kernel, literals: &[*const u8], module: &mut JITModule, builder: FunctionBuilder<'_>) {
     let mut lower = Lower::new(kernel, literals, module, builder);
     lower.statements(&kernel.body);
@@ -130,6 +130,7 @@ impl<'k, 'b> Lower<'k, 'b> {
             Stmt::Start { words, schedule, sweep, count } => self.start(words, *schedule, *sweep, *count),
             Stmt::Next { words, schedule, dst } => self.next(words, *schedule, *dst),
             Stmt::Fault { cond, site } => self.fault(*cond, *site),
+            Stmt::Probe { site, seen, steps } => self.probe(*site, seen, steps),
         }
     }
 
@@ -216,6 +217,28 @@ impl<'k, 'b> Lower<'k, 'b> {
             let value = self.builder.ins().load(types::I64, FLAGS, action, 8 * k);
             self.set(dst, value);
         }
+    }
+
+    /// Hands the address of the value and of the steps to the observer, whose address is in the word after the fault.
+    fn probe(&mut self, site: u32, seen: &Seen, steps: &[Reg]) {
+        let bytes = 8 * (steps.len() as u32 + 1);
+        let slot = self.builder.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, bytes, 4));
+        for (k, step) in (1..).zip(steps) {
+            let value = self.get(*step);
+            self.builder.ins().stack_store(types::I64, value, slot, 8 * k);
+        }
+        let first = self.builder.ins().stack_addr(types::I64, slot, 8);
+        let at = match seen {
+            Seen::Memory(address) => self.address(address),
+            Seen::Register(reg) => {
+                let value = self.get(*reg);
+                self.builder.ins().stack_store(types::I64, value, slot, 0);
+                self.builder.ins().stack_addr(types::I64, slot, 0)
+            }
+        };
+        let observer = self.builder.ins().load(types::I64, FLAGS, self.params[3], 8);
+        let [site, count] = [i64::from(site), steps.len() as i64].map(|word| self.integer(word));
+        self.call(Import::Probe, &[observer, site, at, first, count]);
     }
 
     /// The first fault stays.

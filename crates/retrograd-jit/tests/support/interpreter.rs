@@ -129,6 +129,7 @@ impl<'k> Machine<'k> {
                     self.set(*dst, word);
                 }
             }
+            Stmt::Probe { .. } => {}
             Stmt::Fault { cond, site } => {
                 if self.get(*cond) != 0 {
                     self.fault.get_or_insert(*site);

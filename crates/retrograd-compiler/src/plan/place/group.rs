@@ -125,7 +125,10 @@ impl Group<'_> {
                 let mut ready = true;
                 node.reads(&mut |value| ready &= self.available(value) || self.is_inner(value));
                 let alone = matches!(node, Node::Load { .. } | Node::Clamp { .. }) || self.open.is_none();
-                ready && alone
+                // Effects happen in the order in which they are written.
+                let shows = |raw: &Raw| matches!(raw, Raw::Node(node) if node.has_effect());
+                let in_order = self.placed.probes.is_empty() || !shows(&raws[k]) || !raws.range(..k).any(shows);
+                ready && alone && in_order
             }
         }
     }
@@ -169,7 +172,7 @@ impl Group<'_> {
             }
             Lowering::Sum | Lowering::Dot => self.open.is_none() && all_available(),
             Lowering::View(_) | Lowering::Write(_) => panic!("views and writes are raw code of their own"),
-            Lowering::Moves(_) | Lowering::Missing => panic!("only rows with loops of their own are placed"),
+            Lowering::Moves(_) | Lowering::Probe | Lowering::Missing => panic!("only rows with loops of their own are placed"),
         }
     }
 
@@ -288,7 +291,7 @@ impl Group<'_> {
                 open.nest.rows.push(item);
             }
             Lowering::View(_) | Lowering::Write(_) => panic!("views and writes are raw code of their own"),
-            Lowering::Moves(_) | Lowering::Missing => panic!("only rows with loops of their own are placed"),
+            Lowering::Moves(_) | Lowering::Probe | Lowering::Missing => panic!("only rows with loops of their own are placed"),
         }
     }
 

@@ -11,8 +11,8 @@ mod tree;
 mod view;
 
 pub use tree::{
-    Access, Block, Branch, Carried, Drive, Emitted, Fault, Home, Loop, Nest, Node, Order, Placed, PointerId, Root, RowItem, RowPlace,
-    RowRead, RowTime, RowWrite, Step, StepEnd, Store, StoreId, Trajectory, TrajectoryId, Val,
+    Access, Block, Branch, Carried, Drive, Emitted, Fault, Home, Loop, Nest, Node, Order, Placed, PointerId, Probe, Root, RowItem,
+    RowPlace, RowRead, RowTime, RowWrite, Step, StepEnd, Store, StoreId, Trajectory, TrajectoryId, Val,
 };
 
 use super::Decision;

@@ -49,6 +49,8 @@ pub struct Placed {
     pub literals: Vec<Array>,
     /// Places where a run can fault.
     pub faults: Vec<Fault>,
+    /// Probes.
+    pub probes: Vec<Probe>,
     /// Integer divisions by their result, with their fault.
     pub divisions: BTreeMap<Val, u32>,
     /// Bytes of the arena.
@@ -64,6 +66,17 @@ pub struct Fault {
     pub pos: Pos,
     /// What happened.
     pub message: String,
+}
+
+/// A probe: what it is called, where it stands, and what it sees.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Probe {
+    /// Its name.
+    pub name: String,
+    /// The user's line, and the part of the program.
+    pub pos: Pos,
+    /// The type of what it sees.
+    pub ty: Type,
 }
 
 /// Where a value lives.
@@ -138,6 +151,15 @@ pub enum Node {
         last: i64,
         /// Number of the fault.
         site: u32,
+    },
+    /// A value is shown to whoever observes the run.
+    Probe {
+        /// Number of the probe.
+        site: u32,
+        /// What it sees.
+        operand: Val,
+        /// Indices of the loops around it.
+        steps: Vec<Val>,
     },
     /// Elementwise code over one domain.
     Nest(Nest),
@@ -462,6 +484,7 @@ impl RowItem {
             | Lowering::Sum
             | Lowering::Dot
             | Lowering::Moves(_)
+            | Lowering::Probe
             | Lowering::Missing => {
                 panic!("elementwise rows only: {}", self.row.name)
             }
@@ -503,12 +526,27 @@ impl Node {
     pub fn results(&self) -> Vec<Val> {
         match self {
             Node::Scalar(item) => vec![item.result],
+            Node::Probe { .. } => vec![],
             Node::Load { result, .. } | Node::Clamp { result, .. } | Node::Sum { result, .. } | Node::Dot { result, .. } => vec![*result],
             Node::Nest(nest) => nest.roots.iter().map(|root| *root.value()).collect(),
             Node::If(branch) => branch.results.clone(),
             Node::For(node) => node.results.iter().copied().chain(node.emitted.iter().map(|e| e.value)).collect(),
             Node::Sweep(drive) | Node::Reversal(drive) => {
                 drive.results.iter().copied().chain(drive.emitted.iter().map(|e| e.value)).collect()
+            }
+        }
+    }
+
+    /// Whether it, or a block inside it, shows something.
+    pub fn has_effect(&self) -> bool {
+        let step = |step: &Step| step.block.nodes.iter().any(Node::has_effect);
+        match self {
+            Node::Probe { .. } => true,
+            Node::Scalar(_) | Node::Load { .. } | Node::Clamp { .. } | Node::Nest(_) | Node::Sum { .. } | Node::Dot { .. } => false,
+            Node::If(branch) => branch.blocks.iter().flat_map(|block| &block.nodes).any(Node::has_effect),
+            Node::For(node) => step(&node.step),
+            Node::Sweep(drive) | Node::Reversal(drive) => {
+                [&drive.advance, &drive.tape, &drive.reverse, &drive.turnback].into_iter().flatten().any(step)
             }
         }
     }
@@ -520,6 +558,7 @@ impl Node {
             Node::Scalar(item) => item.args.iter().for_each(|v| tell(*v)),
             Node::Load { from, .. } => from.reads(tell),
             Node::Clamp { index, .. } => tell(*index),
+            Node::Probe { operand, .. } => tell(*operand),
             Node::Sum { operand, .. } => tell(*operand),
             Node::Dot { operands, .. } => operands.iter().for_each(|v| tell(*v)),
             Node::Nest(nest) => nest.reads(tell),

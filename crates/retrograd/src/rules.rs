@@ -157,7 +157,7 @@ fn within<'t, R>(
 }
 
 /// The op as a function.
-fn plain<'t>(trace: &'t Trace, row: &'static Row, site: &Site) -> Option<TracedFunction> {
+fn plain(trace: &Trace, row: &'static Row, site: &Site) -> Option<TracedFunction> {
     function(trace, &site.types, &site.pos, |args| apply(trace, row, site, args)).0
 }
 

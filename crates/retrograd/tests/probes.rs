@@ -29,7 +29,7 @@ fn steps(seen: &[Seen], name: &str, part: Part) -> Vec<Vec<i64>> {
 }
 
 /// z ← tanh(1.2 z), 10 times, looked at in every step.
-fn ten_steps<'t>(x: Var<'t>) -> Var<'t> {
+fn ten_steps(x: Var<'_>) -> Var<'_> {
     for_loop(10, x, |_, z| {
         z.probe("before");
         let y = (1.2 * z).probe("product").probe_cotangent("ct");
@@ -119,7 +119,7 @@ fn loops_inside_loops_and_branches_are_seen_once_per_step() {
 }
 
 /// The same, as a function that the strategies below share.
-fn nested<'t>([x]: [Var<'t>; 1]) -> Var<'t> {
+fn nested([x]: [Var<'_>; 1]) -> Var<'_> {
     for_loop(3, x, |i, z| {
         let z = for_loop(2, z, |_, z| z.sin().probe("inner").probe_cotangent("inner ct"));
         cond(i.lt(1), || (z * 2.0).probe("early"), || (z * 0.5).probe("late").probe_cotangent("late ct"))

@@ -48,12 +48,14 @@ fn place(inst: &Inst) -> Place {
     (inst.op.name(), inst.pos.file().map(str::to_string), inst.pos.line(), inst.bodies())
 }
 
+/// Types of the parameters, results, and effects in their order.
+type Signature = (Vec<Type>, Vec<Number>, Vec<Number>);
+
 #[derive(Default)]
 struct Numbering {
     numbers: BTreeMap<Key, Vec<Number>>,
     count: Number,
-    /// By types of the parameters, results, and effects in their order.
-    classes: BTreeMap<(Vec<Type>, Vec<Number>, Vec<Number>), Class>,
+    classes: BTreeMap<Signature, Class>,
     /// Classes of the functions of the new Program.
     classes_of: Vec<Class>,
     /// Which of them have an effect.

@@ -96,12 +96,15 @@ struct Cut<'f> {
     rest: Vec<bool>,
     /// Follows from the index, the invariants and the input streams.
     free: Vec<bool>,
+    /// Which instructions have an effect: they run where the step is reversed.
+    effects: Vec<bool>,
 }
 
 impl<'f> Cut<'f> {
     fn new(bwd: &'f Function, op: &UnwindOp, effects: &[bool]) -> Cut<'f> {
         let count = bwd.types.len();
-        let mut cut = Cut { bwd, definitions: vec![None; count], rest: vec![false; count], free: vec![false; count] };
+        let effects: Vec<bool> = bwd.insts.iter().map(|inst| inst.has_effect(|body| effects[usize::from(body)])).collect();
+        let mut cut = Cut { bwd, definitions: vec![None; count], rest: vec![false; count], free: vec![false; count], effects };
         let params = op.args(&bwd.params);
         for value in params.adjoints.iter().chain(params.emitted).chain(params.running) {
             cut.rest[value.0 as usize] = true;
@@ -109,9 +112,8 @@ impl<'f> Cut<'f> {
         for value in [params.count].iter().chain(params.invariants).chain(params.streams) {
             cut.free[value.0 as usize] = true;
         }
-        for inst in &bwd.insts {
-            let effect = inst.has_effect(|body| effects[usize::from(body)]);
-            let rest = effect || inst.args.iter().any(|v| cut.rest[v.0 as usize]);
+        for (k, inst) in bwd.insts.iter().enumerate() {
+            let rest = cut.effects[k] || inst.args.iter().any(|v| cut.rest[v.0 as usize]);
             let free = matches!(inst.op, Op::Row(..)) && inst.args.iter().all(|v| cut.free[v.0 as usize]);
             for value in &inst.results {
                 cut.definitions[value.0 as usize] = Some(inst);
@@ -125,8 +127,8 @@ impl<'f> Cut<'f> {
     /// Values of the forward part that are kept, in order of definition.
     fn residuals(&self) -> Vec<Value> {
         let mut read = BTreeSet::new();
-        for inst in &self.bwd.insts {
-            if inst.results.iter().any(|v| self.rest[v.0 as usize]) {
+        for (inst, effect) in self.bwd.insts.iter().zip(&self.effects) {
+            if *effect || inst.results.iter().any(|v| self.rest[v.0 as usize]) {
                 inst.args.iter().for_each(|v| self.resolve(*v, &mut read));
             }
         }

@@ -7,6 +7,7 @@ pub mod blocks;
 mod code;
 mod executable;
 mod lower;
+mod observer;
 mod runtime;
 mod watch;
 

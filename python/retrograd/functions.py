@@ -125,6 +125,10 @@ def _common(*values):
     return max((_dtype_of(value) for value in values), key=_ORDER.get)
 
 
+def _is_float(dtype):
+    return dtype.startswith("f")
+
+
 def _float(row):
     return lambda x: _apply(row, [x], "f64")
 
@@ -150,11 +154,42 @@ def _truth(value):
 
 def _bitwise(row, name):
     def rule(*values):
-        if _common(*values) != "bool":
-            raise errors.Unsupported(f"np.{name} of integers is not supported", errors.here())
-        return _apply(row, values, "bool")
+        dtype = _common(*values)
+        if _is_float(dtype):
+            raise errors.DTypeError(f"np.{name} of floats is not defined", errors.here())
+        return _apply(row, values, dtype)
 
     return rule
+
+
+def _shift(row, name):
+    def rule(a, b):
+        dtype = _common(a, b)
+        if _is_float(dtype):
+            raise errors.DTypeError(f"np.{name} of floats is not defined", errors.here())
+        return _apply(row, [a, b], "i64" if dtype == "bool" else dtype)
+
+    return rule
+
+
+def _fmod(a, b):
+    """What a division towards zero leaves over."""
+    dtype = _common(a, b)
+    return _apply("rem", [a, b], "i64" if dtype == "bool" else dtype)
+
+
+def _clip(x, a_min=None, a_max=None, out=None, **bounds):
+    """`np.clip`; a bound of None is none."""
+    low, high = bounds.pop("min", a_min), bounds.pop("max", a_max)
+    low, high = (None if bound is np._NoValue else bound for bound in (low, high))
+    _only("clip", out=out, **bounds)
+    if low is None and high is None:
+        return copy(_as_array(x))
+    if high is None:
+        return _apply("max", [x, low], _common(x, low))
+    if low is None:
+        return _apply("min", [x, high], _common(x, high))
+    return _apply("clamp", [x, low, high], _common(x, low, high))
 
 
 def _arithmetic(row, on_bool):
@@ -212,11 +247,6 @@ def _remainder(a, b):
     if _common(a, b) == "f64":
         raise errors.Unsupported("np.remainder of floats is not supported", errors.here())
     return a - _floor_divide(a, b) * b
-
-
-def _xor(a, b):
-    a, b = _truth(a), _truth(b)
-    return _apply("ne", [a, b], "bool")
 
 
 def _square(x):
@@ -277,11 +307,14 @@ UFUNCS = {
     np.logical_and: _logic("and"),
     np.logical_or: _logic("or"),
     np.logical_not: _logic("not"),
-    np.logical_xor: _xor,
+    np.logical_xor: _logic("xor"),
     np.bitwise_and: _bitwise("and", "bitwise_and"),
     np.bitwise_or: _bitwise("or", "bitwise_or"),
-    np.bitwise_xor: lambda a, b: _xor(a, b) if _common(a, b) == "bool" else _bitwise("ne", "bitwise_xor")(a, b),
+    np.bitwise_xor: _bitwise("xor", "bitwise_xor"),
     np.invert: _bitwise("not", "invert"),
+    np.left_shift: _shift("shl", "left_shift"),
+    np.right_shift: _shift("shr", "right_shift"),
+    np.fmod: _fmod,
     np.matmul: lambda a, b: _matmul(a, b),
 }
 
@@ -539,6 +572,7 @@ FUNCTIONS = {
     np.mean: _mean,
     np.dot: _dot,
     np.where: _where,
+    np.clip: _clip,
     np.reshape: _reshape,
     np.ravel: lambda x, order="C": _reshape(x, -1, order),
     np.transpose: _transpose,

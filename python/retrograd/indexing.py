@@ -166,15 +166,16 @@ def _slice(item, extent, axis):
     step = 1 if item.step is None else item.step
     if _is_traced(step):
         raise errors.Unsupported("a slice with a traced step is not supported", errors.here())
-    if step.__index__() < 0:
-        raise errors.Unsupported("a slice with a negative step is not supported; reverse the loop instead", errors.here())
     if step.__index__() == 0:
         raise errors.BoundsError("slice step cannot be zero", errors.here())
     if not _is_traced(item.start) and not _is_traced(item.stop):
         start, stop, step = slice(item.start, item.stop, step).indices(extent)
         size = len(range(start, stop, step))
-        start = start if size else 0
-        return start, size, step, slice(start, start + (size - 1) * step + 1 if size else start, step)
+        if size == 0:
+            return 0, 0, 1, slice(0, 0)
+        last = start + (size - 1) * step
+        beyond = last + (1 if step > 0 else -1)
+        return min(start, last), size, step, slice(start, beyond if beyond >= 0 else None, step)
     return _traced_slice(item, extent, axis, step.__index__())
 
 
@@ -190,7 +191,9 @@ def _traced_slice(item, extent, axis, step):
     size = len(range(start, stop, step))
     if size == 0:
         return 0, 0, 1, slice(0, 0)
-    span = (size - 1) * step + 1
+    span = (size - 1) * abs(step) + 1
     if span > extent:
         raise errors.BoundsError(f"a slice of {span} elements is out of bounds for axis {axis} with size {extent}", errors.here())
+    if step < 0:
+        return item.start + (size - 1) * step, size, step, slice(span - 1, None, step)
     return item.start, size, step, slice(0, span, step)

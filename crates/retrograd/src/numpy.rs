@@ -122,6 +122,13 @@ impl Tracer {
         self.op(&ops::TRANSPOSE, Attrs::none().ints("axes", axes.iter().copied()), &[v], pos)
     }
 
+    /// These axes backwards, in any order.
+    pub fn flip(&self, v: Traced, axes: &[usize], pos: &Pos) -> Result<Traced, Error> {
+        let mut axes = axes.to_vec();
+        axes.sort_unstable();
+        self.op(&ops::REVERSE, Attrs::none().ints("axes", axes), &[v], pos)
+    }
+
     /// Sum over axes, in any order.
     pub fn sum(&self, v: Traced, axes: &[usize], pos: &Pos) -> Result<Traced, Error> {
         let mut axes = axes.to_vec();

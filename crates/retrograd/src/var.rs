@@ -1,7 +1,8 @@
 //! Handles to values of a trace: what the user's closure computes with.
 
 use std::cell::RefCell;
-use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
+use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Rem, RemAssign, Sub, SubAssign};
+use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not, Shl, ShlAssign, Shr, ShrAssign};
 use std::panic::Location;
 
 use retrograd_compiler::ir::{Array, DType, Error, Pos, Program, Row, Type};
@@ -353,6 +354,52 @@ impl<'t> Var<'t> {
         Axis::Window { start: self, size }
     }
 
+    /// These axes backwards.
+    ///
+    /// ```
+    /// # use retrograd::{Array, jit};
+    /// let f = jit(|[x]| x.flip(&[0]));
+    /// assert_eq!(f.run(&[Array::f64([3], vec![1.0, 2.0, 3.0])])?, [Array::f64([3], vec![3.0, 2.0, 1.0])]);
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn flip(self, axes: &[usize]) -> Var<'t> {
+        let pos = here();
+        self.then(|tracer| tracer.flip(self.traced, axes, &pos))
+    }
+
+    /// No less than `low` and no greater than `high`, which wins; NaN if any is. On a bound, this value and the bound get half of the
+    /// cotangent each.
+    ///
+    /// ```
+    /// # use retrograd::{Array, jit};
+    /// let f = jit(|[x]| x.clamp(-1.0, 1.0));
+    /// assert_eq!(f.run(&[Array::f64([3], vec![-4.0, 0.5, 4.0])])?, [Array::f64([3], vec![-1.0, 0.5, 1.0])]);
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn clamp(self, low: impl Operand<'t>, high: impl Operand<'t>) -> Var<'t> {
+        self.ternary(&ops::CLAMP, low, high, &here())
+    }
+
+    /// This value times `factor` plus `term`, rounded once.
+    ///
+    /// ```
+    /// # use retrograd::{Array, jit};
+    /// let f = jit(|[x]| x.mul_add(x, -1.0));
+    /// assert_eq!(f.run(&[Array::scalar(1.0 + f64::EPSILON)])?, [Array::scalar(2.0 * f64::EPSILON + f64::EPSILON * f64::EPSILON)]);
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn mul_add(self, factor: impl Operand<'t>, term: impl Operand<'t>) -> Var<'t> {
+        self.ternary(&ops::FMA, factor, term, &here())
+    }
+
+    fn ternary(self, row: &'static Row, a: impl Operand<'t>, b: impl Operand<'t>, pos: &Pos) -> Var<'t> {
+        let (a, b) = (a.operand(self, pos), b.operand(self, pos));
+        self.then(|tracer| tracer.elementwise(row, &[self.traced, a.traced, b.traced], pos))
+    }
+
     /// Where this bool holds, elements of `a`, elsewhere elements of `b`.
     ///
     /// ```
@@ -420,11 +467,13 @@ methods! {
         logical_and AND;
         /// At least one holds.
         logical_or OR;
+        /// One holds and the other does not.
+        logical_xor XOR;
 }
 
 /// Operators between handles and numbers, on both sides, and with assignment.
 macro_rules! operators {
-    ($($operator:ident $method:ident $assign:ident $assign_method:ident $row:ident;)*) => {$(
+    ($($operator:ident $method:ident $assign:ident $assign_method:ident $row:ident: $($number:ident)*;)*) => {$(
         impl<'t, T: Operand<'t>> $operator<T> for Var<'t> {
             type Output = Var<'t>;
             #[track_caller]
@@ -439,8 +488,7 @@ macro_rules! operators {
                 *self = $operator::$method(*self, other);
             }
         }
-        operators!(number f64 $operator $method $row);
-        operators!(number i64 $operator $method $row);
+        $(operators!(number $number $operator $method $row);)*
     )*};
     (number $number:ident $operator:ident $method:ident $row:ident) => {
         impl<'t> $operator<Var<'t>> for $number {
@@ -455,10 +503,24 @@ macro_rules! operators {
 }
 
 operators! {
-    Add add AddAssign add_assign ADD;
-    Sub sub SubAssign sub_assign SUB;
-    Mul mul MulAssign mul_assign MUL;
-    Div div DivAssign div_assign DIV;
+    Add add AddAssign add_assign ADD: f64 i64;
+    Sub sub SubAssign sub_assign SUB: f64 i64;
+    Mul mul MulAssign mul_assign MUL: f64 i64;
+    Div div DivAssign div_assign DIV: f64 i64;
+    Rem rem RemAssign rem_assign REM: f64 i64;
+    BitAnd bitand BitAndAssign bitand_assign AND: i64;
+    BitOr bitor BitOrAssign bitor_assign OR: i64;
+    BitXor bitxor BitXorAssign bitxor_assign XOR: i64;
+    Shl shl ShlAssign shl_assign SHL: i64;
+    Shr shr ShrAssign shr_assign SHR: i64;
+}
+
+impl<'t> Not for Var<'t> {
+    type Output = Var<'t>;
+    #[track_caller]
+    fn not(self) -> Var<'t> {
+        self.unary(&ops::NOT, &here())
+    }
 }
 
 impl<'t> Neg for Var<'t> {

@@ -206,9 +206,9 @@ pub struct Address {
 /// partials are added pairwise (halves: l + (l + lanes/2), then quarters, …); chunk sums are added in order, starting from 0.
 #[derive(Clone, Debug)]
 pub struct Sum {
-    /// Gets the sum (f64) after the loop; assigned by the loop.
+    /// Gets the sum after the loop; assigned by the loop.
     pub dst: Reg,
-    /// The lane value.
+    /// The lane value, a number of the same type.
     pub src: Reg,
 }
 

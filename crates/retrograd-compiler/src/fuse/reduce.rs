@@ -3,20 +3,18 @@
 use super::Fuse;
 use super::kernel::{Order, Reg, RegType, Stmt, Sum};
 use super::nest::{Axis, loops};
-use crate::ir::{Attrs, DType, Scalar};
+use crate::ir::{Attrs, Scalar};
 use crate::ops::{DotAxes, sum_axes};
 use crate::plan::place::{Access, Val};
 
 /// Index registers, each with the axis whose stride it steps by.
 type Indices = Vec<(Reg, usize)>;
 
-const F64: RegType = RegType::Scalar(DType::F64);
-
 impl Fuse<'_> {
     /// A sum that keeps some axes: see `ops::SUM` for the order.
     pub(super) fn sum(&mut self, result: Val, operand: Val, axes: &[usize]) {
         let shape = self.placed.ty(operand).shape.clone();
-        let access = self.placed.access(operand).clone();
+        let (access, dtype) = (self.placed.access(operand).clone(), self.placed.ty(operand).dtype);
         let (kept, ascending, blocked) = sum_axes(shape.len(), axes);
         let over = |axes: &[usize]| {
             axes.iter().filter(|axis| shape[**axis] != 1).map(|axis| Axis { extent: shape[*axis], axis: *axis }).collect::<Vec<_>>()
@@ -38,13 +36,13 @@ impl Fuse<'_> {
         let count: usize = blocked.iter().map(|axis| shape[*axis]).product();
         let step = blocked.iter().rev().find(|axis| shape[**axis] != 1).copied();
         self.each_scalar(&over(&kept), &mut vec![], &mut |fuse, indices| {
-            let total = fuse.reg(F64);
+            let total = fuse.reg(RegType::Scalar(dtype));
             if ascending.is_empty() {
                 fuse.blocked(total, count, step, indices, &[&access]);
             } else {
                 fuse.body.push(Stmt::Literal { dst: total, bits: 0 });
                 fuse.each_scalar(&over(&ascending), indices, &mut |fuse, indices| {
-                    let row = fuse.reg(F64);
+                    let row = fuse.reg(RegType::Scalar(dtype));
                     fuse.blocked(row, count, step, indices, &[&access]);
                     fuse.body.push(Stmt::Let { dst: total, op: Scalar::Add, args: vec![total, row] });
                 });
@@ -57,10 +55,11 @@ impl Fuse<'_> {
     /// `target += operand`, one element.
     fn add_into(&mut self, target: &Access, operand: &Access, indices: &[(Reg, usize)]) {
         let to = self.element(target, indices);
-        let old = self.reg(F64);
+        let dtype = self.placed.ty(operand.root).dtype;
+        let old = self.reg(RegType::Scalar(dtype));
         self.body.push(Stmt::Load { dst: old, from: to.clone() });
         let x = self.operand(operand, indices);
-        let src = self.compute(Scalar::Add, DType::F64, &[old, x]);
+        let src = self.compute(Scalar::Add, dtype, &[old, x]);
         self.body.push(Stmt::Store { to, src });
     }
 
@@ -75,7 +74,7 @@ impl Fuse<'_> {
                 let x = fuse.operand(view, &inner);
                 src = Some(match src {
                     None => x,
-                    Some(product) => fuse.compute(Scalar::Mul, DType::F64, &[product, x]),
+                    Some(product) => fuse.compute(Scalar::Mul, fuse.placed.ty(view.root).dtype, &[product, x]),
                 });
             }
         });
@@ -89,7 +88,7 @@ impl Fuse<'_> {
             return self.value(view.root);
         }
         let from = self.element(view, indices);
-        let dst = self.reg(F64);
+        let dst = self.reg(RegType::Scalar(self.placed.ty(view.root).dtype));
         self.body.push(Stmt::Load { dst, from });
         dst
     }
@@ -126,7 +125,7 @@ impl Fuse<'_> {
         let target = self.placed.access(result).clone();
         let outer = loops(&ty.shape, &[], &(0..ty.rank()).collect::<Vec<_>>());
         self.each_scalar(&outer, &mut vec![], &mut |fuse, indices| {
-            let total = fuse.reg(F64);
+            let total = fuse.reg(RegType::Scalar(ty.dtype));
             fuse.blocked(total, count, Some(contraction), indices, &[&lhs, &rhs]);
             let to = fuse.element(&target, indices);
             fuse.body.push(Stmt::Store { to, src: total });

@@ -3,12 +3,13 @@
 use std::cmp::Ordering;
 
 use super::build::{given, tangent};
-use super::fold::{APART, unsupported};
+use super::fold::APART;
 use super::gather::TAKE_ALONG_AXIS;
+use super::number::Number;
 use super::ops;
 use super::scan::{along_samples, infer_along, lines};
 use super::shape::{axis_of, pick, view};
-use crate::ir::{Array, Attrs, DType, Data, ErrorKind, Lowering, Row, Rule, Type, View};
+use crate::ir::{Array, Attrs, DType, Data, Element, ErrorKind, Lowering, Row, Rule, Type, View, each_number};
 
 ops! {
     /// Elements in ascending order along an axis; NaNs last. The derivative follows the permutation of the stable order.
@@ -31,18 +32,15 @@ const fn sorting(name: &'static str) -> Row {
 
 /// Flat places of the elements in order, line by line, with the lines themselves.
 fn order(x: &Array, axis: usize) -> Vec<(Vec<usize>, Vec<usize>)> {
-    let compare = |a: usize, b: usize| match x.data() {
-        // A NaN is greater than every number and equal to a NaN.
-        Data::F64(x) => x[a].partial_cmp(&x[b]).unwrap_or_else(|| x[a].is_nan().cmp(&x[b].is_nan())),
-        Data::I64(x) => x[a].cmp(&x[b]),
-        Data::F32(_) | Data::I32(_) | Data::Bool(_) => unsupported(),
-    };
-    let sorted = |line: Vec<usize>| {
-        let mut order = line.clone();
-        order.sort_by(|a, b| -> Ordering { compare(*a, *b) });
-        (line, order)
-    };
-    lines(x.shape(), axis).into_iter().map(sorted).collect()
+    lines(x.shape(), axis).into_iter().map(|line| (line.clone(), each_number!(x.dtype(), T => sorted(T::of(x), line)))).collect()
+}
+
+/// Places in the order of their elements.
+fn sorted<T: Number>(x: &[T], mut places: Vec<usize>) -> Vec<usize> {
+    // A NaN is greater than every number and equal to a NaN.
+    let compare = |a: T, b: T| -> Ordering { a.partial_cmp(&b).unwrap_or_else(|| a.nan().cmp(&b.nan())) };
+    places.sort_by(|a, b| compare(x[*a], x[*b]));
+    places
 }
 
 fn eval_sort(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {

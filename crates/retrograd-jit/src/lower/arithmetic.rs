@@ -43,7 +43,8 @@ impl Lower<'_, '_> {
     /// `op(args)`, where `ty` is the type of the last argument (the first of a select is a truth value).
     pub(super) fn compute(&mut self, width: Width, op: Scalar, ty: DType, args: &[Value]) -> Value {
         match op {
-            Scalar::Add | Scalar::Sub | Scalar::Mul | Scalar::Div => self.binary(width, op, ty, args[0], args[1]),
+            Scalar::Add | Scalar::Sub | Scalar::Mul | Scalar::Div | Scalar::Rem => self.binary(width, op, ty, args[0], args[1]),
+            Scalar::Fma => self.builder.ins().fma(args[0], args[1], args[2]),
             Scalar::Neg if ty == DType::F64 => self.builder.ins().fneg(args[0]),
             Scalar::Neg => self.builder.ins().ineg(args[0]),
             Scalar::Abs if ty == DType::F64 => self.builder.ins().fabs(args[0]),
@@ -55,6 +56,10 @@ impl Lower<'_, '_> {
             Scalar::Max if ty == DType::F64 => self.builder.ins().fmax(args[0], args[1]),
             Scalar::Min => self.lesser(width, ty, [args[0], args[1]], [args[0], args[1]]),
             Scalar::Max => self.lesser(width, ty, [args[0], args[1]], [args[1], args[0]]),
+            Scalar::Clamp => {
+                let raised = self.compute(width, Scalar::Max, ty, &args[..2]);
+                self.compute(width, Scalar::Min, ty, &[raised, args[2]])
+            }
             Scalar::Sqrt => self.builder.ins().sqrt(args[0]),
             Scalar::Floor => self.builder.ins().floor(args[0]),
             Scalar::Ceil => self.builder.ins().ceil(args[0]),
@@ -85,9 +90,14 @@ impl Lower<'_, '_> {
             Scalar::Ne => self.compare(width, Relation::DIFFERENT, ty, args[0], args[1]),
             Scalar::And => self.builder.ins().band(args[0], args[1]),
             Scalar::Or => self.builder.ins().bor(args[0], args[1]),
-            Scalar::Not => match width {
-                Width::One => self.builder.ins().bxor_imm_u(args[0], 1),
-                Width::Two => self.builder.ins().bnot(args[0]),
+            Scalar::Xor => self.builder.ins().bxor(args[0], args[1]),
+            Scalar::Not => match (width, ty) {
+                (Width::One, DType::Bool) => self.builder.ins().bxor_imm_u(args[0], 1),
+                _ => self.builder.ins().bnot(args[0]),
+            },
+            Scalar::Shl | Scalar::Shr => match width {
+                Width::One => self.shift(op, ty, args[0], args[1]),
+                Width::Two => self.lane_by_lane(width.native(ty), args, |lower, lanes| lower.shift(op, ty, lanes[0], lanes[1])),
             },
             Scalar::Select => self.select(width, ty, args[0], args[1], args[2]),
             Scalar::Convert(to) => self.convert(width, ty, to, args[0]),
@@ -103,25 +113,45 @@ impl Lower<'_, '_> {
             (Scalar::Add, DType::I64) => self.builder.ins().iadd(a, b),
             (Scalar::Sub, DType::I64) => self.builder.ins().isub(a, b),
             (Scalar::Mul, DType::I64) => self.builder.ins().imul(a, b),
-            (Scalar::Div, DType::I64) => match width {
-                Width::One => self.divide(a, b),
-                Width::Two => self.lane_by_lane(types::I64X2, &[a, b], |lower, lanes| lower.divide(lanes[0], lanes[1])),
+            (Scalar::Div | Scalar::Rem, DType::I64) => match width {
+                Width::One => self.divide(op, a, b),
+                Width::Two => self.lane_by_lane(width.native(ty), &[a, b], |lower, lanes| lower.divide(op, lanes[0], lanes[1])),
             },
             (op, ty) => panic!("verified: {op:?} is not applied to {ty}"),
         }
     }
 
-    /// Truncating and wrapping; division by zero gives the dividend (the fault is recorded elsewhere).
-    fn divide(&mut self, a: Value, b: Value) -> Value {
+    /// Truncating and wrapping; division by zero gives the dividend, or 0 as what is left (the fault is recorded elsewhere).
+    fn divide(&mut self, op: Scalar, a: Value, b: Value) -> Value {
         let zero = self.builder.ins().icmp_imm_s(IntCC::Equal, b, 0);
         let minus = self.builder.ins().icmp_imm_s(IntCC::Equal, b, -1);
         let awkward = self.builder.ins().bor(zero, minus);
-        let one = self.integer(1);
+        let native = self.builder.func.dfg.value_type(b);
+        let one = self.builder.ins().iconst(native, 1);
         let divisor = self.builder.ins().select(awkward, one, b);
+        if op == Scalar::Rem {
+            // Nothing is left after a division by −1, as by 1.
+            return self.builder.ins().srem(a, divisor);
+        }
         let quotient = self.builder.ins().sdiv(a, divisor);
         // a / −1 = −a, also for the smallest integer, where the machine would trap.
         let negative = self.builder.ins().ineg(a);
         self.builder.ins().select(minus, negative, quotient)
+    }
+
+    /// The machine takes counts modulo the width; ours are not.
+    fn shift(&mut self, op: Scalar, ty: DType, a: Value, count: Value) -> Value {
+        let native = Width::One.native(ty);
+        let last = i64::from(native.bits()) - 1;
+        let outside = self.builder.ins().icmp_imm_u(IntCC::UnsignedGreaterThan, count, last);
+        if op == Scalar::Shl {
+            let shifted = self.builder.ins().ishl(a, count);
+            let zero = self.builder.ins().iconst(native, 0);
+            return self.builder.ins().select(outside, zero, shifted);
+        }
+        let most = self.builder.ins().iconst(native, last);
+        let count = self.builder.ins().select(outside, most, count);
+        self.builder.ins().sshr(a, count)
     }
 
     /// 1 with the sign of `x`, but zeros and NaN as they are.

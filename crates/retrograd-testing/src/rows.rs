@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use retrograd_compiler::ir::{Array, Builder, ErrorKind, Lowering, Program, Row, Rule, Sample};
-use retrograd_compiler::opt::simplify;
+use retrograd_compiler::opt::{freeze, simplify};
 use retrograd_compiler::plan::strategy::Auto;
 use retrograd_compiler::{diff, eval};
 
@@ -77,6 +77,7 @@ fn derived(mode: Mode, program: &Program, inputs: &[Array], random: &mut Random)
 }
 
 fn check_native(what: &str, program: &Program, inputs: &[Array]) -> Result<(), String> {
+    let program = &freeze(program);
     let native = Native::new(program, Arc::new(Auto), None).map_err(|error| error.to_string())?;
     let outcome = match eval::run(program, inputs) {
         Ok(expected) => native.check(inputs, &expected),

@@ -77,7 +77,7 @@ pub fn compile(program: &Program, options: &Options) -> Result<Compiled, Error> 
         Some(derived) => derived,
         None => program,
     };
-    let program = opt::simplify(&opt::all_calls(&program));
+    let program = opt::freeze(&program);
     let plan = plan::plan(&program, &plan::Request { strategy: options.strategy.clone(), budget: options.budget })?;
     let fused = fuse::fuse(&plan);
     let executable = Executable::new(&fused.kernel, program.main().param_types(), program.main().result_types(), fused.faults);

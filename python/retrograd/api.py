@@ -155,14 +155,14 @@ class Arguments:
 
 
 def check(value, name, function):
-    """(array or spec, whether it is a scalar), or an error that names the argument."""
+    """(array or spec, whose scalar it is: "python", "numpy" or none), or an error that names the argument."""
     where = f"argument `{name}` of {function}()"
     if isinstance(value, Spec):
-        array, scalar = value, False
+        array, scalar = value, ""
     elif isinstance(value, (bool, int, float, np.generic)) and not isinstance(value, (str, bytes)):
-        array, scalar = np.asarray(value), True
+        array, scalar = np.asarray(value), "numpy" if isinstance(value, np.generic) else "python"
     elif isinstance(value, np.ndarray):
-        array, scalar = value, False
+        array, scalar = value, ""
     elif isinstance(value, complex):
         raise errors.Unsupported(f"{where}: complex numbers are not supported")
     else:
@@ -229,7 +229,7 @@ class Compiled:
             structure, first, count, name = arguments.parts[number]
             for leaf, _ in arguments.leaves[first : first + count]:
                 if leaf.dtype.kind != "f":
-                    raise errors.DTypeError(f"argument `{name}` of {self.name}() is {leaf.dtype}: only float64 has a gradient; pass it as a float, or leave it out of argnums")
+                    raise errors.DTypeError(f"argument `{name}` of {self.name}() is {leaf.dtype}: only floats have a gradient; pass it as a float, or leave it out of argnums")
             result.append((structure, first, count))
         return result
 
@@ -263,7 +263,9 @@ def trace_function(fun, arguments, wanted):
     function = rewrite(fun.__func__ if method is not None else fun)
     trace = Trace(_native.Tracer(fun.__name__), fun.__name__)
     with tracing(trace):
-        boxes = [traced(trace.tracer.input(dtype, list(shape)), scalar=scalar) for dtype, shape, scalar in arguments.types]
+        boxes = [
+            traced(trace.tracer.input(dtype, list(shape)), scalar=bool(scalar), weak=scalar == "python") for dtype, shape, scalar in arguments.types
+        ]
         args, kwargs = arguments.rebuild(boxes)
         result = _run_traced(trace, function, args if method is None else [method, *args], kwargs)
         if len(trace.frames) > 1:
@@ -294,7 +296,7 @@ def _result(leaf, fun, wanted, structure):
     handle = lift(leaf, "the result")
     if wanted != "results":
         dtype, shape = current().type(handle)
-        if structure is not None or shape or dtype != "f64":
+        if structure is not None or shape or not dtype.startswith("f"):
             found = "several values" if structure is not None else describe(leaf) if isinstance(leaf, Array) else type(leaf).__name__
             raise errors.ShapeError(f"a gradient needs a function that returns one float; {fun.__name__}() returns {found}; reduce it with np.sum", pos)
     return handle

@@ -3,10 +3,8 @@
 import numpy as np
 
 from . import errors, views
-from .array import Array, affine, entangle, lift, local, reshaped, traced, view
-from .trace import DTYPES, NUMPY, current
-
-_ORDER = {"bool": 0, "i64": 1, "f64": 2}
+from .array import Array, affine, entangle, is_weak, lift, local, reshaped, result_dtype, traced, view
+from .trace import DTYPES, NUMPY, current, refuse_dtype
 
 
 # Dispatch
@@ -112,33 +110,51 @@ def _row_major(array):
 def _apply(row, values, dtype, **attrs):
     """A row over operands of one element type; conversions come before broadcasts, so that they touch fewer elements."""
     trace = current()
-    handles, _, shape, ordered = _operands(*values)
+    handles, _, shape, ordered = _operands(*[_literal(value, dtype) for value in values])
     handles = [views.broadcast(trace, views.convert(trace, handle, dtype), shape) for handle in handles]
     return traced(trace.op(row, handles, **attrs), ordered=ordered)
 
 
+def _literal(value, dtype):
+    """A Python number in the element type of the operation, in which it must fit."""
+    if isinstance(value, Array) or not is_weak(value) or isinstance(value, bool):
+        return value
+    try:
+        return NUMPY[dtype].type(value) if NUMPY[dtype].kind != "b" else value
+    except OverflowError as error:
+        raise errors.DTypeError(str(error), errors.here()) from None
+
+
 def _dtype_of(value):
-    return DTYPES.get(value.dtype if isinstance(value, Array) else np.asarray(value).dtype, "f64")
+    return result_dtype(value)
 
 
 def _common(*values):
-    return max((_dtype_of(value) for value in values), key=_ORDER.get)
+    return result_dtype(*values)
 
 
 def _is_float(dtype):
     return dtype.startswith("f")
 
 
+def _floating(dtype):
+    """The element type of a quotient, or of a function such as the sine."""
+    return dtype if _is_float(dtype) else "f64"
+
+
+def _counting(dtype):
+    """The element type of integer arithmetic."""
+    return "i64" if dtype == "bool" else dtype
+
+
 def _float(row):
-    return lambda x: _apply(row, [x], "f64")
+    return lambda x: _apply(row, [x], _floating(_dtype_of(x)))
 
 
 def _compare(row):
     def rule(a, b):
         dtype = _common(a, b)
-        if dtype == "bool" and row not in ("eq", "ne"):
-            dtype = "i64"
-        return _apply(row, [a, b], dtype)
+        return _apply(row, [a, b], dtype if row in ("eq", "ne") else _counting(dtype))
 
     return rule
 
@@ -167,15 +183,14 @@ def _shift(row, name):
         dtype = _common(a, b)
         if _is_float(dtype):
             raise errors.DTypeError(f"np.{name} of floats is not defined", errors.here())
-        return _apply(row, [a, b], "i64" if dtype == "bool" else dtype)
+        return _apply(row, [a, b], _counting(dtype))
 
     return rule
 
 
 def _fmod(a, b):
     """What a division towards zero leaves over."""
-    dtype = _common(a, b)
-    return _apply("rem", [a, b], "i64" if dtype == "bool" else dtype)
+    return _apply("rem", [a, b], _counting(_common(a, b)))
 
 
 def _clip(x, a_min=None, a_max=None, out=None, **bounds):
@@ -230,21 +245,21 @@ def _positive(x):
 
 
 def _divide(a, b):
-    return _apply("div", [a, b], "f64")
+    return _apply("div", [a, b], _floating(_common(a, b)))
 
 
 def _floor_divide(a, b):
     """Python's `//` of integers, composed from division towards zero."""
-    if _common(a, b) == "f64":
+    dtype = _common(a, b)
+    if _is_float(dtype):
         raise errors.Unsupported("np.floor_divide of floats is not supported", errors.here())
-    quotient = _apply("div", [a, b], "i64")
-    rest = a - quotient * b
+    quotient, rest = (_apply(row, [a, b], _counting(dtype)) for row in ("div", "rem"))
     adjust = np.logical_and(rest != 0, np.logical_xor(rest < 0, np.less(b, 0)))
     return quotient - adjust
 
 
 def _remainder(a, b):
-    if _common(a, b) == "f64":
+    if _is_float(_common(a, b)):
         raise errors.Unsupported("np.remainder of floats is not supported", errors.here())
     return a - _floor_divide(a, b) * b
 
@@ -258,9 +273,10 @@ def _power(x, exponent):
     known = payload_of(exponent)
     if known is None or np.ndim(known) != 0 or not float(2 * known).is_integer() or abs(known) > 64:
         raise errors.Unsupported("np.power is supported for constant exponents that are small integers or halves; else use np.exp and np.log", errors.here())
-    if _common(x, exponent) == "i64" and known < 0:
+    if not _is_float(_common(x, exponent)) and known < 0:
         raise errors.DTypeError("integers to negative integer powers are not allowed", errors.here())
-    base = x * 1.0 if _common(x, exponent) == "f64" and _dtype_of(x) != "f64" else x
+    common = _common(x, exponent)
+    base = x if _dtype_of(x) == common else astype(_as_array(x), NUMPY[common])
     whole, half = int(np.floor(abs(known))), float(known) % 1 != 0
     result = np.sqrt(base) if half else None
     while whole:
@@ -347,12 +363,10 @@ def _sum(x, axis=None, dtype=None, out=None, keepdims=False, initial=None, where
     if payload is not None:
         return _local_result(np.sum(payload, axis=axis, keepdims=keepdims), [x])
     axes = _axes(axis, x.ndim, "sum")
-    if x.dtype.kind == "i":
-        raise errors.Unsupported("np.sum of integers is not supported; sum floats: np.sum(1.0 * x)", errors.here())
     trace = current()
-    total = trace.op("sum", [views.convert(trace, x.handle(), "f64")], axes=list(axes))
-    if x.dtype.kind == "b":
-        total = views.convert(trace, total, "i64")
+    # Integers of any width and truth values are summed as int64.
+    dtype = DTYPES[x.dtype] if x.dtype.kind == "f" else "i64"
+    total = trace.op("sum", [views.convert(trace, x.handle(), dtype)], axes=list(axes))
     if keepdims:
         total = views.reshape(trace, total, [1 if k in axes else extent for k, extent in enumerate(x.shape)])
     return traced(total)
@@ -407,9 +421,10 @@ def _contract(name, a, b, left, right, batch):
     if [a.shape[k] for k in left] != [b.shape[k] for k in right]:
         raise errors.ShapeError(f"np.{name}: shapes {a.shape} and {b.shape} do not fit", errors.here())
     trace = current()
-    handles = [views.convert(trace, x.handle(), "f64") for x in (a, b)]
-    if _common(a, b) != "f64":
-        raise errors.Unsupported(f"np.{name} of integers is not supported; use floats", errors.here())
+    dtype = _common(a, b)
+    if dtype == "bool":
+        raise errors.Unsupported(f"np.{name} of bool arrays is not supported; use numbers", errors.here())
+    handles = [views.convert(trace, x.handle(), dtype) for x in (a, b)]
     axes = list(range(batch))
     return traced(trace.op("dot", handles, lhs_contract=left, rhs_contract=right, lhs_batch=axes, rhs_batch=axes))
 
@@ -422,7 +437,7 @@ def _where(condition, x=None, y=None):
         raise errors.Unsupported("np.where with one argument is not supported", errors.here())
     trace = current()
     dtype = _common(x, y)
-    handles, _, shape, ordered = _operands(_truth(condition), x, y)
+    handles, _, shape, ordered = _operands(_truth(condition), _literal(x, dtype), _literal(y, dtype))
     converted = [handles[0], *(views.convert(trace, handle, dtype) for handle in handles[1:])]
     return traced(trace.op("select", [views.broadcast(trace, handle, shape) for handle in converted]), ordered=ordered)
 
@@ -494,7 +509,7 @@ def astype(x, dtype):
     """`x.astype(dtype)`."""
     dtype = np.dtype(dtype)
     if dtype not in DTYPES:
-        raise errors.DTypeError(f".astype: {dtype} is not supported, use float64, int64 or bool", errors.here())
+        raise errors.DTypeError(f".astype: {refuse_dtype(dtype)}", errors.here())
     payload = x.payload()
     if payload is not None:
         return local(payload.astype(dtype))

@@ -3,7 +3,7 @@
 import numpy as np
 
 from . import errors, views
-from .array import Array, affine, describe, lift, shadow_of, traced, view
+from .array import Array, affine, describe, index_of, lift, shadow_of, traced, view
 from .trace import DTYPES, current
 
 
@@ -71,7 +71,7 @@ def _check_cast(array, value):
     dtype = value.dtype if isinstance(value, Array) else np.asarray(value).dtype
     if array.dtype.kind == "i" and dtype.kind == "f":
         raise errors.DTypeError(
-            f"assigning float64 into an int64 array ({describe(array)}) would drop fractions; make the array float64", errors.here()
+            f"assigning {dtype} into an {array.dtype} array ({describe(array)}) would drop fractions; make the array {dtype}", errors.here()
         )
     if array.dtype.kind == "b" and dtype.kind != "b":
         raise errors.DTypeError(f"assigning {dtype} into a bool array ({describe(array)})", errors.here())
@@ -91,6 +91,7 @@ def parse(array, index):
             plain.append(None)
             continue
         extent = array.shape[axis]
+        item = slice(index_of(item.start), index_of(item.stop), item.step) if isinstance(item, slice) else index_of(item)
         start, size, step, shown = _slice(item, extent, axis) if isinstance(item, slice) else _integer(item, extent, axis)
         starts.append(start), sizes.append(size), steps.append(step), plain.append(shown)
         axis += 1

@@ -42,5 +42,5 @@ pub use index::{Axis, Place};
 pub use pipeline::{Compiled, Direction, Plan, Seeds, Stats, Strategy, strategy};
 pub use retrograd_compiler::ir::{Array, Attr, Attrs, DType, Data, Error, ErrorKind, Pos, Program, Row, Type};
 pub use retrograd_compiler::{eval, ops};
-pub use transform::{Mode, Results, Seeded, Transformed, Typed, Unseeded, compile, f64, i64, jit, jit_many};
+pub use transform::{Mode, Results, Seeded, Transformed, Typed, Unseeded, compile, f32, f64, i32, i64, jit, jit_many};
 pub use var::{Operand, Var};

@@ -5,7 +5,7 @@ use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Rem, RemAssi
 use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not, Shl, ShlAssign, Shr, ShrAssign};
 use std::panic::Location;
 
-use retrograd_compiler::ir::{Array, DType, Error, Pos, Program, Row, Type};
+use retrograd_compiler::ir::{Array, DType, Data, Error, Pos, Program, Row, Type};
 use retrograd_compiler::ops;
 
 use crate::index::{Axis, Place};
@@ -66,7 +66,8 @@ pub(crate) fn here() -> Pos {
 
 /// An array of the function being traced. Copy it freely; operators and methods add instructions.
 ///
-/// Operands broadcast as in NumPy, and i64 next to f64 becomes f64. A mistake does not panic: the first one is returned, with the line
+/// Operands broadcast as in NumPy. A number takes the element type of the other operand, and i64 next to a float becomes that float; other
+/// types that differ are a mistake: [`convert`](Var::convert) one of them. A mistake does not panic: the first one is returned, with the line
 /// of the user, by whatever runs the trace.
 ///
 /// ```
@@ -94,26 +95,41 @@ pub struct Var<'t> {
 
 /// What an operand can be: a [`Var`], or a number, which becomes a literal.
 pub trait Operand<'t> {
-    /// The operand in the trace of `like`.
+    /// The operand in the trace of `like`; a number takes its element type.
     #[doc(hidden)]
     fn operand(self, like: Var<'t>, pos: &Pos) -> Var<'t>;
+
+    /// The handle, where it is one.
+    #[doc(hidden)]
+    fn handle(&self) -> Option<Var<'t>> {
+        None
+    }
 }
 
 impl<'t> Operand<'t> for Var<'t> {
     fn operand(self, _: Var<'t>, _: &Pos) -> Var<'t> {
         self
     }
+
+    fn handle(&self) -> Option<Var<'t>> {
+        Some(*self)
+    }
 }
 
 impl<'t> Operand<'t> for f64 {
     fn operand(self, like: Var<'t>, pos: &Pos) -> Var<'t> {
-        like.literal(Array::scalar(self), pos)
+        let dtype = if like.ty().dtype == DType::F32 { DType::F32 } else { DType::F64 };
+        like.literal(Array::number(dtype, self), pos)
     }
 }
 
 impl<'t> Operand<'t> for i64 {
     fn operand(self, like: Var<'t>, pos: &Pos) -> Var<'t> {
-        like.literal(Array::int(self), pos)
+        match (like.ty().dtype, i32::try_from(self)) {
+            (dtype @ (DType::F32 | DType::F64), _) => like.literal(Array::number(dtype, self as f64), pos),
+            (DType::I32, Ok(x)) => like.literal(Array::new([], Data::I32(vec![x])), pos),
+            (DType::I32 | DType::I64 | DType::Bool, _) => like.literal(Array::int(self), pos),
+        }
     }
 }
 
@@ -166,7 +182,7 @@ impl<'t> Var<'t> {
         self.literal(value, &here())
     }
 
-    /// An f64 array of a shape whose elements are all `x`, in the trace of this value.
+    /// An array of a shape whose elements are all `x`, in the trace of this value and of its type if that is a float, else of f64.
     ///
     /// ```
     /// # use retrograd::{Array, jit};
@@ -177,10 +193,10 @@ impl<'t> Var<'t> {
     #[track_caller]
     pub fn full(self, shape: impl Into<Vec<usize>>, x: f64) -> Var<'t> {
         let pos = here();
-        self.then(|tracer| tracer.full(&Type::f64(shape), x, &pos))
+        self.then(|tracer| tracer.full(&Type::new(self.float_type(), shape), x, &pos))
     }
 
-    /// The f64 numbers 0, 1, …, `count` − 1, in the trace of this value.
+    /// The numbers 0, 1, …, `count` − 1, in the trace of this value and of its type if that is a float, else of f64.
     ///
     /// ```
     /// # use retrograd::{Array, DType, Var, for_loop, f64, grad, jit};
@@ -191,7 +207,12 @@ impl<'t> Var<'t> {
     #[track_caller]
     pub fn arange(self, count: usize) -> Var<'t> {
         let pos = here();
-        self.then(|tracer| tracer.iota(&Type::f64([count]), 0, &pos))
+        self.then(|tracer| tracer.iota(&Type::new(self.float_type(), [count]), 0, &pos))
+    }
+
+    /// The element type of new floats next to this value.
+    pub(crate) fn float_type(self) -> DType {
+        if self.ty().dtype == DType::F32 { DType::F32 } else { DType::F64 }
     }
 
     /// To another element type; bool becomes 0 or 1, floats truncate to integers.
@@ -411,7 +432,8 @@ impl<'t> Var<'t> {
     #[track_caller]
     pub fn select(self, a: impl Operand<'t>, b: impl Operand<'t>) -> Var<'t> {
         let pos = here();
-        let (a, b) = (a.operand(self, &pos), b.operand(self, &pos));
+        let like = a.handle().or(b.handle()).unwrap_or(self);
+        let (a, b) = (a.operand(like, &pos), b.operand(like, &pos));
         self.then(|tracer| {
             let args = [self.traced, a.traced, b.traced];
             tracer.elementwise(&ops::SELECT, &args, &pos)

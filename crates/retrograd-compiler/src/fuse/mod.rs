@@ -191,11 +191,9 @@ impl<'p> Fuse<'p> {
     fn arithmetic(&mut self, item: &RowItem, dst: Reg, args: Vec<Reg>) {
         self.check_division(item, &args);
         let dtype = self.placed.ty(item.result).dtype;
-        let op = match item.scalar() {
-            // Back ends divide integers themselves; what is left of a float takes a call.
-            Scalar::Rem if dtype.is_float() => Scalar::Call(LaneFunction::Rem),
-            other => other,
-        };
+        // Back ends divide integers themselves; what is left of a float takes a call.
+        let calls = item.scalar() == Scalar::Rem && dtype.is_float();
+        let op = if calls { Scalar::Call(LaneFunction::Rem) } else { item.scalar() };
         if let (Scalar::Call(_), DType::F32) = (op, dtype) {
             // Functions are of f64: that of the widened arguments, rounded.
             let wide: Vec<Reg> = args.iter().map(|arg| self.compute(Scalar::Convert(DType::F64), DType::F64, &[*arg])).collect();

@@ -4,6 +4,7 @@
 //! going to partial k mod lanes; partials are added pairwise, halves first; chunk sums are added in order, from 0. It vectorises, can be
 //! split over threads by chunks, and depends on the shape alone.
 
+use super::fold::number_only;
 use super::number::Number;
 use super::ops;
 use super::shape::{BROADCAST, TRANSPOSE, check_axes, indices, one, shape_error, view};
@@ -68,7 +69,7 @@ pub(super) fn float_only(name: &str, ty: &Type) -> Result<(), Error> {
 }
 
 fn infer_sum(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
-    float_only(row.name, &types[0])?;
+    number_only(row, &types[0])?;
     kept_type(row, &types[0], attrs)
 }
 
@@ -147,7 +148,7 @@ impl DotAxes {
 }
 
 fn infer_dot(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
-    float_only(row.name, &types[0])?;
+    number_only(row, &types[0])?;
     if types[0].dtype != types[1].dtype {
         let message = format!("`dot` needs equal element types, found {} and {}", types[0], types[1]);
         return Err(Error::new(ErrorKind::DType, Pos::unknown(), message));
@@ -245,6 +246,7 @@ pub(super) fn sum_samples(row: &Row) -> Vec<Sample> {
         one(row, &[3, 10], axes(&[1])),
         one(row, &[2, 3, 4], axes(&[0, 2])),
         one(row, &[4], axes(&[])),
+        one(row, &[0, 3], axes(&[0])),
     ]
 }
 

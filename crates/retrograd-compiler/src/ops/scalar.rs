@@ -289,8 +289,15 @@ fn eval_convert(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Ar
 /// What each scalar op means, element by element.
 pub fn evaluate(scalar: Scalar, args: &[&Array], ty: &Type) -> Result<Array, ErrorKind> {
     let dtype = args[args.len() - 1].dtype();
-    let data = match scalar {
-        Scalar::Div | Scalar::Rem if dtype.is_integer() && has_zero(args[1]) => return Err(ErrorKind::DivisionByZero),
+    if matches!(scalar, Scalar::Div | Scalar::Rem) && dtype.is_integer() && has_zero(args[1]) {
+        return Err(ErrorKind::DivisionByZero);
+    }
+    Ok(Array::new(ty.shape.clone(), elements(scalar, dtype, args)))
+}
+
+#[allow(clippy::cognitive_complexity, reason = "one line per op; what is counted are the choices of element types in the macros")]
+fn elements(scalar: Scalar, dtype: DType, args: &[&Array]) -> Data {
+    match scalar {
         Scalar::Add => each_number!(dtype, T => both(args, T::plus)),
         Scalar::Sub => each_number!(dtype, T => both(args, T::minus)),
         Scalar::Mul => each_number!(dtype, T => both(args, T::times)),
@@ -329,8 +336,7 @@ pub fn evaluate(scalar: Scalar, args: &[&Array], ty: &Type) -> Result<Array, Err
         Scalar::Shr => each_integer!(dtype, T => both(args, T::right)),
         Scalar::Select => each_element!(dtype, T => select::<T>(args)),
         Scalar::Convert(to) => each_element!(dtype, T => convert(T::of(args[0]), to)),
-    };
-    Ok(Array::new(ty.shape.clone(), data))
+    }
 }
 
 /// A function of numbers.
@@ -441,12 +447,16 @@ fn map_samples(row: &Row) -> Vec<Sample> {
         samples.extend(shapes.into_iter().map(|shape| sample(Type::f64(shape), &|k| domain_of(row, k))));
     }
     if takes(DType::I64) {
-        let whole = |k| match scalar {
-            Scalar::Div | Scalar::Rem if k == 1 => (1.0, 9.0),
-            // Counts that are negative, fit one width, both, or none.
-            Scalar::Shl | Scalar::Shr if k == 1 => (-9.0, 80.0),
-            _ => (-9.0, 9.0),
+        let (divides, shifts) = (matches!(scalar, Scalar::Div | Scalar::Rem), matches!(scalar, Scalar::Shl | Scalar::Shr));
+        // Counts that are negative, fit one width, both, or none.
+        let second = if divides {
+            (1.0, 9.0)
+        } else if shifts {
+            (-9.0, 80.0)
+        } else {
+            (-9.0, 9.0)
         };
+        let whole = |k| if k == 1 { second } else { (-9.0, 9.0) };
         samples.extend([&[][..], &[11]].into_iter().map(|shape| sample(Type::new(DType::I64, shape), &whole)));
     }
     if takes(DType::Bool) {
@@ -467,8 +477,7 @@ fn convert_samples(_: &Row) -> Vec<Sample> {
         args: vec![(Type::new(from, [7]), domain(from))],
         attrs: Attrs::none().with("dtype", Attr::DType(to)),
     };
-    let all = [DType::F64, DType::I64, DType::Bool];
-    all.into_iter().flat_map(|from| all.into_iter().map(move |to| sample(from, to))).collect()
+    DType::ALL.into_iter().flat_map(|from| DType::ALL.into_iter().map(move |to| sample(from, to))).collect()
 }
 
 /// Elementwise functions for rules.

@@ -1,8 +1,8 @@
 //! Vector loops.
 //!
-//! A loop runs in blocks of [`WIDTH`] steps, as four pairs of lanes; what remains, fewer steps than that, is straight code of pairs and,
-//! for the last step of an odd count, of scalars. Statements that are the same for all steps come before the loop. Partial sums live in
-//! pairs too, so that the lane of a step in its block is the number of its partial.
+//! A loop runs in blocks of [`WIDTH`] steps, as vectors of two lanes, or of four where no lane has more than 32 bits; what remains, fewer
+//! steps than that, is straight code of vectors and, for the last steps, of scalars. Statements that are the same for all steps come
+//! before the loop. Partial sums live in vectors too, so that the lane of a step in its block is the number of its partial.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,9 +22,6 @@ use crate::runtime::Import;
 /// Steps of a block: as many as there are partial sums.
 pub(super) const WIDTH: u64 = SUM_LANES as u64;
 
-/// Pairs in a block.
-const PAIRS: usize = SUM_LANES / 2;
-
 /// Room for the lanes that may remain, fewer than two blocks.
 const FEW_BYTES: u32 = 16 * WIDTH as u32;
 
@@ -34,7 +31,7 @@ const CHUNK: u64 = SUM_CHUNK as u64;
 pub(super) fn for_vec<'k>(lower: &mut Lower<'k, '_>, index: Reg, count: u64, body: &'k [Stmt], sums: &'k [Sum]) {
     if count == 0 {
         for sum in sums {
-            let zero = lower.builder.ins().f64const(0.0);
+            let zero = lower.literal(lower.dtype(sum.dst), 0);
             lower.set(sum.dst, zero);
         }
         return;
@@ -48,7 +45,7 @@ pub(super) fn for_vec<'k>(lower: &mut Lower<'k, '_>, index: Reg, count: u64, bod
     }
 }
 
-/// One or two lanes of a block of steps.
+/// Some lanes of a block of steps.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part {
     pub(super) width: Width,
@@ -111,22 +108,37 @@ pub(super) struct VecLoop<'k> {
     pub(super) steps: Vec<Step<'k>>,
     pub(super) sums: &'k [Sum],
     uniform: BTreeMap<Reg, Value>,
-    /// Partial sums: pair p holds partials 2p and 2p + 1.
-    partials: Vec<[Variable; PAIRS]>,
+    /// How many lanes are computed at once.
+    width: Width,
+    /// Partial sums, as many lanes in each.
+    partials: Vec<Vec<Variable>>,
     totals: Vec<Variable>,
 }
 
 impl<'k> VecLoop<'k> {
     fn new(lower: &mut Lower<'k, '_>, index: Reg, count: u64, body: &'k [Stmt], sums: &'k [Sum]) -> VecLoop<'k> {
-        let partials = sums.iter().map(|_| [(); PAIRS].map(|()| lower.builder.declare_var(types::F64X2))).collect();
-        let totals = sums.iter().map(|_| lower.builder.declare_var(types::F64)).collect();
-        let mut vec_loop = VecLoop { index, count, steps: Vec::new(), sums, uniform: BTreeMap::new(), partials, totals };
+        let (uniform, partials) = (BTreeMap::new(), Vec::new());
+        let mut vec_loop = VecLoop { index, count, steps: Vec::new(), sums, uniform, width: Width::Two, partials, totals: Vec::new() };
         vec_loop.read_outside(lower, body);
         let stores = body.iter().any(|stmt| matches!(stmt, Stmt::Store { .. }));
         for stmt in body {
             if vec_loop.hoists(stmt, stores) { vec_loop.hoist(lower, stmt) } else { vec_loop.keep(lower, stmt) }
         }
+        vec_loop.width = vec_loop.fitting_width(lower);
+        for sum in sums {
+            let (ty, vectors) = (lower.dtype(sum.src), WIDTH / u64::from(vec_loop.width.lanes()));
+            let native = vec_loop.width.native(ty);
+            vec_loop.partials.push((0..vectors).map(|_| lower.builder.declare_var(native)).collect());
+            vec_loop.totals.push(lower.builder.declare_var(Width::One.native(ty)));
+        }
         vec_loop
+    }
+
+    /// Four lanes where something has 32 bits and nothing has more.
+    fn fitting_width(&self, lower: &Lower<'_, '_>) -> Width {
+        let regs = self.steps.iter().flat_map(|step| step.reads().into_iter().chain(step.dst())).chain(self.sums.iter().map(|sum| sum.src));
+        let bytes: BTreeSet<usize> = regs.map(|reg| lower.dtype(reg).bytes()).collect();
+        if bytes.contains(&4) && !bytes.contains(&8) { Width::Four } else { Width::Two }
     }
 
     /// Registers from outside are the same for all lanes.
@@ -229,17 +241,18 @@ impl<'k> VecLoop<'k> {
         match part.width {
             Width::One => lower.builder.ins().iadd_imm_s(lanes.index, i64::from(part.lane)),
             Width::Two => {
-                let (index, lanes) = (lower.widen(Width::Two, DType::I64, lanes.index), lower.pair_of(types::I64X2, [first, first + 1]));
+                let (index, lanes) = (lower.widen(Width::Two, DType::I64, lanes.index), lower.vector_of(types::I64X2, [first, first + 1]));
                 lower.builder.ins().iadd(index, lanes)
             }
+            Width::Four => panic!("a loop that reads its index has lanes of 64 bits"),
         }
     }
 
     /// The whole loop: blocks, what remains, and sums.
     fn emit(&self, lower: &mut Lower<'k, '_>, strips: Option<&Strips>) {
         let main = if self.has_calls() && strips.is_none() { 0 } else { self.count / WIDTH * WIDTH };
-        for &total in &self.totals {
-            let zero = lower.builder.ins().f64const(0.0);
+        for (sum, &total) in self.sums.iter().zip(&self.totals) {
+            let zero = lower.literal(lower.dtype(sum.src), 0);
             lower.builder.def_var(total, zero);
         }
         if self.sums.is_empty() || self.count <= CHUNK {
@@ -300,7 +313,7 @@ impl<'k> VecLoop<'k> {
 
     /// One block of steps.
     fn block(&self, lower: &mut Lower<'k, '_>, index: Value) {
-        for group in groups(self.pressure()) {
+        for group in self.groups() {
             self.straight(lower, index, &group);
         }
     }
@@ -311,10 +324,9 @@ impl<'k> VecLoop<'k> {
         if count == 0 {
             return;
         }
-        let mut parts: Vec<Part> = (0..count / 2).map(|k| Part { width: Width::Two, lane: 2 * k }).collect();
-        if count % 2 == 1 {
-            parts.push(Part { width: Width::One, lane: count - 1 });
-        }
+        let lanes = self.width.lanes();
+        let mut parts: Vec<Part> = (0..count / lanes).map(|k| Part { width: self.width, lane: lanes * k }).collect();
+        parts.extend((count / lanes * lanes..count).map(|lane| Part { width: Width::One, lane }));
         let index = lower.integer(main.cast_signed());
         // A call takes all lanes at once.
         let together = if self.has_calls() { parts.len() } else { together(self.pressure()) };
@@ -392,6 +404,13 @@ impl<'k> VecLoop<'k> {
         lanes.parts.iter().map(|part| lower.builder.ins().load(part.width.native(DType::F64), FLAGS, target, place(part))).collect()
     }
 
+    /// The parts of a block, in groups that are computed one after the other.
+    pub(super) fn groups(&self) -> Vec<Vec<Part>> {
+        let lanes = self.width.lanes();
+        let parts: Vec<Part> = (0..WIDTH as u32 / lanes).map(|k| Part { width: self.width, lane: lanes * k }).collect();
+        parts.chunks(together(self.pressure())).map(<[Part]>::to_vec).collect()
+    }
+
     /// How many lane values are alive at once, at most.
     pub(super) fn pressure(&self) -> usize {
         let mut alive: BTreeSet<Reg> = self.sums.iter().map(|sum| sum.src).collect();
@@ -407,24 +426,29 @@ impl<'k> VecLoop<'k> {
     }
 
     fn clear_partials(&self, lower: &mut Lower<'_, '_>) {
-        for &partial in self.partials.iter().flatten() {
-            let zero = lower.pair_of(types::F64X2, [0, 0]);
-            lower.builder.def_var(partial, zero);
+        for (sum, partials) in self.sums.iter().zip(&self.partials) {
+            let native = self.width.native(lower.dtype(sum.src));
+            for &partial in partials {
+                let zero = lower.vector_of(native, [0, 0]);
+                lower.builder.def_var(partial, zero);
+            }
         }
     }
 
     /// Adds the lanes of a register to the partials of sum `k`, in the order of steps.
     pub(super) fn add_to_partials(&self, lower: &mut Lower<'_, '_>, lanes: &Lanes<'_>, k: usize, src: Reg) {
+        let (ty, wide) = (lower.dtype(src), self.width.lanes());
         for (p, part) in lanes.parts.iter().enumerate() {
             let value = self.value(lower, lanes, src, p);
-            let variable = self.partials[k][part.lane as usize / 2 % PAIRS];
+            let variable = self.partials[k][(part.lane / wide) as usize % self.partials[k].len()];
             let partial = lower.builder.use_var(variable);
             let sum = match part.width {
-                Width::Two => lower.builder.ins().fadd(partial, value),
+                Width::Two | Width::Four => lower.compute(part.width, Scalar::Add, ty, &[partial, value]),
                 Width::One => {
-                    let lane = lower.builder.ins().extractlane(partial, 0);
-                    let lane = lower.builder.ins().fadd(lane, value);
-                    lower.builder.ins().insertlane(partial, lane, 0)
+                    let place = (part.lane % wide) as u8;
+                    let lane = lower.builder.ins().extractlane(partial, place);
+                    let lane = lower.compute(Width::One, Scalar::Add, ty, &[lane, value]);
+                    lower.builder.ins().insertlane(partial, lane, place)
                 }
             };
             lower.builder.def_var(variable, sum);
@@ -433,17 +457,15 @@ impl<'k> VecLoop<'k> {
 
     /// Adds the partials of a chunk pairwise, and their sum to the total.
     fn add_partials(&self, lower: &mut Lower<'_, '_>) {
-        for (partials, &total) in self.partials.iter().zip(&self.totals) {
-            let mut sums: Vec<Value> = partials.iter().map(|&partial| lower.builder.use_var(partial)).collect();
-            // Partial l and l + lanes/2 are half the pairs apart.
-            while sums.len() > 1 {
-                let half = sums.len() / 2;
-                sums = (0..half).map(|p| lower.builder.ins().fadd(sums[p], sums[p + half])).collect();
-            }
-            let [low, high] = [0, 1].map(|lane: u8| lower.builder.ins().extractlane(sums[0], lane));
-            let chunk = lower.builder.ins().fadd(low, high);
+        for ((sum, partials), &total) in self.sums.iter().zip(&self.partials).zip(&self.totals) {
+            let ty = lower.dtype(sum.src);
+            let vectors = partials.iter().map(|&partial| lower.builder.use_var(partial)).collect();
+            // Partial l and l + lanes/2 are half the vectors apart, at last half the lanes of one.
+            let vector = halves(lower, self.width, ty, vectors);
+            let lanes = (0..self.width.lanes()).map(|lane| lower.builder.ins().extractlane(vector, lane as u8)).collect();
+            let chunk = halves(lower, Width::One, ty, lanes);
             let old = lower.builder.use_var(total);
-            let new = lower.builder.ins().fadd(old, chunk);
+            let new = lower.compute(Width::One, Scalar::Add, ty, &[old, chunk]);
             lower.builder.def_var(total, new);
         }
     }
@@ -471,10 +493,13 @@ pub(super) fn every<'k, 'b>(lower: &mut Lower<'k, 'b>, start: Value, end: Value,
     lower.continue_at(after);
 }
 
-/// The parts of a block, in groups that are computed one after the other.
-pub(super) fn groups(pressure: usize) -> Vec<Vec<Part>> {
-    let parts: Vec<Part> = (0..PAIRS as u32).map(|k| Part { width: Width::Two, lane: 2 * k }).collect();
-    parts.chunks(together(pressure)).map(<[Part]>::to_vec).collect()
+/// Halves added to each other until one is left.
+fn halves(lower: &mut Lower<'_, '_>, width: Width, ty: DType, mut sums: Vec<Value>) -> Value {
+    while sums.len() > 1 {
+        let half = sums.len() / 2;
+        sums = (0..half).map(|p| lower.compute(width, Scalar::Add, ty, &[sums[p], sums[p + half]])).collect();
+    }
+    sums[0]
 }
 
 /// How many parts are computed at once: few when many values are alive, because there are 16 vector registers.

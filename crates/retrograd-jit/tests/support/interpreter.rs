@@ -2,7 +2,7 @@
 
 use retrograd_compiler::fuse::kernel::{ActionCode, Address, Kernel, Order, Place, Reg, RegType, Stmt, Sum};
 use retrograd_compiler::ir::{Array, DType, Data, Scalar, Type};
-use retrograd_compiler::ops::{Meaning, SUM_CHUNK, SUM_LANES, lanes, meaning};
+use retrograd_compiler::ops::{Meaning, SUM_CHUNK, SUM_LANES, evaluate, lanes, meaning};
 use retrograd_compiler::plan::schedule::{self, Action, Schedule};
 
 /// What a run gives.
@@ -159,11 +159,11 @@ impl<'k> Machine<'k> {
             self.set(index, step);
             self.run(body);
             for (terms, sum) in terms.iter_mut().zip(sums) {
-                terms.push(f64::from_bits(self.get(sum.src)));
+                terms.push(self.get(sum.src));
             }
         }
         for (terms, sum) in terms.iter().zip(sums) {
-            self.set(sum.dst, blocked_sum(terms).to_bits());
+            self.set(sum.dst, blocked_sum(self.dtype(sum.src), terms));
         }
     }
 
@@ -200,18 +200,19 @@ impl<'k> Machine<'k> {
 }
 
 /// The order that `Sum` documents.
-fn blocked_sum(terms: &[f64]) -> f64 {
-    let mut total = 0.0;
+fn blocked_sum(ty: DType, terms: &[u64]) -> u64 {
+    let add = |a: u64, b: u64| scalar(Scalar::Add, ty, &[a, b]);
+    let mut total = 0;
     for chunk in terms.chunks(SUM_CHUNK) {
-        let mut partials = vec![0.0; SUM_LANES];
+        let mut partials = vec![0; SUM_LANES];
         for (k, term) in chunk.iter().enumerate() {
-            partials[k % SUM_LANES] += term;
+            partials[k % SUM_LANES] = add(partials[k % SUM_LANES], *term);
         }
         while partials.len() > 1 {
             let half = partials.len() / 2;
-            partials = (0..half).map(|l| partials[l] + partials[l + half]).collect();
+            partials = (0..half).map(|l| add(partials[l], partials[l + half])).collect();
         }
-        total += partials[0];
+        total = add(total, partials[0]);
     }
     total
 }
@@ -225,11 +226,26 @@ fn scalar(op: Scalar, ty: DType, args: &[u64]) -> u64 {
                 args[2]
             }
         }
+        (Scalar::Convert(DType::F32 | DType::I32), _) | (_, DType::F32 | DType::I32) => narrow(op, ty, args),
         (Scalar::Convert(to), _) => convert(ty, to, args[0]),
         (_, DType::F64) => float(op, &args.iter().map(|&bits| f64::from_bits(bits)).collect::<Vec<f64>>()),
         (_, DType::I64) => integer(op, &args.iter().map(|&bits| bits.cast_signed()).collect::<Vec<i64>>()),
         (_, DType::Bool) => truth(op, &args.iter().map(|&bits| bits != 0).collect::<Vec<bool>>()),
-        (_, DType::F32 | DType::I32) => panic!("not yet"),
+    }
+}
+
+/// What the table says of numbers of 32 bits; of a division by zero, what machine code goes on with.
+fn narrow(op: Scalar, ty: DType, args: &[u64]) -> u64 {
+    let arrays: Vec<Array> = args.iter().map(|bits| from_bytes(&Type::scalar(ty), &bits.to_le_bytes()[..ty.bytes()])).collect();
+    let result = match op {
+        Scalar::Lt | Scalar::Le | Scalar::Gt | Scalar::Ge | Scalar::Eq | Scalar::Ne | Scalar::IsNan | Scalar::IsFinite => DType::Bool,
+        Scalar::Convert(to) => to,
+        _ => ty,
+    };
+    match evaluate(op, &arrays.iter().collect::<Vec<_>>(), &Type::scalar(result)) {
+        Ok(array) => word(&to_bytes(&array)),
+        Err(_) if op == Scalar::Rem => 0,
+        Err(_) => args[0],
     }
 }
 
@@ -336,17 +352,23 @@ fn to_bytes(array: &Array) -> Vec<u8> {
         Data::F64(x) => x.iter().flat_map(|x| x.to_le_bytes()).collect(),
         Data::I64(x) => x.iter().flat_map(|x| x.to_le_bytes()).collect(),
         Data::Bool(x) => x.iter().map(|&x| u8::from(x)).collect(),
-        Data::F32(_) | Data::I32(_) => panic!("not yet"),
+        Data::F32(x) => x.iter().flat_map(|x| x.to_le_bytes()).collect(),
+        Data::I32(x) => x.iter().flat_map(|x| x.to_le_bytes()).collect(),
     }
 }
 
+/// Up to eight bytes, zero-extended.
+fn word(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
+}
+
 fn from_bytes(ty: &Type, bytes: &[u8]) -> Array {
-    let word = |word: &[u8]| u64::from_le_bytes(word.try_into().unwrap());
     let data = match ty.dtype {
         DType::F64 => Data::F64(bytes.chunks(8).map(|bytes| f64::from_bits(word(bytes))).collect()),
         DType::I64 => Data::I64(bytes.chunks(8).map(|bytes| word(bytes).cast_signed()).collect()),
         DType::Bool => Data::Bool(bytes.iter().map(|&byte| byte != 0).collect()),
-        DType::F32 | DType::I32 => panic!("not yet"),
+        DType::F32 => Data::F32(bytes.chunks(4).map(|bytes| f32::from_bits(word(bytes) as u32)).collect()),
+        DType::I32 => Data::I32(bytes.chunks(4).map(|bytes| (word(bytes) as u32).cast_signed()).collect()),
     };
     Array::new(ty.shape.clone(), data)
 }

@@ -146,7 +146,7 @@ impl Make {
         let index = self.reg(DType::I64);
         let mut summed = Vec::new();
         let body = self.body(|make| summed = write(make, index));
-        let sums: Vec<Sum> = summed.into_iter().map(|src| Sum { dst: self.reg(DType::F64), src }).collect();
+        let sums: Vec<Sum> = summed.into_iter().map(|src| Sum { dst: self.reg(self.ty(src)), src }).collect();
         let results = sums.iter().map(|sum| sum.dst).collect();
         self.push(Stmt::ForVec { index, count, body, sums });
         results

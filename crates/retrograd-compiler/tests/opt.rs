@@ -634,6 +634,26 @@ mod hoisted {
     }
 
     #[test]
+    fn dear_arrays_leave_with_what_they_read_and_cheap_or_larger_ones_stay() {
+        let small = Type::f64([3]);
+        let before = program(|p| {
+            let body = p.add(function("step", &[int(), Type::f64([2, 3]), small.clone()], |b, v| {
+                let dear = row(b, &ops::EXP, &[b.neg(v[2])]);
+                let cheap = b.mul(v[2], v[2]);
+                let larger = row(b, &ops::SIN, &[b.broadcast(cheap, &[2, 3], &[1])]);
+                vec![b.add(b.mul(v[1], b.broadcast(dear, &[2, 3], &[1])), larger)]
+            }));
+            function("main", &[int(), Type::f64([2, 3]), small.clone()], |b, v| {
+                push_for(b, p, ForOp { body, carries: 1, invariants: 1, bound: 0 }, v)
+            })
+        });
+        let after = check(|p| dead_code(&hoist(p)), &before);
+        assert_eq!(names(after.main()), ["neg", "exp", "for"]);
+        let step = &after.functions[if after.entry.0 == 0 { 1 } else { 0 }];
+        assert!(!names(step).contains(&"exp") && !names(step).contains(&"neg"), "{step:?}");
+    }
+
+    #[test]
     fn what_body_and_bwd_share_is_computed_once_before_the_unwind() {
         let before = program(|p| {
             let body = p.add(function("step", &[int(), real(), real()], |b, v| {

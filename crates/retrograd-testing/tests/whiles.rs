@@ -320,7 +320,7 @@ fn a_cotangent_is_clipped_in_straight_line_code_and_in_loops() {
 }
 
 #[test]
-fn a_clipped_loop_is_differentiated_once() {
+fn a_clipped_loop_is_marked() {
     let main = "fn main(%x: f64) -> f64 {\n  %n: i64 = constant {value=4}\n  %y: f64 = for %n carries(%x) {body=step}\n  return %y\n}";
     let gradient = diff::vjp(&clipped(main), &[0], &[0]).unwrap();
     // The mark is part of the text form.
@@ -329,13 +329,103 @@ fn a_clipped_loop_is_differentiated_once() {
     assert_eq!(again.to_string(), gradient.to_string());
     let unmarked = ops::parse(&gradient.to_string().replace(", custom=1", ""), "gradient.rg").unwrap();
     assert_eq!(verify(&unmarked).unwrap_err().kind, ErrorKind::Verify);
-    let error = diff::vjp(&gradient, &[1], &[1]).unwrap_err();
+}
+
+#[test]
+fn a_clipped_loop_is_differentiated_again_in_both_modes() {
+    let main = "fn main(%x: f64) -> f64 {\n  %n: i64 = constant {value=4}\n  %y: f64 = for %n carries(%x) {body=step}\n  return %y\n}";
+    let gradient = diff::vjp(&clipped(main), &[0], &[0]).unwrap();
+    // The gradient is 16 ct as long as that is below 1, else 1.
+    for (ct, derivative) in [(0.01, 16.0), (0.05, 16.0), (0.1, 0.0), (3.0, 0.0)] {
+        let forward = diff::jvp(&gradient, &[1], &[1]).unwrap();
+        verify(&forward).unwrap();
+        assert_eq!(eval::run(&forward, &numbers(&[0.3, ct, 1.0])).unwrap()[2], Array::scalar(derivative));
+        let reverse = diff::vjp(&gradient, &[1], &[1]).unwrap();
+        verify(&reverse).unwrap();
+        assert_eq!(eval::run(&reverse, &numbers(&[0.3, ct, 1.0])).unwrap()[2], Array::scalar(derivative));
+    }
+}
+
+/// x ← sin(p_i x), each step's cotangent softly clipped to tanh(ct): every part of an unwind, none of them linear.
+const SOFTLY_CLIPPED: &str = "
+fn main(%n: i64, %x: f64[2], %ps: f64[4,2], %k: f64[2]) -> f64[2], f64[4,2] {
+  %y: f64[2], %e: f64[4,2] = for %n carries(%x) invariants(%k) streams(%ps) {body=step, bound=4}
+  return %y, %e
+}
+fn step(%i: i64, %x: f64[2], %k: f64[2], %p: f64[2]) -> f64[2], f64[2] {
+  %c: f64[2] = call args(%x) {body=f, forward=fwd, backward=soft}
+  %a: f64[2] = mul %p, %c
+  %s: f64[2] = sin %a
+  %z: f64[2] = mul %s, %k
+  %e: f64[2] = mul %z, %c
+  return %z, %e
+}
+fn f(%x: f64[2]) -> f64[2] {
+  return %x
+}
+fn fwd(%x: f64[2]) -> f64[2] {
+  return %x
+}
+fn soft(%ct: f64[2]) -> f64[2] {
+  %c: f64[2] = tanh %ct
+  return %c
+}";
+
+/// The same without a loop, for two steps.
+const SOFTLY_CLIPPED_TWICE: &str = "
+fn main(%n: i64, %x: f64[2], %ps: f64[4,2], %k: f64[2]) -> f64[2], f64[4,2] {
+  %p0: f64[1,2] = slice %ps {start=[0, 0], stop=[1, 2], step=[1, 1]}
+  %p1: f64[1,2] = slice %ps {start=[1, 0], stop=[2, 2], step=[1, 1]}
+  %q0: f64[2] = reshape %p0 {shape=[2]}
+  %q1: f64[2] = reshape %p1 {shape=[2]}
+  %z0: f64[2], %e0: f64[2] = call args(%n, %x, %k, %q0) {body=step}
+  %z1: f64[2], %e1: f64[2] = call args(%n, %z0, %k, %q1) {body=step}
+  %r0: f64[1,2] = reshape %e0 {shape=[1,2]}
+  %r1: f64[1,2] = reshape %e1 {shape=[1,2]}
+  %zero: f64[2,2] = constant {value=f64[2,2] [[0.0,0.0],[0.0,0.0]]}
+  %e: f64[4,2] = concat %r0, %r1, %zero {axis=[0]}
+  return %z1, %e
+}";
+
+#[test]
+fn reverse_over_a_loop_that_is_not_linear_in_its_cotangents_equals_that_over_its_steps() {
+    let steps = SOFTLY_CLIPPED[SOFTLY_CLIPPED.find("fn step").unwrap()..].to_string();
+    let run = |text: &str| {
+        let gradient = diff::vjp(&parse(text), &[1, 2, 3], &[0, 1]).unwrap();
+        let reverse = diff::vjp(&gradient, &[4, 5], &[2, 3, 4]).unwrap();
+        verify(&reverse).unwrap();
+        let shapes: [&[usize]; 8] = [&[2], &[4, 2], &[2], &[2], &[4, 2], &[2], &[4, 2], &[2]];
+        let wave = |(place, shape): (usize, &&[usize])| {
+            let count: usize = shape.iter().product();
+            Array::f64(*shape, (0..count).map(|k| (1.3 * k as f64 + place as f64).sin()).collect())
+        };
+        let inputs: Vec<Array> = [Array::int(2)].into_iter().chain(shapes.iter().enumerate().map(wave)).collect();
+        eval::run(&reverse, &inputs).unwrap()
+    };
+    let (looped, straight) = (run(SOFTLY_CLIPPED), run(&format!("{SOFTLY_CLIPPED_TWICE}\n{steps}")));
+    for (a, b) in looped.iter().zip(&straight) {
+        for (a, b) in a.as_f64().iter().zip(b.as_f64()) {
+            assert!((a - b).abs() < 1e-13, "{looped:?} against {straight:?}");
+        }
+    }
+    assert!(looped[5..].iter().all(|ct| ct.as_f64().iter().any(|x| x.abs() > 1e-3)), "the test sees something: {looped:?}");
+}
+
+#[test]
+fn a_loop_that_is_not_linear_in_its_cotangents_is_not_differentiated_again_through_its_states() {
+    let gradient = diff::vjp(&parse(SOFTLY_CLIPPED), &[1, 2, 3], &[0, 1]).unwrap();
+    let error = diff::vjp(&gradient, &[1], &[2]).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Unsupported);
-    assert_eq!(error.pos.line(), 3);
-    // Forward mode does not need linearity.
-    let forward = diff::jvp(&gradient, &[1], &[1]).unwrap();
-    verify(&forward).unwrap();
-    assert_eq!(eval::run(&forward, &numbers(&[0.3, 0.01, 1.0])).unwrap()[2], Array::scalar(16.0));
+    assert!(error.to_string().ends_with("only its cotangents may vary, not what the loop itself starts from and reads"), "{error}");
+}
+
+#[test]
+fn states_are_stored_only_where_their_number_is_known() {
+    let main = "fn main(%n: i64, %x: f64) -> f64 {\n  %y: f64 = for %n carries(%x) {body=step}\n  return %y\n}";
+    let gradient = diff::vjp(&clipped(main), &[1], &[0]).unwrap();
+    let error = diff::vjp(&gradient, &[2], &[1]).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Unsupported);
+    assert_eq!(error.pos.line(), 2);
 }
 
 #[test]

@@ -50,7 +50,7 @@ impl Transform {
             Op::If(op) => control::branch::reverse(self, sweep, inst, op),
             Op::For(op) => control::counted::reverse(self, sweep, function, inst, op),
             Op::While(op) => control::conditional::reverse(self, sweep, function, inst, op),
-            Op::Unwind(op) => control::unwind::reverse(self, sweep, inst, op),
+            Op::Unwind(op) => control::unwind::reverse(self, sweep, function, inst, op),
             Op::Call(op) => control::custom::reverse(self, sweep, function, inst, op),
         }
     }

@@ -167,7 +167,7 @@ pub enum Linearity {
     /// It is: the transpose of a derivative. The verifier checks it.
     #[default]
     Linear,
-    /// It need not be: a custom rule (clipping) is part of it. Reverse mode cannot differentiate it again.
+    /// It need not be: a custom rule (clipping) is part of it. Reverse mode over it stores the states of the loop.
     Custom,
 }
 

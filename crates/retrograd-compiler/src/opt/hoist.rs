@@ -1,13 +1,14 @@
-//! Scalars that a loop does not change are computed before it.
+//! What a loop does not change is computed before it.
 //!
-//! Only rank-0 results of rows that cannot fault: a scalar costs a register, an array would cost memory, and a loop of no steps must
-//! not fault. Literals stay in their bodies, where everybody sees them.
+//! Only rows that cannot fault, since a loop of no steps must not. A scalar costs a register, so every one leaves. An array costs memory
+//! for as long as the loop runs: it leaves where it is dear to compute and no larger than what it is computed from. Literals stay in
+//! their bodies, where everybody sees them.
 
 use super::edit::Editor;
 use super::functions::rewrite;
 use crate::ir::{Array, DType, ForOp, FuncId, Function, Inst, Lowering, Op, Program, Row, Scalar, UnwindOp, Value, View, WhileOp};
 
-/// The Program with scalar invariants computed before their loops, innermost loops first.
+/// The Program with invariants computed before their loops, innermost loops first.
 pub fn hoist(program: &Program) -> Program {
     rewrite(program, |out, function| {
         let mut editor = Editor::new(function);
@@ -92,14 +93,14 @@ enum Depends {
     Step,
     /// Nothing.
     Literal,
-    /// Invariants.
-    Invariants,
+    /// Invariants, the largest of which has so many bytes.
+    Invariants(usize),
 }
 
-/// Which instructions of a body can be computed before the loop.
+/// Which instructions of a body are computed before the loop; what they read of the body comes along.
 fn leaving(body: &Function, invariants: &[Value]) -> Vec<usize> {
     let mut depends = vec![Depends::Step; body.types.len()];
-    invariants.iter().for_each(|v| depends[v.0 as usize] = Depends::Invariants);
+    invariants.iter().for_each(|v| depends[v.0 as usize] = Depends::Invariants(body.ty(*v).bytes()));
     let mut moved = Vec::new();
     for (index, inst) in body.insts.iter().enumerate() {
         let Op::Row(row, attrs) = &inst.op else { continue };
@@ -109,16 +110,38 @@ fn leaving(body: &Function, invariants: &[Value]) -> Vec<usize> {
             // What is made of a literal zero stays: linear in the cotangents of a bwd as a zero, it would not be as an invariant.
             let zero = *attrs.array("value") == Array::zeros(body.ty(result)) && body.ty(result).dtype.is_float();
             depends[result.0 as usize] = if zero { Depends::Step } else { Depends::Literal };
-        } else if body.ty(result).rank() == 0
-            && !args.contains(&Depends::Step)
-            && args.contains(&Depends::Invariants)
+        } else if let Some(bytes) = from_invariants(&args)
             && never_faults(row, body.ty(inst.args[0]).dtype)
         {
-            depends[result.0 as usize] = Depends::Invariants;
-            moved.push(index);
+            depends[result.0 as usize] = Depends::Invariants(bytes);
+            if body.ty(result).rank() == 0 || (is_dear(row) && body.ty(result).bytes() <= bytes) {
+                moved.push(index);
+            }
         }
     }
     moved
+}
+
+/// Work per element, in additions, from which an array is read from memory rather than computed again in every step.
+const DEAR: u32 = 4;
+
+fn is_dear(row: &Row) -> bool {
+    match row.lowering {
+        Lowering::Sum | Lowering::Dot => true,
+        Lowering::Map(_) => row.cost >= DEAR,
+        Lowering::Convert | Lowering::Constant | Lowering::Iota | Lowering::View(_) => false,
+        Lowering::Write(_) | Lowering::Moves(_) | Lowering::Missing => false,
+    }
+}
+
+/// Bytes of the largest invariant that values with these dependencies come from, where they come from invariants and literals alone.
+fn from_invariants(args: &[Depends]) -> Option<usize> {
+    let bytes = args.iter().map(|depends| match depends {
+        Depends::Step => None,
+        Depends::Literal => Some(None),
+        Depends::Invariants(bytes) => Some(Some(*bytes)),
+    });
+    bytes.collect::<Option<Vec<_>>>()?.into_iter().flatten().max()
 }
 
 /// Ops that are known to be total; what is not listed stays where it is.
@@ -144,25 +167,22 @@ fn never_faults(row: &Row, dtype: DType) -> bool {
     }
 }
 
-/// Copies of the moved instructions, and of the literals they read, in the function of the loop; returns their results.
+/// Copies of the moved instructions, and of what they read of the body, in the function of the loop; returns the moved results.
 fn place_before(editor: &mut Editor<'_>, body: &Function, moved: &[usize], params: &[Value], args: &[Value]) -> Vec<Value> {
     let mut map: Vec<Option<Value>> = vec![None; body.types.len()];
     params.iter().zip(args).for_each(|(param, arg)| map[param.0 as usize] = Some(*arg));
     let mut read = vec![false; body.types.len()];
-    moved.iter().flat_map(|index| &body.insts[*index].args).for_each(|v| read[v.0 as usize] = true);
-    let mut results = Vec::new();
-    let mut moved = moved.iter().peekable();
-    for (index, inst) in body.insts.iter().enumerate() {
-        let leaves = moved.next_if(|next| **next == index).is_some();
-        let is_literal = matches!(&inst.op, Op::Row(row, _) if row.lowering == Lowering::Constant);
-        if leaves || (is_literal && read[inst.results[0].0 as usize]) {
-            let args = inst.args.iter().map(|v| map[v.0 as usize].expect("moved instructions read invariants")).collect();
-            let value = editor.push(inst.op.clone(), args, vec![body.ty(inst.results[0]).clone()], &inst.pos)[0];
-            map[inst.results[0].0 as usize] = Some(value);
-            results.extend(leaves.then_some(value));
+    moved.iter().for_each(|index| read[body.insts[*index].results[0].0 as usize] = true);
+    for inst in body.insts.iter().rev().filter(|inst| matches!(inst.op, Op::Row(..))) {
+        if read[inst.results[0].0 as usize] {
+            inst.args.iter().for_each(|v| read[v.0 as usize] = true);
         }
     }
-    results
+    for inst in body.insts.iter().filter(|inst| matches!(inst.op, Op::Row(..)) && read[inst.results[0].0 as usize]) {
+        let args = inst.args.iter().map(|v| map[v.0 as usize].expect("moved instructions read invariants")).collect();
+        map[inst.results[0].0 as usize] = Some(editor.push(inst.op.clone(), args, vec![body.ty(inst.results[0]).clone()], &inst.pos)[0]);
+    }
+    moved.iter().map(|index| map[body.insts[*index].results[0].0 as usize].expect("moved instructions are placed")).collect()
 }
 
 /// The body with the results of the moved instructions as parameters at a place.

@@ -4,6 +4,7 @@ pub(super) mod branch;
 pub(super) mod conditional;
 pub(super) mod counted;
 pub(super) mod custom;
+mod expanded;
 pub(super) mod unwind;
 
 use super::mask::{pick, spread};

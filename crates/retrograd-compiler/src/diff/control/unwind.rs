@@ -1,13 +1,13 @@
 //! `unwind n, c0, inv, xs, a, g, r0 {body, bwd} -> a', r', h`: derivatives of the adjoint of a loop.
 
 use super::counted::forward_body;
-use super::{carries_only, params_like, pick_or_zeros};
+use super::{carries_only, expanded, params_like, pick_or_zeros};
 use crate::diff::active::Through;
 use crate::diff::jvp::Walk;
 use crate::diff::mask::{and, any, pick, present, spread};
 use crate::diff::transform::Transform;
 use crate::diff::vjp::Sweep;
-use crate::ir::{Builder, Error, ErrorKind, ForOp, FuncId, Inst, Op, Pos, Type, UnwindArgs, UnwindOp, Value};
+use crate::ir::{Builder, Error, ForOp, FuncId, Function, Inst, Linearity, Op, Type, UnwindArgs, UnwindOp, Value};
 
 /// What of an unwind is active: varied, and its derivative reaches a result asked for.
 #[derive(Debug)]
@@ -124,7 +124,22 @@ fn forward_bwd(t: &mut Transform, op: &UnwindOp, active: &Active) -> Result<Func
 ///   `for n, (c0, w), inv, (xs, wh) {(c, w) ↦ (body c, T(c, w))}` ends with the cotangents of a and r0 and emits those of g.
 /// - `unwind` over the same states (c, w) walks back with λ, the cotangents of c, and with a and r as the original had them:
 ///   λ_i = (∂body/∂c)ᵀ λ_{i+1} + (∂bwd/∂c)ᵀ w_i. So come the cotangents of c0, inv and xs, and nothing is materialised.
-pub(in crate::diff) fn reverse(t: &mut Transform, sweep: &mut Sweep<'_>, inst: &Inst, op: &UnwindOp) -> Result<(), Error> {
+///
+/// Where bwd is not linear, w depends on (a, g, r), which run the other way: then the unwind is expanded.
+pub(in crate::diff) fn reverse(
+    t: &mut Transform,
+    sweep: &mut Sweep<'_>,
+    function: &Function,
+    inst: &Inst,
+    op: &UnwindOp,
+) -> Result<(), Error> {
+    match op.linearity {
+        Linearity::Linear => reverse_linear(t, sweep, inst, op),
+        Linearity::Custom => expanded::reverse(t, sweep, function, inst, op),
+    }
+}
+
+fn reverse_linear(t: &mut Transform, sweep: &mut Sweep<'_>, inst: &Inst, op: &UnwindOp) -> Result<(), Error> {
     let varied = sweep.varied(&inst.args);
     let w = sweep.cotangents_of(&inst.results);
     let active = Active::new(t, inst, op, &varied, &present(&w));
@@ -161,7 +176,7 @@ impl Ascent {
         active: &Active,
         w: &[Option<Value>],
     ) -> Result<Ascent, Error> {
-        let body = ascending_body(t, op, active).map_err(|error| error.at(&inst.pos))?;
+        let body = ascending_body(t, op, active)?;
         let (a, r, _) = op.results(&inst.results);
         let (wa, wr, wh) = op.results(w);
         let start = |w: &[Option<Value>], marks: &[bool], like: &[Value]| pick_or_zeros(sweep.b, w, marks, &sweep.values(like));
@@ -252,7 +267,7 @@ fn transposed(t: &mut Transform, op: &UnwindOp, active: &Active) -> Result<FuncI
 /// `body₂(i, (c, w), inv, (x, wh)) -> ((body c, T(c, w)), wg)`.
 fn ascending_body(t: &mut Transform, op: &UnwindOp, active: &Active) -> Result<FuncId, Error> {
     let transpose = transposed(t, op, active)?;
-    check_linear(t, op, transpose)?;
+    assert_linear(t, op, transpose);
     t.build("unwind_ascent", &[op.body, op.bwd], &active.masks(), |t| {
         let (body, bwd) = (t.program.function(op.body), t.program.function(op.bwd));
         let b = Builder::new(format!("{}_ascent", bwd.name));
@@ -275,16 +290,11 @@ fn ascending_body(t: &mut Transform, op: &UnwindOp, active: &Active) -> Result<F
 }
 
 /// T reads neither a nor g nor r: that is what linear means.
-fn check_linear(t: &mut Transform, op: &UnwindOp, transpose: FuncId) -> Result<(), Error> {
+fn assert_linear(t: &mut Transform, op: &UnwindOp, transpose: FuncId) {
     let every = vec![true; t.program.function(transpose).results.len()];
     let reads = t.activity.reaching_params(&t.program, Through::Values, transpose, &every);
     let UnwindArgs { adjoints, emitted, running, .. } = op.args(&reads[..t.program.function(op.bwd).params.len()]);
-    if any(adjoints) || any(emitted) || any(running) {
-        let message = "the backward step of this loop has a custom_vjp that is not linear in its cotangents (it clips, say), so it cannot be \
-                       differentiated in reverse mode again";
-        return Err(Error::new(ErrorKind::Unsupported, Pos::unknown(), message));
-    }
-    Ok(())
+    assert!(!any(adjoints) && !any(emitted) && !any(running), "a backward step that is not linear in its cotangents is marked");
 }
 
 /// `bwd₂(i, (c, w), inv, (x, wh), (λ, a, r), g, ρ) -> ((λ', a', r'), ρ', hx)`: the sweep back over bwd with w, and on over body with λ.

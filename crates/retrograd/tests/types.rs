@@ -80,8 +80,8 @@ fn a_jacobian_crosses_conversions() {
 
 #[test]
 fn integers_have_bits() {
-    let f = jit(|[n]| ((n << 2) | 1) ^ (n >> 1) & !n % 5);
-    let expected = [9, -6, 1000].map(|n: i32| ((n << 2) | 1) ^ (n >> 1) & !n % 5);
+    let f = jit(|[n]| ((n << 2) | 1) ^ ((n >> 1) & (!n % 5)));
+    let expected = [9, -6, 1000].map(|n: i32| ((n << 2) | 1) ^ ((n >> 1) & (!n % 5)));
     assert_eq!(f.run(&[integers(&[9, -6, 1000])]).unwrap(), [integers(&expected)]);
 }
 

@@ -70,7 +70,7 @@ fn both_ways(op: Scalar, inputs: &[&Array]) {
 /// Every elementwise row of the table that takes numbers of this type, on all pairs of special ones.
 fn every_row(ty: DType, of: impl Fn(usize) -> Array, special: usize) {
     let pairs = special * special;
-    let [x, y, z] = [pairs / special, 1, 5].map(|stride| of(stride));
+    let [x, y, z] = [pairs / special, 1, 5].map(of);
     let truth = numbers(DType::Bool, pairs, 3);
     for row in ops::rows() {
         let retrograd_compiler::ir::Lowering::Map(scalar) = row.lowering else { continue };

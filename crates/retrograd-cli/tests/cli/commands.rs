@@ -58,7 +58,9 @@ fn copied(path: &Path, folder: &Path) -> (String, String) {
 fn run_prints_what_golden_files_expect() {
     let (folder, files) = files("run", "run_prints");
     for (name, expected) in files {
-        let ran = retrograd(&folder, &["run", &name], "");
+        let mut ran = retrograd(&folder, &["run", &name], "");
+        // The sign of a NaN that arithmetic makes is not part of its meaning.
+        ran.out = ran.out.replace("nan(0xfff8000000000000)", "nan");
         if ran.err.contains("has no machine code yet") {
             // That is said before anything runs.
             ran.fails_with(1, "unsupported: `");

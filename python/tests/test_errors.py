@@ -24,7 +24,7 @@ FUNCTIONS = []
 def missing_function(x):
     for i in range(3):
         x = x + 1.0
-        x = np.cumsum(x)  # here: Unsupported, np.cumsum
+        x = np.unwrap(x)  # here: Unsupported, np.unwrap
     return np.sum(x)
 
 

@@ -7,28 +7,40 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{Linkage, Module, default_libcall_names};
 use retrograd_compiler::fuse::kernel::Kernel;
-use retrograd_compiler::ir::{Array, Data};
+use retrograd_compiler::ir::{Array, Data, Error, ErrorKind, Pos};
 
+use crate::backend::Backend;
+use crate::llvm::Llvm;
 use crate::lower;
 use crate::runtime::Import;
 
 /// What a compiled kernel looks like to a caller: `entry(arena, inputs, outputs, fault)`.
-type Entry = unsafe extern "C" fn(*mut u8, *const *const u8, *const *mut u8, *mut i64);
+pub(crate) type Entry = unsafe extern "C" fn(*mut u8, *const *const u8, *const *mut u8, *mut i64);
+
+/// A back end.
+pub(crate) trait Generator {
+    /// What it is, with its version.
+    fn name(&self) -> String;
+
+    /// Machine code of a kernel, and what keeps it in memory: the code is freed when that is dropped. The code holds no state of its own,
+    /// all that it writes is passed to it.
+    fn generate(&self, kernel: &Kernel, constants: &Constants) -> (Entry, Box<dyn Send + Sync>);
+}
+
+/// What stays where it is as long as the code.
+pub(crate) struct Constants {
+    /// Elements of literal arrays.
+    pub(crate) literals: Vec<*const u8>,
+}
 
 /// Machine code of one kernel, with the literals that it reads.
 pub struct Code {
     entry: Entry,
-    /// Taken only by `drop`.
-    module: Option<JITModule>,
+    backend: String,
+    _memory: Box<dyn Send + Sync>,
     /// The code holds the addresses of their elements.
     _literals: Vec<Array>,
 }
-
-// SAFETY: the module is touched only by `compile`, before the `Code` exists, and by `drop`, which has it alone; the literals are never
-// changed; the machine code holds no state of its own, all that it writes is passed to it.
-unsafe impl Send for Code {}
-// SAFETY: as for `Send`.
-unsafe impl Sync for Code {}
 
 impl Code {
     /// Runs the code once.
@@ -41,14 +53,10 @@ impl Code {
         // SAFETY: the code is alive as long as `self`; the caller promises the rest.
         unsafe { (self.entry)(arena, inputs, outputs, fault) }
     }
-}
 
-impl Drop for Code {
-    fn drop(&mut self) {
-        if let Some(module) = self.module.take() {
-            // SAFETY: `call` borrows `self`, so no code runs now, and `entry` goes with `self`.
-            unsafe { module.free_memory() }
-        }
+    /// Who made it, with its version.
+    pub fn backend(&self) -> &str {
+        &self.backend
     }
 }
 
@@ -58,30 +66,78 @@ impl std::fmt::Debug for Code {
     }
 }
 
-/// Compiles a kernel for the machine that runs this.
-pub fn compile(kernel: &Kernel) -> Code {
-    let mut builder = JITBuilder::with_isa(host(), default_libcall_names());
-    for import in Import::all() {
-        builder.symbol(import.name(), import.address());
-    }
-    let mut module = JITModule::new(builder);
-    let mut context = module.make_context();
-    let pointer = AbiParam::new(types::I64);
-    context.func.signature = Signature { params: vec![pointer; 4], returns: vec![], call_conv: module.isa().default_call_conv() };
-    let entry = module.declare_function("kernel", Linkage::Local, &context.func.signature).expect("the only function of its module");
-    context.func.name = UserFuncName::user(0, entry.as_u32());
+/// Compiles a kernel for the machine that runs this. The only error is that LLVM was asked for by name and is not there.
+pub fn compile(kernel: &Kernel, backend: &Backend) -> Result<Code, Error> {
+    let unavailable = |reason: String| {
+        let message = format!("the back end LLVM is not available: {reason}\nname a library, or use the back end cranelift");
+        Error::new(ErrorKind::Unsupported, Pos::unknown(), message)
+    };
+    Ok(match backend {
+        Backend::Cranelift => code(kernel, &Cranelift),
+        Backend::Llvm { path } => code(kernel, &Llvm::find(path.as_deref()).map_err(unavailable)?),
+        Backend::Auto => match Llvm::find(None) {
+            Ok(llvm) => code(kernel, &llvm),
+            // The name of the code says which it was.
+            Err(_) => code(kernel, &Cranelift),
+        },
+    })
+}
 
+/// Compiles a kernel by a back end.
+pub(crate) fn code(kernel: &Kernel, generator: &dyn Generator) -> Code {
     let literals = kernel.literals.clone();
-    let addresses: Vec<*const u8> = literals.iter().map(address).collect();
-    let mut frontend = FunctionBuilderContext::new();
-    let function = FunctionBuilder::new(&mut context.func, &mut frontend);
-    lower::lower(kernel, &addresses, &mut module, function);
-    module.define_function(entry, &mut context).unwrap_or_else(|error| panic!("lowered kernels are valid Cranelift IR: {error:?}"));
-    module.finalize_definitions().expect("memory for machine code");
-    let entry = module.get_finalized_function(entry);
-    // SAFETY: the function was declared with four pointers and no result, in the C convention of the host.
-    let entry = unsafe { std::mem::transmute::<*const u8, Entry>(entry) };
-    Code { entry, module: Some(module), _literals: literals }
+    let constants = Constants { literals: literals.iter().map(address).collect() };
+    let (entry, memory) = generator.generate(kernel, &constants);
+    Code { entry, backend: generator.name(), _memory: memory, _literals: literals }
+}
+
+/// The back end that is part of Retrograd.
+pub(crate) struct Cranelift;
+
+impl Generator for Cranelift {
+    fn name(&self) -> String {
+        format!("cranelift {}", cranelift_codegen::VERSION)
+    }
+
+    fn generate(&self, kernel: &Kernel, constants: &Constants) -> (Entry, Box<dyn Send + Sync>) {
+        let mut builder = JITBuilder::with_isa(host(), default_libcall_names());
+        for import in Import::all() {
+            builder.symbol(import.name(), import.address());
+        }
+        let mut module = JITModule::new(builder);
+        let mut context = module.make_context();
+        let pointer = AbiParam::new(types::I64);
+        context.func.signature = Signature { params: vec![pointer; 4], returns: vec![], call_conv: module.isa().default_call_conv() };
+        let entry = module.declare_function("kernel", Linkage::Local, &context.func.signature).expect("the only function of its module");
+        context.func.name = UserFuncName::user(0, entry.as_u32());
+
+        let mut frontend = FunctionBuilderContext::new();
+        let function = FunctionBuilder::new(&mut context.func, &mut frontend);
+        lower::lower(kernel, &constants.literals, &mut module, function);
+        module.define_function(entry, &mut context).unwrap_or_else(|error| panic!("lowered kernels are valid Cranelift IR: {error:?}"));
+        module.finalize_definitions().expect("memory for machine code");
+        let entry = module.get_finalized_function(entry);
+        // SAFETY: the function was declared with four pointers and no result, in the C convention of the host.
+        let entry = unsafe { std::mem::transmute::<*const u8, Entry>(entry) };
+        (entry, Box::new(Memory(Some(module))))
+    }
+}
+
+/// Code of Cranelift; taken only by `drop`.
+struct Memory(Option<JITModule>);
+
+// SAFETY: the module is touched only by `generate`, before the `Memory` exists, and by `drop`, which has it alone.
+unsafe impl Send for Memory {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for Memory {}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        if let Some(module) = self.0.take() {
+            // SAFETY: a `Code` owns this; running borrows the `Code`, so no code runs now, and its entry goes with it.
+            unsafe { module.free_memory() }
+        }
+    }
 }
 
 /// The machine that we run on, with all its vector instructions.

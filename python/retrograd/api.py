@@ -58,34 +58,36 @@ def auto():
     return Strategy("auto")
 
 
-def value_and_grad(fun, argnums=0, budget=None, strategy=None):
+def value_and_grad(fun, argnums=0, budget=None, strategy=None, backend="cranelift"):
     """A function that returns the value of `fun` and its gradient with respect to the arguments `argnums`.
 
     `fun` is a plain NumPy function that returns one float. It gets copies of its arguments: what it changes in place is not seen by
     the caller. `budget` bounds the bytes that a run takes ("16 MB", or an int); it never changes a bit of the result.
+    `backend` makes the machine code, with the same bits: "cranelift", which is part of Retrograd; "llvm", or "llvm:PATH" of a libLLVM,
+    whose code is faster and takes longer to make; or "auto", which is llvm where a libLLVM is found.
     """
-    return Transformed(fun, "value_and_gradient", argnums, budget, strategy)
+    return Transformed(fun, "value_and_gradient", argnums, budget, strategy, backend)
 
 
-def grad(fun, argnums=0, budget=None, strategy=None):
+def grad(fun, argnums=0, budget=None, strategy=None, backend="cranelift"):
     """A function that returns the gradient of `fun` with respect to the arguments `argnums`."""
-    return Transformed(fun, "gradient", argnums, budget, strategy)
+    return Transformed(fun, "gradient", argnums, budget, strategy, backend)
 
 
-def jit(fun, budget=None, strategy=None):
+def jit(fun, budget=None, strategy=None, backend="cranelift"):
     """`fun` as machine code."""
-    return Transformed(fun, "results", (), budget, strategy)
+    return Transformed(fun, "results", (), budget, strategy, backend)
 
 
 class Transformed:
     """A function of NumPy arrays; compiled once per types of its arguments."""
 
-    def __init__(self, fun, wanted, argnums, budget, strategy):
+    def __init__(self, fun, wanted, argnums, budget, strategy, backend):
         if not isinstance(fun, (types.FunctionType, types.MethodType)):
             hint = "; nesting rg.grad and rg.jit is not supported yet" if isinstance(fun, Transformed) else ""
             raise errors.ArgumentError(f"a Python function is needed, found {type(fun).__name__}{hint}")
         functools.update_wrapper(self, fun)
-        self.fun, self.wanted, self.argnums, self.budget = fun, wanted, argnums, budget
+        self.fun, self.wanted, self.argnums, self.budget, self.backend = fun, wanted, argnums, budget, backend
         self.strategy = strategy if isinstance(strategy, Strategy) else Strategy("auto" if strategy is None else str(strategy))
         self.cache = {}
 
@@ -207,8 +209,14 @@ class Compiled:
         program, self._structure, self._scalars = trace_function(transformed.fun, arguments, transformed.wanted)
         leaves = [k for _, first, count in self._wrt for k in range(first, first + count)]
         self.program, strategy = program, transformed.strategy
-        self._executable = _native.compile(program, transformed.wanted, leaves, (strategy.name, list(strategy.options.items())), transformed.budget)
+        options = (strategy.name, list(strategy.options.items())), transformed.budget, transformed.backend
+        self._executable = _native.compile(program, transformed.wanted, leaves, *options)
         self.plan = Plan(self._executable)
+
+    @property
+    def backend(self):
+        """Who made the machine code: a name, a version and, of a library, its path."""
+        return self._executable.backend
 
     def __call__(self, *args, **kwargs):
         arguments = self._transformed._bind(args, kwargs)

@@ -1,11 +1,11 @@
 //! What each command does: from arguments to the text that it prints.
 
 use retrograd::pipeline::{Compiled, Options, Wanted, compile};
-use retrograd::{Array, Budget, Error, Program, Row, Type, ops, strategy};
+use retrograd::{Array, Backend, Budget, Error, Program, Row, Type, ops, strategy};
 use retrograd_compiler::ir::Rule;
 use retrograd_compiler::{fuse, opt};
 
-use crate::arguments::{Command, File, Gradient, Inputs, Outputs, Stage};
+use crate::arguments::{Command, File, Gradient, Inputs, Machine, Outputs, Stage};
 use crate::check::check;
 use crate::inputs;
 use crate::source::{Source, argument};
@@ -15,6 +15,8 @@ use crate::source::{Source, argument};
 pub(crate) struct Report {
     /// For standard output.
     pub(crate) text: String,
+    /// For standard error.
+    pub(crate) note: String,
     /// Whether what was checked holds.
     pub(crate) verdict: Verdict,
 }
@@ -28,15 +30,15 @@ pub(crate) enum Verdict {
 
 impl Report {
     fn of(text: String) -> Report {
-        Report { text, verdict: Verdict::Passed }
+        Report { text, note: String::new(), verdict: Verdict::Passed }
     }
 }
 
 /// Carries out a command; the error is a message as the user reads it.
 pub(crate) fn execute(command: &Command) -> Result<Report, String> {
     match command {
-        Command::Run { file, inputs, outputs } => on(file, |source| run(source, inputs, outputs).map(Report::of)),
-        Command::Grad { file, gradient, inputs, outputs } => on(file, |source| grad(source, gradient, inputs, outputs).map(Report::of)),
+        Command::Run { file, machine, inputs, outputs } => on(file, |source| run(source, machine, inputs, outputs)),
+        Command::Grad { file, gradient, machine, inputs, outputs } => on(file, |source| grad(source, gradient, machine, inputs, outputs)),
         Command::Check { file, inputs } => on(file, |source| check(source, inputs)),
         Command::Print { file, stage, gradient } => on(file, |source| print(source, *stage, gradient).map(Report::of)),
         Command::Plan { file, gradient } => on(file, |source| print(source, Stage::Plan, gradient).map(Report::of)),
@@ -50,45 +52,58 @@ fn on(file: &File, command: impl FnOnce(&Source) -> Result<Report, Error>) -> Re
     command(&source).map_err(|error| source.explain(&error))
 }
 
-fn run(source: &Source, inputs: &Inputs, outputs: &Outputs) -> Result<String, Error> {
+fn run(source: &Source, machine: &Machine, inputs: &Inputs, outputs: &Outputs) -> Result<Report, Error> {
     let program = source.program()?;
     outputs.check(program.main().results.len())?;
     let inputs = inputs::read(inputs, &program, source)?;
-    let compiled = compile(&program, &results_options())?;
+    let compiled = compile(&program, &Options { backend: machine.backend.clone(), ..results_options() })?;
     let results = compiled.run(&inputs.iter().collect::<Vec<_>>())?;
     let named = results.into_iter().enumerate().map(|(k, array)| (format!("result_{k}"), array)).collect();
-    outputs.deliver(named, |_| String::new())
+    Ok(Report { note: machine.note(&compiled), ..Report::of(outputs.deliver(named, |_| String::new())?) })
+}
+
+impl Machine {
+    /// Which back end ran, where that was left open.
+    fn note(&self, compiled: &Compiled) -> String {
+        match self.backend {
+            Backend::Auto => format!("machine code by {}\n", compiled.backend()),
+            Backend::Cranelift | Backend::Llvm { .. } => String::new(),
+        }
+    }
 }
 
 /// Options for a Program that is run as it is.
 pub(crate) fn results_options() -> Options {
-    Options { wanted: Wanted::Results, argnums: vec![], strategy: strategy::all()[0].clone(), budget: None }
+    let (strategy, backend) = (strategy::all()[0].clone(), Backend::default());
+    Options { wanted: Wanted::Results, argnums: vec![], strategy, budget: None, backend }
 }
 
-fn grad(source: &Source, gradient: &Gradient, inputs: &Inputs, outputs: &Outputs) -> Result<String, Error> {
+fn grad(source: &Source, gradient: &Gradient, machine: &Machine, inputs: &Inputs, outputs: &Outputs) -> Result<Report, Error> {
     let program = source.program()?;
     let wrt = wrt(&program, gradient)?;
     outputs.check(1 + wrt.len())?;
     let inputs = inputs::read(inputs, &program, source)?;
-    let compiled = differentiated(&program, gradient)?;
+    let compiled = differentiated(&program, gradient, &machine.backend)?;
     let results = compiled.run(&inputs.iter().collect::<Vec<_>>())?;
     let names = ["value".into()].into_iter().chain(wrt.iter().map(|k| format!("gradient_{k}")));
     let named: Vec<(String, Array)> = names.zip(results).collect();
-    outputs.deliver(named, |name| format!("{name}: "))
+    Ok(Report { note: machine.note(&compiled), ..Report::of(outputs.deliver(named, |name| format!("{name}: "))?) })
 }
 
 fn print(source: &Source, stage: Stage, gradient: &Gradient) -> Result<String, Error> {
     match stage {
         Stage::Parsed => Ok(source.parsed()?.to_string()),
         Stage::Simplified => Ok(opt::simplify(&source.program()?).to_string()),
-        Stage::Gradient => Ok(differentiated(&source.program()?, gradient)?.program.to_string()),
-        Stage::Plan => Ok(differentiated(&source.program()?, gradient)?.plan.to_string()),
-        Stage::Kernel => Ok(format!("{:#?}\n", fuse::fuse(&differentiated(&source.program()?, gradient)?.plan).kernel)),
+        Stage::Gradient => Ok(differentiated(&source.program()?, gradient, &Backend::default())?.program.to_string()),
+        Stage::Plan => Ok(differentiated(&source.program()?, gradient, &Backend::default())?.plan.to_string()),
+        Stage::Kernel => {
+            Ok(format!("{:#?}\n", fuse::fuse(&differentiated(&source.program()?, gradient, &Backend::default())?.plan).kernel))
+        }
     }
 }
 
 /// The value and the gradient of a Program, compiled.
-fn differentiated(program: &Program, gradient: &Gradient) -> Result<Compiled, Error> {
+fn differentiated(program: &Program, gradient: &Gradient, backend: &Backend) -> Result<Compiled, Error> {
     let results = program.main().results.len();
     if results != 1 {
         return Err(argument(format!("a gradient needs a program with one result, a scalar; this one has {results}")));
@@ -98,6 +113,7 @@ fn differentiated(program: &Program, gradient: &Gradient) -> Result<Compiled, Er
         argnums: wrt(program, gradient)?,
         strategy: gradient.strategy.clone(),
         budget: gradient.budget.map(Budget::bytes),
+        backend: backend.clone(),
     };
     compile(program, &options)
 }

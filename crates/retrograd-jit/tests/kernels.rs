@@ -266,6 +266,20 @@ fn a_call_from_memory_to_memory_agrees() {
 }
 
 #[test]
+fn functions_agree_on_every_magnitude() {
+    let scatter = |k: u64| k.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mut x: Vec<f64> = SPECIAL.iter().flat_map(|&x| [x, -x, x.next_up(), x.next_down()]).collect();
+    x.extend((0..3000).map(|k| f64::from_bits(scatter(k))));
+    for size in [1.0, 25.0, 800.0, 1e9, 1e300] {
+        x.extend((0..600).map(|k| size * (scatter(k) as i64 as f64) / (1_u64 << 63) as f64));
+    }
+    let x = Array::f64([x.len()], x);
+    for op in UNARY {
+        both_ways(op, &[&x]);
+    }
+}
+
+#[test]
 fn what_a_call_computes_can_be_stored_and_summed() {
     for count in counts() {
         let mut make = Make::new(0);

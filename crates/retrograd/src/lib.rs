@@ -39,7 +39,7 @@ pub use derivatives::{
     hvp, jacfwd, jacobian, jacrev, jvp, jvp_many, value_and_grad, value_and_grad_with_aux, vjp, vjp_many,
 };
 pub use index::{Axis, Place};
-pub use pipeline::{Compiled, Direction, Plan, Seeds, Stats, Strategy, strategy};
+pub use pipeline::{Backend, Compiled, Direction, Plan, Seeds, Stats, Strategy, strategy};
 pub use retrograd_compiler::ir::{Array, Attr, Attrs, DType, Data, Error, ErrorKind, Pos, Program, Row, Type};
 pub use retrograd_compiler::{eval, ops};
 pub use transform::{Mode, Results, Seeded, Transformed, Typed, Unseeded, compile, f64, i64, jit, jit_many};

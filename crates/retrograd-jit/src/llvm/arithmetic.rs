@@ -2,8 +2,9 @@
 //!
 //! No flag lets LLVM change arithmetic: what is written is what is computed, and a fused multiply-add is one only where the loop IR says.
 
-use retrograd_compiler::ir::{DType, Scalar};
+use retrograd_compiler::ir::{DType, LaneFunction, Scalar};
 
+use super::recorded::{Inline, inline};
 use super::text::{Form, Text, Value, literal};
 use crate::runtime::Import;
 
@@ -42,12 +43,9 @@ impl Text {
                 self.intrinsic("llvm.copysign", form, &[&args[0], &sign])
             }
             Scalar::Call(function) => {
-                assert_eq!(form.lanes, 1, "vector loops call functions by blocks");
                 let args: Vec<Value> = args.iter().map(|arg| self.convert(form, DType::F64, arg)).collect();
-                let operands: Vec<String> = args.iter().map(|arg| format!("double {arg}")).collect();
-                let callee = Value::address(Import::One(function).address());
-                let result = self.make(format_args!("call double {callee}({})", operands.join(", ")));
-                self.convert(Form::one(DType::F64), form.dtype, &result)
+                let result = self.function(function, form.lanes, &args);
+                self.convert(form.of(DType::F64), form.dtype, &result)
             }
             Scalar::IsNan => self.make(format_args!("fcmp uno {form} {}, {}", args[0], args[0])),
             Scalar::IsFinite => {
@@ -71,6 +69,58 @@ impl Text {
             Scalar::Select => self.select(form, &args[0], &args[1], &args[2]),
             Scalar::Convert(to) => self.convert(form, to, &args[0]),
         }
+    }
+
+    /// A function of f64: in line where its sequence is known, which for many lanes it must be.
+    fn function(&mut self, function: LaneFunction, lanes: u32, args: &[Value]) -> Value {
+        match inline(function) {
+            Some(Inline::Whole(sequence)) => self.record(lanes, &args[0], |x| sequence(x).number()),
+            Some(Inline::Unless { within, rare }) => {
+                let rare = self.record(lanes, &args[0], |x| rare(x).0.number());
+                let usual = self.record(lanes, &args[0], |x| within(x).number());
+                self.unless(function, lanes, &args[0], &rare, &usual)
+            }
+            None => {
+                assert_eq!(lanes, 1, "vector loops call by blocks what is not in line");
+                self.call_one(function, args)
+            }
+        }
+    }
+
+    /// What is usual, unless any lane is rare: then all lanes are computed by a call.
+    fn unless(&mut self, function: LaneFunction, lanes: u32, x: &Value, rare: &Value, usual: &Value) -> Value {
+        let form = Form::new(DType::F64, lanes);
+        let room = self.room(&form.to_string());
+        self.act(format_args!("store {form} {usual}, ptr {room}"));
+        let any = match lanes {
+            1 => rare.clone(),
+            _ => {
+                let mask = self.make(format_args!("bitcast {} {rare} to i{lanes}", form.of(DType::Bool)));
+                self.make(format_args!("icmp ne i{lanes} {mask}, 0"))
+            }
+        };
+        let (calling, after) = (self.label(), self.label());
+        self.branch(&any, calling, after);
+        self.at(calling);
+        let result = if lanes == 1 { self.call_one(function, std::slice::from_ref(x)) } else { self.call_block(function, form, x) };
+        self.act(format_args!("store {form} {result}, ptr {room}"));
+        self.jump(after);
+        self.at(after);
+        self.make(format_args!("load {form}, ptr {room}"))
+    }
+
+    fn call_one(&mut self, function: LaneFunction, args: &[Value]) -> Value {
+        let operands: Vec<String> = args.iter().map(|arg| format!("double {arg}")).collect();
+        let callee = Value::address(Import::One(function).address());
+        self.make(format_args!("call double {callee}({})", operands.join(", ")))
+    }
+
+    /// A function of one argument, through memory.
+    fn call_block(&mut self, function: LaneFunction, form: Form, x: &Value) -> Value {
+        let (room, callee) = (self.room(&form.to_string()), Value::address(Import::Block(function).address()));
+        self.act(format_args!("store {form} {x}, ptr {room}"));
+        self.act(format_args!("call void {callee}(ptr {room}, ptr {room}, i64 {})", form.lanes));
+        self.make(format_args!("load {form}, ptr {room}"))
     }
 
     /// An instruction by its names for floats and integers.

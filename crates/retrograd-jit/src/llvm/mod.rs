@@ -5,6 +5,7 @@ mod arithmetic;
 mod library;
 mod lower;
 mod machine;
+mod recorded;
 mod text;
 mod vector;
 

@@ -12,6 +12,7 @@ use retrograd_compiler::ops::{SUM_CHUNK, SUM_LANES};
 
 use super::access::Access;
 use super::lower::Lower;
+use super::recorded::inline;
 use super::text::{Form, Value, literal};
 use crate::runtime::Import;
 
@@ -182,7 +183,7 @@ impl<'k> VecLoop<'k> {
         let step = match form_of(stmt) {
             Shape::Literal { .. } => panic!("literals are hoisted"),
             Shape::Let { dst, op: None, args } => Step::Move { dst, src: args[0] },
-            Shape::Let { dst, op: Some(Scalar::Call(function)), args } => {
+            Shape::Let { dst, op: Some(Scalar::Call(function)), args } if inline(function).is_none() => {
                 Step::Call { dst, function, ty: lower.dtype(args[args.len() - 1]), args }
             }
             Shape::Let { dst, op: Some(op), args } => Step::Compute { dst, op, ty: lower.dtype(args[args.len() - 1]), args },

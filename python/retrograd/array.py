@@ -54,6 +54,9 @@ class Array:
             raise errors.Unsupported("a traced array was kept after its function had been traced", errors.here())
         root = self.root()
         self._check_readable(root)
+        if root._frame.mark is not trace.mark:
+            known = self.payload()
+            return trace.take(self) if known is None else trace.constant(known)
         cache = self._cache
         if cache is not None and cache[0] == root._version and cache[1].open:
             return cache[2]
@@ -123,6 +126,8 @@ class Array:
 
     def check_writable(self):
         root = self.root()
+        if root._frame.mark is not current().mark:
+            raise errors.Unsupported("in-place change of an array of the function around this one; copy it first with .copy()", errors.here())
         if root._outer is not None:
             raise errors.Unsupported(
                 f"in-place change of {root._outer}, which is not local to the function; copy it first: np.array({root._outer})", errors.here()
@@ -141,6 +146,10 @@ class Array:
     @property
     def T(self):
         return np.transpose(self)
+
+    @property
+    def real(self):
+        return self
 
     def __len__(self):
         if not self.shape:
@@ -259,7 +268,7 @@ def _methods():
     Array.__hash__ = object.__hash__
     for name, ufunc in {"neg": np.negative, "pos": np.positive, "abs": np.absolute, "invert": np.invert}.items():
         setattr(Array, f"__{name}__", lambda a, ufunc=ufunc: ufunc(a))
-    for name in ("sum", "mean", "ravel", "squeeze", "swapaxes"):
+    for name in ("sum", "mean", "ravel", "squeeze", "swapaxes", "trace"):
         function = getattr(np, name)
         setattr(Array, name, lambda a, *args, function=function, **kwargs: function(a, *args, **kwargs))
     Array.flatten = lambda a: np.ravel(a).copy()

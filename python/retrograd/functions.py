@@ -15,6 +15,10 @@ _ORDER = {"bool": 0, "i64": 1, "f64": 2}
 def ufunc(function, method, inputs, kwargs):
     """`np.add(x, y)` and the like."""
     name = f"np.{function.__name__}"
+    if method == "at":
+        from . import numeric
+
+        return numeric.write_at(function, *inputs)
     if method != "__call__":
         raise errors.Unsupported(f"{name}.{method} is not supported", errors.here())
     if any(item is not None for item in kwargs.get("out") or ()):
@@ -27,7 +31,7 @@ def ufunc(function, method, inputs, kwargs):
         return _local_result(function(*known, **kwargs), inputs)
     if kwargs:
         raise errors.Unsupported(f"{name} with {next(iter(kwargs))}= is not supported", errors.here())
-    rule = UFUNCS.get(function)
+    rule = UFUNCS.get(function) or SPECIAL.get(function.__name__)
     if rule is None:
         raise errors.Unsupported(f"{name} is not supported", errors.here())
     return rule(*inputs)
@@ -35,7 +39,9 @@ def ufunc(function, method, inputs, kwargs):
 
 def function(called, args, kwargs):
     """`np.sum(x)` and the like."""
-    rule = FUNCTIONS.get(called)
+    from . import linalg
+
+    rule = FUNCTIONS.get(called) or linalg.FUNCTIONS.get(called)
     if rule is None:
         known_args, known = _known(args)
         known_kwargs, also = _known(kwargs)
@@ -199,19 +205,31 @@ def _divide(a, b):
 
 
 def _floor_divide(a, b):
-    """Python's `//` of integers, composed from division towards zero."""
+    """Python's `//`, composed from division towards zero; of floats as NumPy does it, from the remainder."""
     if _common(a, b) == "f64":
-        raise errors.Unsupported("np.floor_divide of floats is not supported", errors.here())
+        rest = np.fmod(a, b)
+        adjust = np.logical_and(rest != 0, np.logical_xor(rest < 0, np.less(b, 0)))
+        quotient = np.true_divide(np.subtract(a, rest), b) - adjust
+        whole = np.floor(quotient)
+        return np.where(np.equal(b, 0), np.true_divide(a, b), np.where(quotient - whole > 0.5, whole + 1.0, whole))
     quotient = _apply("div", [a, b], "i64")
-    rest = a - quotient * b
+    rest = np.subtract(a, quotient * b)
     adjust = np.logical_and(rest != 0, np.logical_xor(rest < 0, np.less(b, 0)))
     return quotient - adjust
 
 
 def _remainder(a, b):
     if _common(a, b) == "f64":
-        raise errors.Unsupported("np.remainder of floats is not supported", errors.here())
-    return a - _floor_divide(a, b) * b
+        rest = np.fmod(a, b)
+        return rest + np.where(np.logical_and(rest != 0, np.logical_xor(rest < 0, np.less(b, 0))), b, 0.0)
+    return np.subtract(a, np.multiply(_floor_divide(a, b), b))
+
+
+def _fmod(a, b):
+    """The remainder of division towards zero."""
+    if _common(a, b) == "f64":
+        return _apply("rem", [a, b], "f64")
+    return np.subtract(a, np.multiply(_apply("div", [a, b], "i64"), b))
 
 
 def _xor(a, b):
@@ -224,10 +242,12 @@ def _square(x):
 
 
 def _power(x, exponent):
-    """Constant exponents k, k + 1/2, and their negatives, by multiplication and square root."""
+    """Constant exponents k, k + 1/2, and their negatives, by multiplication and square root; others by the function of two arguments."""
     known = payload_of(exponent)
     if known is None or np.ndim(known) != 0 or not float(2 * known).is_integer() or abs(known) > 64:
-        raise errors.Unsupported("np.power is supported for constant exponents that are small integers or halves; else use np.exp and np.log", errors.here())
+        if _common(x, exponent) != "f64":
+            raise errors.Unsupported("np.power of integers by an exponent that is traced or large; use floats", errors.here())
+        return _apply("pow", [x, exponent], "f64")
     if _common(x, exponent) == "i64" and known < 0:
         raise errors.DTypeError("integers to negative integer powers are not allowed", errors.here())
     base = x * 1.0 if _common(x, exponent) == "f64" and _dtype_of(x) != "f64" else x
@@ -250,7 +270,74 @@ def _ones(x):
     return traced(views.broadcast(trace, one, x.shape))
 
 
+def _number(row):
+    """A row over integers and floats; bools are integers."""
+
+    def rule(*values):
+        dtype = _common(*values)
+        return _apply(row, values, "i64" if dtype == "bool" else dtype)
+
+    return rule
+
+
+def _whole(row):
+    """Rounding: integers stay as they are."""
+    return lambda x: _apply(row, [x], "f64") if _dtype_of(x) == "f64" else traced(x.handle(), ordered=_row_major(x))
+
+
+def _two_floats(row):
+    return lambda a, b: _apply(row, [a, b], "f64")
+
+
+def _either(larger):
+    """`np.fmax` and `np.fmin`: a NaN gives way to a number."""
+    return lambda a, b: np.where(np.isnan(a), b, np.where(np.isnan(b), a, larger(a, b)))
+
+
+def _logaddexp(a, b):
+    """log(exp a + exp b) from the larger one, without overflow."""
+    high, low = np.maximum(a, b), np.minimum(a, b)
+    return high + np.log1p(np.exp(low - high))
+
+
+# Rows of one float, under NumPy's names.
+FLOATS = {
+    np.sin: "sin", np.cos: "cos", np.tan: "tan", np.arcsin: "asin", np.arccos: "acos", np.arctan: "atan",
+    np.sinh: "sinh", np.cosh: "cosh", np.tanh: "tanh", np.arcsinh: "asinh", np.arccosh: "acosh", np.arctanh: "atanh",
+    np.exp: "exp", np.exp2: "exp2", np.expm1: "expm1", np.log: "log", np.log2: "log2", np.log10: "log10", np.log1p: "log1p",
+    np.sqrt: "sqrt", np.cbrt: "cbrt", np.rint: "round", np.isnan: "is_nan", np.isfinite: "is_finite", np.fabs: "abs",
+}
+
+# The same for functions of SciPy, which are ufuncs too, by name.
+SPECIAL = {"erf": _float("erf"), "erfc": _float("erfc"), "expit": _float("logistic"), "logit": lambda x: np.log(x) - np.log1p(-x)}
+
+
 UFUNCS = {
+    **{function: _float(row) for function, row in FLOATS.items()},
+    np.absolute: _number("abs"),
+    np.sign: _number("sign"),
+    np.maximum: _number("max"),
+    np.minimum: _number("min"),
+    np.fmax: _either(np.maximum),
+    np.fmin: _either(np.minimum),
+    np.floor: _whole("floor"),
+    np.ceil: _whole("ceil"),
+    np.trunc: _whole("trunc"),
+    np.hypot: _two_floats("hypot"),
+    np.arctan2: _two_floats("atan2"),
+    np.copysign: _two_floats("copysign"),
+    np.fmod: _fmod,
+    np.divmod: lambda a, b: (_floor_divide(a, b), _remainder(a, b)),
+    np.logaddexp: _logaddexp,
+    np.logaddexp2: lambda a, b: np.maximum(a, b) + np.log2(1.0 + np.exp2(np.minimum(a, b) - np.maximum(a, b))),
+    np.reciprocal: lambda x: _divide(1.0, x),
+    np.isinf: lambda x: np.logical_not(np.logical_or(np.isnan(x), np.isfinite(x))),
+    np.signbit: lambda x: np.copysign(1.0, x) < 0,
+    np.heaviside: lambda x, middle: np.where(x < 0, 0.0, np.where(np.equal(x, 0), middle, np.where(np.isnan(x), x, 1.0))),
+    np.deg2rad: lambda x: x * (np.pi / 180.0),
+    np.radians: lambda x: x * (np.pi / 180.0),
+    np.rad2deg: lambda x: x * (180.0 / np.pi),
+    np.degrees: lambda x: x * (180.0 / np.pi),
     np.add: _arithmetic("add", "or"),
     np.subtract: _arithmetic("sub", None),
     np.multiply: _arithmetic("mul", "and"),
@@ -259,12 +346,6 @@ UFUNCS = {
     np.remainder: _remainder,
     np.negative: _negative,
     np.positive: _positive,
-    np.sin: _float("sin"),
-    np.cos: _float("cos"),
-    np.exp: _float("exp"),
-    np.log: _float("log"),
-    np.tanh: _float("tanh"),
-    np.sqrt: _float("sqrt"),
     np.square: _square,
     np.power: _power,
     np.float_power: lambda x, exponent: _power(x * 1.0, exponent),

@@ -14,6 +14,12 @@ def load(array, index):
         if any(item is not Ellipsis for item in index):
             raise errors.BoundsError("invalid index to a scalar", errors.here())
         return array
+    chosen = _chosen(array, index)
+    if chosen is not None:
+        rest, axis, indices = chosen
+        from . import numeric
+
+        return numeric.take(load(array, rest), indices, axis)
     window = parse(array, index)
     payload = array.payload()
     element = not window.shape and not _has_ellipsis(index)
@@ -31,8 +37,19 @@ def store(array, index, value):
     if array._scalar:
         raise errors.ArgumentError("a scalar does not support item assignment", errors.here())
     array.check_writable()
-    window = parse(array, index)
     _check_cast(array, value)
+    if _is_mask(index, array):
+        array.set(views.convert(current(), np.where(index, value, array).handle(), DTYPES[array.dtype]))
+        return
+    chosen = _chosen(array, index)
+    if chosen is not None:
+        rest, axis, indices = chosen
+        from . import numeric
+
+        part = load(array, rest)
+        part.set(numeric.scatter("scatter_set", part, indices, axis, value))
+        return
+    window = parse(array, index)
     root, trace = array.root(), current()
     known = value if not isinstance(value, Array) else value.payload()
     if known is not None and array.payload() is not None and window.is_static() and root._frame is trace.frame:
@@ -75,6 +92,33 @@ def _check_cast(array, value):
         )
     if array.dtype.kind == "b" and dtype.kind != "b":
         raise errors.DTypeError(f"assigning {dtype} into a bool array ({describe(array)})", errors.here())
+
+
+def _is_array(item):
+    """Whether an item of an index is an array of integers: it picks and places elements one by one."""
+    if isinstance(item, (list, np.ndarray)):
+        return np.ndim(item) > 0 and np.asarray(item).dtype.kind in "iu"
+    return isinstance(item, Array) and item.shape != () and item.dtype.kind == "i"
+
+
+def _is_mask(index, array):
+    """Whether an index is one bool per element of an array; what is then assigned is a number."""
+    return isinstance(index, (np.ndarray, Array)) and index.dtype.kind == "b" and index.shape == array.shape and index.shape != ()
+
+
+def _chosen(array, index):
+    """(the index without its array of integers, the axis that the array indexes, the array), or None where it has none."""
+    items = index if isinstance(index, tuple) else (index,)
+    arrays = [k for k, item in enumerate(items) if _is_array(item)]
+    if not arrays:
+        return None
+    plain = all(isinstance(item, slice) or item is Ellipsis for k, item in enumerate(items) if k not in arrays)
+    if len(arrays) > 1 or not plain:
+        raise errors.Unsupported("indexing by an array of integers beside other integers, arrays or None is not supported", errors.here())
+    k = arrays[0]
+    rest = tuple(slice(None) if j == k else item for j, item in enumerate(items))
+    after = any(item is Ellipsis for item in items[:k])
+    return rest, (array.ndim - (len(items) - k) if after else k), items[k]
 
 
 def _has_ellipsis(index):

@@ -18,6 +18,7 @@ class Frame:
     def __init__(self, kind, pos, scope=()):
         self.kind = kind
         self.pos = pos
+        self.mark = None  # of the trace that it belongs to
         self.open = True
         self.mutated = {}
         self.containers = {}
@@ -26,14 +27,22 @@ class Frame:
 
 
 class Trace:
-    """The tracer of the compiler with the stack of open frames. Handles are the tracer's values."""
+    """The tracer of the compiler with the stack of open frames. Handles are the tracer's values.
+
+    A function that is differentiated while another is traced has a trace of its own; `around` is the one around it. What it reads of
+    the arrays around it becomes an input of its Program, one per array: `taken`.
+    """
 
     def __init__(self, tracer, function_name):
         self.tracer = tracer
         self.name = function_name
-        self.frames = [Frame("function", None)]
+        self.around = current()
+        self.mark = object()
+        self.frames = []
         self.outer = {}
         self.unbound = {}
+        self.taken = {}
+        self.push(Frame("function", None))
 
     @property
     def frame(self):
@@ -41,9 +50,26 @@ class Trace:
 
     def in_body(self):
         """Whether a body of control flow is being built: Python side effects there would happen once, not once per step."""
-        return len(self.frames) > 1
+        return bool(self.bodies())
+
+    def bodies(self):
+        """The open bodies of control flow, those of the traces around this one first."""
+        return [*(self.around.bodies() if self.around else ()), *self.frames[1:]]
+
+    def take(self, array):
+        """The input that an array of a trace around this one is here."""
+        known = self.taken.get(id(array))
+        if known is None:
+            trace = self.around
+            while trace is not None and trace.mark is not array.root()._frame.mark:
+                trace = trace.around
+            if trace is None:
+                raise errors.Unsupported("a traced array was kept after its function had been traced", errors.here())
+            known = self.taken[id(array)] = (array, self.tracer.input(DTYPES[array.dtype], list(array.shape)))
+        return known[1]
 
     def push(self, frame):
+        frame.mark = self.mark
         self.frames.append(frame)
 
     def pop(self, frame):

@@ -44,6 +44,8 @@ pub(crate) enum Command {
         inputs: Inputs,
         #[command(flatten)]
         outputs: Outputs,
+        #[command(flatten)]
+        debug: Debug,
     },
     /// Print the value and the gradient of a program whose one result is a scalar
     Grad {
@@ -57,6 +59,8 @@ pub(crate) enum Command {
         inputs: Inputs,
         #[command(flatten)]
         outputs: Outputs,
+        #[command(flatten)]
+        debug: Debug,
     },
     /// Check derivatives against finite differences and each other, and machine code against the interpreter
     ///
@@ -106,6 +110,13 @@ pub(crate) struct Inputs {
     /// Draw all inputs: floats from 0.1 to 1, integers from 0 to 3
     #[arg(long, value_name = "SEED", conflicts_with = "given")]
     pub(crate) random: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Debug {
+    /// Interpret the program, and stop at the first operation that makes a NaN or an infinity, forward or backward
+    #[arg(long)]
+    pub(crate) debug_nan: bool,
 }
 
 #[derive(Debug, Args)]

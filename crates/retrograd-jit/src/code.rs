@@ -6,16 +6,20 @@ use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{Linkage, Module, default_libcall_names};
-use retrograd_compiler::fuse::kernel::Kernel;
+use retrograd_compiler::fuse::kernel::{Kernel, RoutineCall};
 use retrograd_compiler::ir::{Array, Data, Error, ErrorKind, Pos};
 
 use crate::backend::Backend;
 use crate::llvm::Llvm;
-use crate::lower;
+use crate::lower::{self, Constants};
 use crate::runtime::Import;
+use crate::watch::Watch;
 
-/// What a compiled kernel looks like to a caller: `entry(arena, inputs, outputs, fault)`.
-pub(crate) type Entry = unsafe extern "C" fn(*mut u8, *const *const u8, *const *mut u8, *mut i64);
+/// What a compiled kernel looks like to a caller: `entry(arena, inputs, outputs, fault, flag, watch)`.
+pub(crate) type Entry = unsafe extern "C" fn(*mut u8, *const *const u8, *const *mut u8, *mut i64, *const u8, *const Watch<'_>);
+
+/// The fault of a run that was stopped.
+pub(crate) const STOPPED: i64 = -1;
 
 /// A back end.
 pub(crate) trait Generator {
@@ -27,12 +31,6 @@ pub(crate) trait Generator {
     fn generate(&self, kernel: &Kernel, constants: &Constants) -> (Entry, Box<dyn Send + Sync>);
 }
 
-/// What stays where it is as long as the code.
-pub(crate) struct Constants {
-    /// Elements of literal arrays.
-    pub(crate) literals: Vec<*const u8>,
-}
-
 /// Machine code of one kernel, with the literals that it reads.
 pub struct Code {
     entry: Entry,
@@ -40,6 +38,8 @@ pub struct Code {
     _memory: Box<dyn Send + Sync>,
     /// The code holds the addresses of their elements.
     _literals: Vec<Array>,
+    /// The code holds their addresses.
+    _calls: Vec<RoutineCall>,
 }
 
 impl Code {
@@ -49,9 +49,9 @@ impl Code {
     /// `arena` has `arena_bytes` of the kernel, 64-byte aligned, and no other run uses them meanwhile; `inputs` and `outputs` point to as
     /// many pointers as the kernel names, each valid for all that the kernel reads or writes there; outputs overlap nothing; `fault`
     /// points to a word.
-    pub unsafe fn call(&self, arena: *mut u8, inputs: *const *const u8, outputs: *const *mut u8, fault: *mut i64) {
+    pub unsafe fn call(&self, arena: *mut u8, inputs: *const *const u8, outputs: *const *mut u8, fault: *mut i64, watch: &Watch<'_>) {
         // SAFETY: the code is alive as long as `self`; the caller promises the rest.
-        unsafe { (self.entry)(arena, inputs, outputs, fault) }
+        unsafe { (self.entry)(arena, inputs, outputs, fault, watch.flag(), watch) }
     }
 
     /// Who made it, with its version.
@@ -85,10 +85,10 @@ pub fn compile(kernel: &Kernel, backend: &Backend) -> Result<Code, Error> {
 
 /// Compiles a kernel by a back end.
 pub(crate) fn code(kernel: &Kernel, generator: &dyn Generator) -> Code {
-    let literals = kernel.literals.clone();
-    let constants = Constants { literals: literals.iter().map(address).collect() };
+    let (literals, calls) = (kernel.literals.clone(), kernel.calls.clone());
+    let constants = Constants { literals: literals.iter().map(address).collect(), calls: calls.iter().map(std::ptr::from_ref).collect() };
     let (entry, memory) = generator.generate(kernel, &constants);
-    Code { entry, backend: generator.name(), _memory: memory, _literals: literals }
+    Code { entry, backend: generator.name(), _memory: memory, _literals: literals, _calls: calls }
 }
 
 /// The back end that is part of Retrograd.
@@ -107,17 +107,17 @@ impl Generator for Cranelift {
         let mut module = JITModule::new(builder);
         let mut context = module.make_context();
         let pointer = AbiParam::new(types::I64);
-        context.func.signature = Signature { params: vec![pointer; 4], returns: vec![], call_conv: module.isa().default_call_conv() };
+        context.func.signature = Signature { params: vec![pointer; 6], returns: vec![], call_conv: module.isa().default_call_conv() };
         let entry = module.declare_function("kernel", Linkage::Local, &context.func.signature).expect("the only function of its module");
         context.func.name = UserFuncName::user(0, entry.as_u32());
 
         let mut frontend = FunctionBuilderContext::new();
         let function = FunctionBuilder::new(&mut context.func, &mut frontend);
-        lower::lower(kernel, &constants.literals, &mut module, function);
+        lower::lower(kernel, constants, &mut module, function);
         module.define_function(entry, &mut context).unwrap_or_else(|error| panic!("lowered kernels are valid Cranelift IR: {error:?}"));
         module.finalize_definitions().expect("memory for machine code");
         let entry = module.get_finalized_function(entry);
-        // SAFETY: the function was declared with four pointers and no result, in the C convention of the host.
+        // SAFETY: the function was declared with six pointers and no result, in the C convention of the host.
         let entry = unsafe { std::mem::transmute::<*const u8, Entry>(entry) };
         (entry, Box::new(Memory(Some(module))))
     }

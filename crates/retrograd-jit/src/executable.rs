@@ -8,7 +8,8 @@ use retrograd_compiler::ir::{Array, Error, ErrorKind, Pos, Type};
 
 use crate::arena::{Arena, Pool};
 use crate::backend::Backend;
-use crate::code::{Code, Cranelift, address, address_mut, code, compile};
+use crate::code::{Code, Cranelift, STOPPED, address, address_mut, code, compile};
+use crate::watch::Watch;
 
 /// What a run took.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -109,25 +110,30 @@ impl Executable {
 
     /// Runs once.
     pub fn run(&self, inputs: &[&Array]) -> Result<(Vec<Array>, Stats), Error> {
-        let mut arena = self.arenas.take(self.arena_bytes);
-        let result = self.run_in(inputs, arena.start());
+        self.run_with(inputs, &Watch::never())
+    }
+
+    /// Runs once, unless it is stopped: then the error is `Interrupted`.
+    pub fn run_with(&self, inputs: &[&Array], watch: &Watch<'_>) -> Result<(Vec<Array>, Stats), Error> {
+        let mut arena = self.arenas.take(self.arena_bytes)?;
+        let result = self.run_in(inputs, arena.start(), watch);
         let bytes_peak = arena.bytes() as u64;
         self.arenas.give_back(arena);
         let (outputs, seconds) = result?;
         Ok((outputs, Stats { bytes_peak, seconds }))
     }
 
-    /// Runs once over memory of the caller.
+    /// Runs once over memory of the caller, unless it is stopped: then the outputs hold anything.
     ///
     /// # Safety
     /// There are as many pointers as [`Executable::inputs`] and [`Executable::outputs`] name, each aligned for its element type and valid
     /// for its bytes; the bytes of bools are 0 or 1; outputs overlap neither each other nor inputs.
-    pub unsafe fn run_raw(&self, inputs: &[*const u8], outputs: &[*mut u8]) -> Result<Stats, Error> {
+    pub unsafe fn run_raw(&self, inputs: &[*const u8], outputs: &[*mut u8], watch: &Watch<'_>) -> Result<Stats, Error> {
         check_number("inputs", self.inputs.len(), inputs.len())?;
         check_number("outputs", self.outputs.len(), outputs.len())?;
-        let mut arena = self.arenas.take(self.arena_bytes);
+        let mut arena = self.arenas.take(self.arena_bytes)?;
         // SAFETY: the arena has the bytes that the kernel asks for and is ours; the caller promises the rest.
-        let result = unsafe { self.enter(arena.start(), inputs, outputs) };
+        let result = unsafe { self.enter(arena.start(), inputs, outputs, watch) };
         let bytes_peak = arena.bytes() as u64;
         self.arenas.give_back(arena);
         Ok(Stats { bytes_peak, seconds: result? })
@@ -135,13 +141,13 @@ impl Executable {
 
     /// Runs once in a fresh arena between guards and says which part of it was used; for tests of plans.
     pub fn run_checked(&self, inputs: &[&Array]) -> Result<Checked, Error> {
-        let mut arena = Arena::new(self.arena_bytes + 2 * GUARD_BYTES);
+        let mut arena = Arena::new(self.arena_bytes + 2 * GUARD_BYTES)?;
         for (offset, byte) in arena.as_mut_slice().iter_mut().enumerate() {
             *byte = pattern(offset);
         }
         // SAFETY: the arena is longer than the guard, so the offset stays inside it.
         let start = unsafe { arena.start().add(GUARD_BYTES) };
-        let (outputs, _) = self.run_in(inputs, start)?;
+        let (outputs, _) = self.run_in(inputs, start, &Watch::never())?;
         let changed = |(offset, byte): (usize, &u8)| (*byte != pattern(offset)).then_some(offset);
         let bytes = arena.as_mut_slice();
         let inside = GUARD_BYTES..GUARD_BYTES + self.arena_bytes;
@@ -151,7 +157,7 @@ impl Executable {
     }
 
     /// Runs with the arena at `start`, which has `arena_bytes` for this run alone.
-    fn run_in(&self, inputs: &[&Array], start: *mut u8) -> Result<(Vec<Array>, f64), Error> {
+    fn run_in(&self, inputs: &[&Array], start: *mut u8, watch: &Watch<'_>) -> Result<(Vec<Array>, f64), Error> {
         check_number("inputs", self.inputs.len(), inputs.len())?;
         for (k, (array, expected)) in inputs.iter().zip(&self.inputs).enumerate() {
             if array.ty() != *expected {
@@ -162,7 +168,7 @@ impl Executable {
         let sources: Vec<*const u8> = inputs.iter().map(|array| address(array)).collect();
         let targets: Vec<*mut u8> = outputs.iter_mut().map(address_mut).collect();
         // SAFETY: callers pass an arena of their own of the size of the kernel's; arrays have the types checked above, or were made so.
-        let seconds = unsafe { self.enter(start, &sources, &targets) }?;
+        let seconds = unsafe { self.enter(start, &sources, &targets, watch) }?;
         Ok((outputs, seconds))
     }
 
@@ -170,14 +176,17 @@ impl Executable {
     ///
     /// # Safety
     /// As for [`Code::call`].
-    unsafe fn enter(&self, arena: *mut u8, inputs: &[*const u8], outputs: &[*mut u8]) -> Result<f64, Error> {
+    unsafe fn enter(&self, arena: *mut u8, inputs: &[*const u8], outputs: &[*mut u8], watch: &Watch<'_>) -> Result<f64, Error> {
         let mut fault = 0;
         let begin = Instant::now();
         // SAFETY: the caller promises it; `fault` is a word.
-        unsafe { self.code.call(arena, inputs.as_ptr(), outputs.as_ptr(), &mut fault) };
+        unsafe { self.code.call(arena, inputs.as_ptr(), outputs.as_ptr(), &mut fault, watch) };
         let seconds = begin.elapsed().as_secs_f64();
         if fault == 0 {
             return Ok(seconds);
+        }
+        if fault == STOPPED {
+            return Err(Error::new(ErrorKind::Interrupted, Pos::unknown(), "the run was stopped"));
         }
         let site = usize::try_from(fault - 1).expect("fault sites are counted from 1");
         let Fault { kind, pos, message } = self.faults.get(site).expect("the kernel has no more fault sites than were declared");

@@ -10,7 +10,9 @@ mod executable;
 mod llvm;
 mod lower;
 mod runtime;
+mod watch;
 
 pub use backend::Backend;
 pub use code::{Code, compile};
 pub use executable::{Checked, Executable, Stats};
+pub use watch::Watch;

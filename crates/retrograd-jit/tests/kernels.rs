@@ -4,7 +4,7 @@ mod support;
 
 use retrograd_compiler::fuse::Fault;
 use retrograd_compiler::fuse::kernel::{ActionCode, Address, Order, Place, Reg, Stmt};
-use retrograd_compiler::ir::{Array, DType, Data, ErrorKind, LaneFunction, Pos, Scalar, Type};
+use retrograd_compiler::ir::{Array, DType, Data, ErrorKind, LaneFunction, Pos, Reduction, Scalar, Type};
 use retrograd_compiler::plan::schedule::{Schedule, Sweep};
 use retrograd_jit::Executable;
 use support::check;
@@ -309,6 +309,26 @@ fn a_step_reads_what_it_wrote() {
     });
     let outputs = check(&make.finish(), &[], &[Type::f64([1])]);
     assert_eq!(outputs[0].as_f64(), [2.0]);
+}
+
+#[test]
+fn reductions_keep_their_order_at_every_count() {
+    for count in counts().chain([4088, 4104, 8191, 8192, 12291]) {
+        let mut make = Make::new(0);
+        let x = make.pointer(Place::Input(0));
+        let half = make.float(0.5);
+        let folds = make.for_vec_folds(count, |make, index| {
+            let x = make.load(DType::F64, along(x, index, 8));
+            let near_one = make.op(Scalar::Call(LaneFunction::Exp), &[x]);
+            let truth = make.op(Scalar::Lt, &[x, half]);
+            let floats = [Reduction::Prod, Reduction::Max, Reduction::Min].map(|how| (near_one, how));
+            let ints = [Reduction::Sum, Reduction::Prod, Reduction::Max, Reduction::Min].map(|how| (index, how));
+            [&floats[..], &ints, &[(truth, Reduction::Any), (truth, Reduction::All), (half, Reduction::Max)]].concat()
+        });
+        let floats: Vec<Reg> = folds.iter().map(|&fold| make.op(Scalar::Convert(DType::F64), &[fold])).collect();
+        store_all(&mut make, &floats, 0);
+        check(&make.finish(), &[&numbers(count, 8)], &[Type::f64([10])]);
+    }
 }
 
 #[test]

@@ -1,22 +1,22 @@
 //! Compilation and runs.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use retrograd::pipeline::{self, Compiled, Options, Wanted};
-use retrograd::{Array, Backend, Budget, Error, ErrorKind, IntoBudget, Pos, Strategy, strategy};
+use retrograd::pipeline::{self, Compiled, Options};
+use retrograd::{Array, Backend, Budget, Error, ErrorKind, IntoBudget, Pos, Strategy, Watch, strategy};
 
 use crate::array::{Source, Target, from_numpy, source, target, to_numpy};
 use crate::error::exception;
-use crate::tracer::Program;
+use crate::ticks::Run;
+use crate::tracer::{Program, wanted_of};
 
 /// A compiled Program.
 #[pyclass(frozen)]
 pub(crate) struct Executable(Compiled);
 
-/// Compiles: `wanted` is "results", "gradient" or "value_and_gradient", with respect to the inputs `argnums`; a strategy is a name with
-/// options, as (name, {option: number}).
+/// Compiles what is `wanted`, with respect to the inputs `argnums`; a strategy is a name with options, as (name, {option: number}).
 #[pyfunction]
 pub(crate) fn compile(
     py: Python<'_>,
@@ -27,12 +27,7 @@ pub(crate) fn compile(
     budget: Option<Bound<'_, PyAny>>,
     backend: &str,
 ) -> PyResult<Executable> {
-    let wanted = match wanted {
-        "results" => Wanted::Results,
-        "gradient" => Wanted::Gradient,
-        "value_and_gradient" => Wanted::ValueAndGradient,
-        other => return Err(PyValueError::new_err(format!("nothing is called `{other}`"))),
-    };
+    let wanted = wanted_of(wanted)?;
     let budget = budget.map(|budget| bytes(py, &budget)).transpose()?.map(Budget::bytes);
     let strategy = strategy_of(&strategy.0, &strategy.1).map_err(|error| exception(py, error))?;
     let backend = backend.parse::<Backend>().map_err(|error| exception(py, error))?;
@@ -101,7 +96,7 @@ impl Executable {
     }
 
     /// Runs on row-major arrays, without a copy; returns the results, the bytes and the seconds that it took. Other Python threads run
-    /// meanwhile.
+    /// meanwhile, and a signal handler that raises (Ctrl-C) ends the run.
     fn run<'py>(&self, py: Python<'py>, inputs: Vec<Bound<'py, PyAny>>) -> PyResult<(Vec<Bound<'py, PyAny>>, u64, f64)> {
         let executable = self.0.executable();
         if inputs.len() != executable.inputs().len() {
@@ -110,13 +105,25 @@ impl Executable {
         let sources = inputs.iter().zip(executable.inputs()).map(|(array, ty)| source(array, ty)).collect::<PyResult<Vec<Source>>>()?;
         let (outputs, targets): (Vec<_>, Vec<Target>) =
             executable.outputs().iter().map(|ty| target(py, ty)).collect::<PyResult<Vec<_>>>()?.into_iter().unzip();
+        let raised: Mutex<Option<PyErr>> = Mutex::new(None);
+        let stops = || {
+            let signals = Python::attach(|py| py.check_signals());
+            let mut raised = raised.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            *raised = signals.err();
+            raised.is_some()
+        };
         let result = py.detach(|| {
+            let run = Run::new();
+            let watch = Watch::asking(run.raised(), &stops);
             let sources: Vec<*const u8> = sources.iter().map(Source::pointer).collect();
             let targets: Vec<*mut u8> = targets.iter().map(Target::pointer).collect();
             // SAFETY: `source` and `target` checked type, shape, order and alignment of one array per input and output; `inputs` and
             // `outputs` keep them alive; outputs are new, so they overlap nothing; the Python side makes bools 0 or 1.
-            unsafe { executable.run_raw(&sources, &targets) }
+            unsafe { executable.run_raw(&sources, &targets, &watch) }
         });
+        if let Some(error) = raised.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
+            return Err(error);
+        }
         let stats = result.map_err(|error| exception(py, error))?;
         Ok((outputs, stats.bytes_peak, stats.seconds))
     }

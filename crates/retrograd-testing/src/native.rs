@@ -67,13 +67,19 @@ impl Native {
         Native { plan, kernel: fused.kernel, executables }
     }
 
+    /// Runs it, by the first back end.
+    pub fn run(&self, inputs: &[Array]) -> Result<Vec<Array>, Error> {
+        self.executables[0].run(&inputs.iter().collect::<Vec<_>>()).map(|(outputs, _)| outputs)
+    }
+
     /// Runs each twice, the second time between guards: the expected outputs, the planned peak, and not a byte outside of it.
     pub fn check(&self, inputs: &[Array], expected: &[Array]) -> Result<(), String> {
         let inputs: Vec<&Array> = inputs.iter().collect();
         self.each(|executable| check(executable, self.plan.bytes_peak, &inputs, expected))
     }
 
-    /// Runs each where the interpreter meets a fault: the same kind of fault.
+    /// Runs each where the interpreter meets a fault: the same kind of fault. Where a Program has several, machine code may meet another
+    /// first.
     pub fn check_fault(&self, inputs: &[Array], expected: &Error) -> Result<(), String> {
         let inputs: Vec<&Array> = inputs.iter().collect();
         self.each(|executable| match executable.run(&inputs) {

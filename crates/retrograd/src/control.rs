@@ -406,14 +406,19 @@ pub fn stop_gradient<'t, S: State<'t>>(values: S) -> S {
 }
 
 /// A function traced over parameters of these types, and what it returned; `None` after an error.
-fn function<'t, R: State<'t>>(trace: &'t Trace, types: &[Type], pos: &Pos, f: impl FnOnce(&[Var<'t>]) -> R) -> (Option<TracedFunction>, R) {
+pub(crate) fn function<'t, R: State<'t>>(
+    trace: &'t Trace,
+    types: &[Type],
+    pos: &Pos,
+    f: impl FnOnce(&[Var<'t>]) -> R,
+) -> (Option<TracedFunction>, R) {
     let params: Vec<Var<'t>> = trace.tracer().begin_function(types, pos).into_iter().map(|v| trace.var(v)).collect();
     let results = f(&params);
     let function = close(trace, |tracer| tracer.end_function(&traced(&vars(&results))));
     (function, results)
 }
 
-fn types(trace: &Trace, vars: &[Var]) -> Vec<Type> {
+pub(crate) fn types(trace: &Trace, vars: &[Var]) -> Vec<Type> {
     vars.iter().map(|v| trace.tracer().ty(v.traced())).collect()
 }
 

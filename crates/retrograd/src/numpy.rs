@@ -329,12 +329,12 @@ fn span(size: usize, step: usize) -> usize {
     if size == 0 { 0 } else { (size - 1) * step + 1 }
 }
 
-fn last_two(shape: &[usize]) -> [usize; 2] {
+pub(crate) fn last_two(shape: &[usize]) -> [usize; 2] {
     [shape[shape.len() - 2], shape[shape.len() - 1]]
 }
 
 /// The shape to which all of these broadcast.
-fn common_shape(types: &[Type]) -> Option<Vec<usize>> {
+pub(crate) fn common_shape(types: &[Type]) -> Option<Vec<usize>> {
     let rank = types.iter().map(Type::rank).max().unwrap_or(0);
     let mut shape = vec![1; rank];
     for ty in types {

@@ -3,14 +3,15 @@
 use retrograd_compiler::ir::{Array, Builder, DType, Error, ErrorKind, Pos, Program, Type};
 use std::sync::Arc;
 
-use retrograd_compiler::{diff, fuse, opt, plan};
+use retrograd_compiler::diff::check::{check_in_mode, check_to_order, floats};
+use retrograd_compiler::{diff, eval, fuse, opt, plan};
 use retrograd_jit::Executable;
 
 use crate::var::here;
 
 pub use retrograd_compiler::diff::{Direction, Seeds};
 pub use retrograd_compiler::plan::{Plan, Strategy, strategy};
-pub use retrograd_jit::{Backend, Stats};
+pub use retrograd_jit::{Backend, Stats, Watch};
 
 /// What is computed of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +75,7 @@ pub struct Compiled {
 /// # Ok::<(), retrograd::Error>(())
 /// ```
 pub fn compile(program: &Program, options: &Options) -> Result<Compiled, Error> {
-    check(program, options)?;
+    check(program, options.wanted, &options.argnums)?;
     let program = opt::simplify(program);
     let program = match derived(&program, options.wanted, &options.argnums)? {
         Some(derived) => derived,
@@ -86,6 +87,58 @@ pub fn compile(program: &Program, options: &Options) -> Result<Compiled, Error> 
     let (inputs, outputs) = (program.main().param_types(), program.main().result_types());
     let executable = Executable::by(&options.backend, &fused.kernel, inputs, outputs, fused.faults)?;
     Ok(Compiled { program, plan, executable })
+}
+
+/// The Program that computes what is wanted of a verified Program: what [`compile`] compiles, before it is simplified.
+///
+/// ```
+/// use retrograd::pipeline::{Wanted, derive};
+/// use retrograd::{Array, eval, f64, jit};
+/// let square = jit(|[x]| x * x).trace(&[f64([])])?;
+/// let gradient = derive(&square, Wanted::Gradient, &[0])?;
+/// assert_eq!(eval::run(&gradient, &[Array::scalar(3.0)])?, [Array::scalar(6.0)]);
+/// # Ok::<(), retrograd::Error>(())
+/// ```
+pub fn derive(program: &Program, wanted: Wanted, argnums: &[usize]) -> Result<Program, Error> {
+    check(program, wanted, argnums)?;
+    Ok(derived(program, wanted, argnums)?.unwrap_or_else(|| program.clone()))
+}
+
+/// Interprets a Program that [`derive`] gave, and says where the first NaN or infinity was made.
+///
+/// Nothing is simplified before, so that every operation that the user wrote, or that its derivative takes, is looked at where it runs.
+///
+/// ```
+/// use retrograd::pipeline::{Wanted, debug_nan, derive};
+/// use retrograd::{Array, ErrorKind, f64, jit};
+/// let root = jit(|[x]| x.sqrt()).trace(&[f64([])])?;
+/// let gradient = derive(&root, Wanted::Gradient, &[0])?;
+/// assert_eq!(debug_nan(&gradient, &[Array::scalar(4.0)])?, [Array::scalar(0.25)]);
+/// assert_eq!(debug_nan(&gradient, &[Array::scalar(0.0)]).unwrap_err().kind, ErrorKind::NotFinite);
+/// # Ok::<(), retrograd::Error>(())
+/// ```
+pub fn debug_nan(program: &Program, inputs: &[Array]) -> Result<Vec<Array>, Error> {
+    eval::run_observed(program, inputs, &mut eval::FirstNotFinite)
+}
+
+/// Checks the derivatives of a Program by all its float inputs at these inputs, as [`check_grads`](crate::check_grads) does.
+pub fn check_grads(program: &Program, inputs: &[Array], order: usize, modes: &[Direction]) -> Result<(), Error> {
+    let (wrt, outputs) = (floats(&program.main().param_types()), float_results(program));
+    // An op without a rule is reported as such, at its line.
+    for mode in modes {
+        match mode {
+            Direction::Forward => diff::jvp(program, &wrt, &outputs)?,
+            Direction::Reverse => diff::vjp(program, &wrt, &outputs)?,
+        };
+    }
+    let both = modes.contains(&Direction::Forward) && modes.contains(&Direction::Reverse);
+    let checked = match modes {
+        _ if order == 0 => Err("there is nothing to check to order 0".to_owned()),
+        [] => Err("there is nothing to check without a mode".to_owned()),
+        _ if both => check_to_order(program, inputs, order, 1),
+        [mode, ..] => check_in_mode(program, inputs, order, *mode, 1),
+    };
+    checked.map_err(|message| Error::new(ErrorKind::Argument, Pos::unknown(), message))
 }
 
 /// The Program that computes what is wanted, where that is a derivative.
@@ -115,8 +168,7 @@ fn derived(program: &Program, wanted: Wanted, wrt: &[usize]) -> Result<Option<Pr
 
 /// Places of the results that have derivatives.
 pub(crate) fn float_results(program: &Program) -> Vec<usize> {
-    let types = program.main().result_types();
-    (0..types.len()).filter(|k| types[*k].dtype.is_float()).collect()
+    floats(&program.main().result_types())
 }
 
 /// The Program that computes all results, then the gradient of the first.
@@ -175,6 +227,24 @@ impl Compiled {
         self.executable.backend()
     }
 
+    /// Runs it, unless the watch stops it: then the error is [`ErrorKind::Interrupted`].
+    ///
+    /// ```
+    /// use std::sync::atomic::AtomicBool;
+    /// use retrograd::{Array, ErrorKind, Watch, compile, f64, while_loop};
+    /// let endless = compile(|[x]| while_loop(x, |x| x.lt(1.0), |x| x * 0.5), &[f64([])])?;
+    /// let stop = AtomicBool::new(true); // Another thread may set it at any time.
+    /// let error = endless.run_with(&[&Array::scalar(0.5)], &Watch::from(&stop)).unwrap_err();
+    /// assert_eq!(error.kind, ErrorKind::Interrupted);
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn run_with(&self, inputs: &[&Array], watch: &Watch<'_>) -> Result<Vec<Array>, Error> {
+        let (pos, found) = (here(), inputs.iter().map(|array| array.ty()).collect::<Vec<_>>());
+        check_arguments(&self.program.main().param_types(), &found, &pos)?;
+        self.executable.run_with(inputs, watch).map(|(outputs, _)| outputs)
+    }
+
     /// The machine code, for front ends that hold memory of their own.
     pub fn executable(&self) -> &Executable {
         &self.executable
@@ -182,17 +252,17 @@ impl Compiled {
 }
 
 /// Mistakes are found in the Program as the user wrote it, before it is simplified.
-fn check(program: &Program, options: &Options) -> Result<(), Error> {
+fn check(program: &Program, wanted: Wanted, argnums: &[usize]) -> Result<(), Error> {
     let types = program.main().param_types();
     check_inputs(&types)?;
-    match options.wanted {
+    match wanted {
         Wanted::Results => Ok(()),
         Wanted::Gradient | Wanted::ValueAndGradient | Wanted::Hvp | Wanted::Hessian => {
-            check_differentiable(&types, &options.argnums)?;
+            check_differentiable(&types, argnums)?;
             check_scalar(program)
         }
         Wanted::Vjp | Wanted::Jvp | Wanted::Jacobian(_) => {
-            check_differentiable(&types, &options.argnums)?;
+            check_differentiable(&types, argnums)?;
             check_float_result(program)
         }
     }

@@ -115,8 +115,17 @@ pub struct Transformed<'f, M> {
     /// A mistake in a budget is reported by the compilation, so that options chain.
     budget: Option<Result<Budget, Error>>,
     backend: Backend,
+    runs: Runs,
     compiled: Mutex<BTreeMap<Vec<Type>, Arc<Compiled>>>,
     mode: PhantomData<M>,
+}
+
+/// What a run is done by.
+#[derive(Clone, Copy, Debug)]
+enum Runs {
+    MachineCode,
+    /// The interpreter, which says where a NaN comes from.
+    DebugNan,
 }
 
 /// The arguments that the user chose to differentiate by.
@@ -144,9 +153,18 @@ impl<'f, M: Mode> Transformed<'f, M> {
             pipeline::check_inputs(types)?;
             Trace::run(types, |vars| f(vars.try_into().expect("as many handles as types")))
         };
-        let (strategy, backend, compiled) = (strategy::all()[0].clone(), Backend::default(), Mutex::default());
-        let (trace, names, chosen, budget) = (Box::new(trace), None, None, None);
-        Transformed { trace, wanted, names, chosen, strategy, budget, backend, compiled, mode: PhantomData }
+        Transformed {
+            trace: Box::new(trace),
+            wanted,
+            names: None,
+            chosen: None,
+            strategy: strategy::all()[0].clone(),
+            budget: None,
+            backend: Backend::default(),
+            runs: Runs::MachineCode,
+            compiled: Mutex::default(),
+            mode: PhantomData,
+        }
     }
 
     /// Differentiate with respect to these arguments, counted from 0; unless told, the first one, and for `vjp` and `jvp` all floats.
@@ -223,6 +241,24 @@ impl<'f, M: Mode> Transformed<'f, M> {
         Transformed { budget: Some(budget), compiled: Mutex::default(), ..self }
     }
 
+    /// Look for NaNs: a run is interpreted, slowly, and ends with an error of the kind [`NotFinite`](ErrorKind::NotFinite) at the first
+    /// operation, forward or backward, that makes an infinity out of finite numbers or a NaN out of numbers. Infinities that the function
+    /// or its caller writes down are let through.
+    ///
+    /// ```
+    /// use retrograd::{Array, ErrorKind, for_loop, grad};
+    /// let f = grad(|[x]| for_loop(5, x, |_, z| (z - 1.0).sqrt())).debug_nan();
+    /// assert_eq!(f.run(&[Array::scalar(1e9)])?, grad(|[x]| for_loop(5, x, |_, z| (z - 1.0).sqrt())).run(&[Array::scalar(1e9)])?);
+    /// let error = f.run(&[Array::scalar(5.0)]).unwrap_err();
+    /// assert_eq!(error.kind, ErrorKind::NotFinite);
+    /// assert!(error.message.starts_with("`sqrt` made NaN of -1.0, in step i = 2 of the loop at"), "{error}");
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
+    #[must_use]
+    pub fn debug_nan(self) -> Transformed<'f, M> {
+        Transformed { runs: Runs::DebugNan, ..self }
+    }
+
     /// Decide by this strategy; `auto` unless told.
     #[must_use]
     pub fn strategy(self, strategy: impl Strategy + 'static) -> Transformed<'f, M> {
@@ -287,6 +323,30 @@ impl<'f, M: Mode> Transformed<'f, M> {
         }
     }
 
+    /// What a run gives, by whatever runs are done; `seed` is what a seed is called.
+    #[track_caller]
+    fn outputs(&self, args: &[&Array], seeds: &[&Array], seed: &str) -> Result<M::Output, Error> {
+        let (pos, types) = (here(), types_of(args));
+        let inputs = [args, seeds].concat();
+        let check = |program: &Program| check_seeds(seed, &program.main().param_types()[args.len()..], seeds);
+        let outputs = match self.runs {
+            Runs::MachineCode => {
+                let compiled = self.compile(args)?;
+                check(&compiled.program).and_then(|()| compiled.run(&inputs))
+            }
+            Runs::DebugNan => self.derived(&types).and_then(|program| {
+                check(&program)?;
+                pipeline::debug_nan(&program, &inputs.iter().map(|array| (*array).clone()).collect::<Vec<_>>())
+            }),
+        };
+        Ok(M::output(outputs.map_err(|error| error.at(&pos))?, self.places(&types)?.len()))
+    }
+
+    /// The Program of what is wanted, over inputs of these types.
+    fn derived(&self, types: &[Type]) -> Result<Program, Error> {
+        pipeline::derive(&self.traced(types)?, self.wanted, &self.places(types)?)
+    }
+
     fn specialise(&self, types: &[Type]) -> Result<Compiled, Error> {
         let budget = self.budget.clone().transpose()?.map(Budget::bytes);
         let program = self.traced(types)?;
@@ -337,9 +397,7 @@ impl<M: Unseeded> Transformed<'_, M> {
     #[track_caller]
     pub fn run<A: Borrow<Array>>(&self, args: &[A]) -> Result<M::Output, Error> {
         let args: Vec<&Array> = args.iter().map(Borrow::borrow).collect();
-        let compiled = self.compile(&args)?;
-        let chosen = self.places(&types_of(&args))?.len();
-        Ok(M::output(compiled.run(&args)?, chosen))
+        self.outputs(&args, &[], "")
     }
 }
 
@@ -356,13 +414,9 @@ impl<M: Seeded> Transformed<'_, M> {
     /// ```
     #[track_caller]
     pub fn run_with<A: Borrow<Array>, S: Borrow<Array>>(&self, args: &[A], seeds: &[S]) -> Result<M::Output, Error> {
-        let pos = here();
         let args: Vec<&Array> = args.iter().map(Borrow::borrow).collect();
         let seeds: Vec<&Array> = seeds.iter().map(Borrow::borrow).collect();
-        let compiled = self.compile(&args)?;
-        check_seeds(M::SEED, &compiled.program.main().param_types()[args.len()..], &seeds).map_err(|error| error.at(&pos))?;
-        let chosen = self.places(&types_of(&args))?.len();
-        Ok(M::output(compiled.run(&[args, seeds].concat())?, chosen))
+        self.outputs(&args, &seeds, M::SEED)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Handles to values of a trace: what the user's closure computes with.
 
 use std::cell::RefCell;
-use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
+use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Rem, RemAssign, Sub, SubAssign};
 use std::panic::Location;
 
 use retrograd_compiler::ir::{Array, DType, Error, Pos, Program, Row, Type};
@@ -401,6 +401,60 @@ methods! {
         tanh TANH;
         /// Square root.
         sqrt SQRT;
+        /// 1 / √x.
+        rsqrt RSQRT;
+        /// Cube root.
+        cbrt CBRT;
+        /// Absolute value.
+        abs ABS;
+        /// −1, 0 or 1.
+        sign SIGN;
+        /// The largest integer that is not greater.
+        floor FLOOR;
+        /// The smallest integer that is not less.
+        ceil CEIL;
+        /// The nearest integer; of two the even one.
+        round ROUND;
+        /// The integer towards zero.
+        trunc TRUNC;
+        /// 2ˣ.
+        exp2 EXP2;
+        /// eˣ − 1, exact near 0.
+        expm1 EXPM1;
+        /// 1 / (1 + e⁻ˣ).
+        logistic LOGISTIC;
+        /// Logarithm to base 2.
+        log2 LOG2;
+        /// Logarithm to base 10.
+        log10 LOG10;
+        /// log (1 + x), exact near 0.
+        log1p LOG1P;
+        /// Tangent.
+        tan TAN;
+        /// Inverse sine.
+        asin ASIN;
+        /// Inverse cosine.
+        acos ACOS;
+        /// Inverse tangent.
+        atan ATAN;
+        /// Hyperbolic sine.
+        sinh SINH;
+        /// Hyperbolic cosine.
+        cosh COSH;
+        /// Inverse hyperbolic sine.
+        asinh ASINH;
+        /// Inverse hyperbolic cosine.
+        acosh ACOSH;
+        /// Inverse hyperbolic tangent.
+        atanh ATANH;
+        /// Error function.
+        erf ERF;
+        /// 1 − erf x, exact in the tail.
+        erfc ERFC;
+        /// Whether it is a NaN.
+        is_nan IS_NAN;
+        /// Whether it is a number that is not infinite.
+        is_finite IS_FINITE;
         /// Does not hold.
         logical_not NOT;
     binary:
@@ -420,6 +474,18 @@ methods! {
         logical_and AND;
         /// At least one holds.
         logical_or OR;
+        /// The smaller of two; a NaN is the result.
+        minimum MIN;
+        /// The larger of two; a NaN is the result.
+        maximum MAX;
+        /// The first with the sign of the second.
+        copysign COPYSIGN;
+        /// √(x² + y²) without overflow.
+        hypot HYPOT;
+        /// The first to the power of the second.
+        pow POW;
+        /// The angle of the point (other, self).
+        atan2 ATAN2;
 }
 
 /// Operators between handles and numbers, on both sides, and with assignment.
@@ -459,6 +525,7 @@ operators! {
     Sub sub SubAssign sub_assign SUB;
     Mul mul MulAssign mul_assign MUL;
     Div div DivAssign div_assign DIV;
+    Rem rem RemAssign rem_assign REM;
 }
 
 impl<'t> Neg for Var<'t> {

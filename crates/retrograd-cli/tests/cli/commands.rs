@@ -289,3 +289,31 @@ fn long_arrays_are_abbreviated_unless_asked_for() {
     on(program, &["run", "-"]).says("f64[200] [0.0, 1.0, 2.0, …, 197.0, 198.0, 199.0]\n");
     assert_eq!(on(program, &["run", "-", "--full"]).ok().split(", ").count(), 200);
 }
+
+/// z' = √(z − 1), 5 times.
+const ROOTS: &str = "\
+fn main(%z: f64) -> f64 {
+  %n: i64 = constant {value=5}
+  %e: f64 = for %n carries(%z) {body=step}
+  return %e
+}
+fn step(%i: i64, %z: f64) -> f64 {
+  %1: f64 = constant {value=1.0}
+  %d: f64 = sub %z, %1
+  %r: f64 = sqrt %d
+  return %r
+}
+";
+
+#[test]
+fn debug_nan_says_what_made_it() {
+    on(ROOTS, &["run", "-", "--input", "f64 5.0"]).says("NaN\n");
+    for command in ["run", "grad"] {
+        let ran = on(ROOTS, &[command, "-", "--input", "f64 5.0", "--debug-nan"]);
+        assert_eq!((ran.out.as_str(), ran.code), ("", 1));
+        let expected = "not finite: `sqrt` made NaN of -1.0, in step i = 2 of the loop at standard input:3 (forward)";
+        assert!(ran.err.contains(expected), "{}", ran.err);
+    }
+    let plain = on(ROOTS, &["grad", "-", "--input", "f64 1e9"]).ok();
+    on(ROOTS, &["grad", "-", "--input", "f64 1e9", "--debug-nan"]).says(&plain);
+}

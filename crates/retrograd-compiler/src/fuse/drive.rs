@@ -111,6 +111,7 @@ impl Fuse<'_> {
         let action = [self.int(), self.int(), self.int(), self.int()];
         let words = self.words(trajectory);
         let body = self.nested(|fuse| {
+            fuse.body.push(Stmt::Poll);
             fuse.body.push(Stmt::Next { words, schedule: trajectory.schedule, dst: action });
             let arms = arms(fuse, action);
             for (code, body) in arms {

@@ -84,6 +84,12 @@ impl Attrs {
         values.iter().map(|v| usize::try_from(*v).expect("verified attributes: sizes are not negative")).collect()
     }
 
+    /// The first of a list of integers that are not negative; routines read it, so that nothing is allocated.
+    pub fn size(&self, name: &str) -> usize {
+        let Some(Attr::Ints(values)) = self.get(name) else { panic!("verified attributes: `{name}` must be a list of integers") };
+        usize::try_from(values[0]).expect("verified attributes: sizes are not negative")
+    }
+
     /// A literal.
     pub fn array(&self, name: &str) -> &Array {
         let Some(Attr::Array(value)) = self.get(name) else { panic!("verified attributes: `{name}` must be a literal") };

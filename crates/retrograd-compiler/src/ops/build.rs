@@ -3,7 +3,7 @@
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 use super::{ADD, BROADCAST, CONSTANT, CONVERT, DIV, MUL, NEG, SUB};
-use crate::ir::{Array, Attr, Attrs, Builder, DType, Data, Expr, Row, Rule, Tangent, Type, Value};
+use crate::ir::{Array, Attr, Attrs, Builder, DType, Data, ErrorKind, Expr, Lowering, Row, Rule, Tangent, Type, Value};
 
 impl Builder {
     /// A literal.
@@ -108,6 +108,12 @@ impl<'b> Neg for Expr<'b> {
     fn neg(self) -> Expr<'b> {
         Expr::new(self.builder, self.builder.neg(self.value))
     }
+}
+
+/// Evaluation of a row that is a routine.
+pub(super) fn routine(row: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
+    let Lowering::Routine(routine) = row.lowering else { panic!("`{}` is no routine", row.name) };
+    Ok(routine.evaluate(args, attrs, ty))
 }
 
 /// A rule that is built from other rows.

@@ -2,36 +2,38 @@
 
 use super::build::{equal, given, tangent};
 use super::reduce::{SUM, float_only, in_order, kept_type};
-use super::scalar::{DIV, EXP, SUB};
+use super::scalar::{ADD, DIV, EXP, IS_FINITE, LOG, SELECT, SUB};
 use super::scan::before;
 use super::shape::{RESHAPE, REVERSE, TRANSPOSE, check_axis, indices, one, shape_error, view};
 use super::{lanes, ops};
-use crate::ir::{Array, Attrs, Builder, DType, Data, Error, ErrorKind, Lowering, Pos, Row, Rule, Sample, Type, Value, View};
+use crate::ir::{
+    Array, Attrs, Builder, Composed, DType, Data, Error, ErrorKind, Line, Lowering, Pos, Reduction, Row, Rule, Sample, Type, Value, View,
+};
 
 ops! {
     /// Product over axes, in the order of `sum` with 1 in place of 0. The derivative is exact at zeros too.
-    PROD = Row { infer: infer_number, eval: eval_prod, rule: tangent(|b, attrs, args, _, d| prod_tangent(b, &attrs.sizes("axes"), args[0], given(d))), samples: super::reduce::sum_samples, ..reduction("prod") };
+    PROD = Row { infer: infer_number, eval: eval_prod, rule: tangent(|b, attrs, args, _, d| prod_tangent(b, &attrs.sizes("axes"), args[0], given(d))), samples: super::reduce::sum_samples, ..reduction("prod", Lowering::Reduce(Reduction::Prod)) };
     /// Largest element over axes; a NaN is the result. Equal elements share the derivative, which is NaN where the result is.
-    REDUCE_MAX = Row { infer: infer_extreme, eval: |_, args, attrs, ty| extreme(args[0], attrs, ty, larger, i64::max), rule: tangent(extreme_tangent), domain: APART, ..reduction("reduce_max") };
+    REDUCE_MAX = Row { infer: infer_extreme, eval: |_, args, attrs, ty| extreme(args[0], attrs, ty, larger, i64::max), rule: tangent(extreme_tangent), domain: APART, ..reduction("reduce_max", Lowering::Reduce(Reduction::Max)) };
     /// Smallest element over axes; a NaN is the result. Equal elements share the derivative, which is NaN where the result is.
-    REDUCE_MIN = Row { infer: infer_extreme, eval: |_, args, attrs, ty| extreme(args[0], attrs, ty, smaller, i64::min), rule: tangent(extreme_tangent), domain: APART, ..reduction("reduce_min") };
+    REDUCE_MIN = Row { infer: infer_extreme, eval: |_, args, attrs, ty| extreme(args[0], attrs, ty, smaller, i64::min), rule: tangent(extreme_tangent), domain: APART, ..reduction("reduce_min", Lowering::Reduce(Reduction::Min)) };
     /// Whether one element at least holds, over axes.
-    ANY = Row { infer: infer_truth, eval: |_, args, attrs, ty| truth(args[0], attrs, ty, |all| all.contains(&true)), samples: truth_samples, ..reduction("any") };
+    ANY = Row { infer: infer_truth, eval: |_, args, attrs, ty| truth(args[0], attrs, ty, |all| all.contains(&true)), samples: truth_samples, ..reduction("any", Lowering::Reduce(Reduction::Any)) };
     /// Whether all elements hold, over axes.
-    ALL = Row { infer: infer_truth, eval: |_, args, attrs, ty| truth(args[0], attrs, ty, |all| !all.contains(&false)), samples: truth_samples, ..reduction("all") };
+    ALL = Row { infer: infer_truth, eval: |_, args, attrs, ty| truth(args[0], attrs, ty, |all| !all.contains(&false)), samples: truth_samples, ..reduction("all", Lowering::Reduce(Reduction::All)) };
     /// Index of the largest element along an axis, the first of equal ones; of the first NaN where there is one.
-    ARGMAX = Row { attrs: &["axis"], infer: infer_place, eval: |_, args, attrs, ty| place(args[0], attrs, ty, |x, best| x > best), samples: place_samples, ..reduction("argmax") };
+    ARGMAX = Row { attrs: &["axis"], infer: infer_place, eval: |_, args, attrs, ty| place(args[0], attrs, ty, |x, best| x > best), samples: place_samples, ..reduction("argmax", Lowering::Line(Line::Place(Reduction::Max))) };
     /// Index of the smallest element along an axis, the first of equal ones; of the first NaN where there is one.
-    ARGMIN = Row { attrs: &["axis"], infer: infer_place, eval: |_, args, attrs, ty| place(args[0], attrs, ty, |x, best| x < best), samples: place_samples, ..reduction("argmin") };
+    ARGMIN = Row { attrs: &["axis"], infer: infer_place, eval: |_, args, attrs, ty| place(args[0], attrs, ty, |x, best| x < best), samples: place_samples, ..reduction("argmin", Lowering::Line(Line::Place(Reduction::Min))) };
     /// log Σ exp x over axes, without overflow; summed in the order of `sum`. Where the result is -inf or inf, the derivative is NaN.
-    LOGSUMEXP = Row { infer: |row, types, attrs| float_only(row.name, &types[0]).and_then(|()| kept_type(row, &types[0], attrs)), eval: eval_logsumexp, rule: tangent(logsumexp_tangent), cost: 14, ..reduction("logsumexp") };
+    LOGSUMEXP = Row { infer: |row, types, attrs| float_only(row.name, &types[0]).and_then(|()| kept_type(row, &types[0], attrs)), eval: eval_logsumexp, rule: tangent(logsumexp_tangent), cost: 14, ..reduction("logsumexp", Lowering::Composed(Composed::LogSumExp)) };
 }
 
 /// Wide, so that the elements of samples are apart from each other: where they meet, an extreme has a kink.
 pub(super) const APART: &[(f64, f64)] = &[(-40.0, 40.0)];
 
-const fn reduction(name: &'static str) -> Row {
-    Row { attrs: &["axes"], rule: Rule::Zero, lowering: Lowering::Missing, cost: 1, samples: few_samples, ..view(name, View::Reshape, &[]) }
+const fn reduction(name: &'static str, lowering: Lowering) -> Row {
+    Row { attrs: &["axes"], rule: Rule::Zero, lowering, cost: 1, samples: few_samples, ..view(name, View::Reshape, &[]) }
 }
 
 /// A type error without a position; the builder adds it.
@@ -98,14 +100,14 @@ pub(super) fn unsupported() -> ! {
     panic!("verified types: f64 or i64")
 }
 
-/// The larger of two, the first of equal ones, the first NaN.
+/// The larger of two, as `max` has it: the order of elements changes nothing, so that lanes may take them in any.
 pub(super) fn larger(a: f64, b: f64) -> f64 {
-    if a.is_nan() || a >= b { a } else { b }
+    lanes::max(a, b)
 }
 
-/// The smaller of two, the first of equal ones, the first NaN.
+/// The smaller of two, as `min` has it.
 pub(super) fn smaller(a: f64, b: f64) -> f64 {
-    if a.is_nan() || a <= b { a } else { b }
+    lanes::min(a, b)
 }
 
 fn extreme(x: &Array, attrs: &Attrs, ty: &Type, float: fn(f64, f64) -> f64, int: fn(i64, i64) -> i64) -> Result<Array, ErrorKind> {
@@ -162,6 +164,22 @@ fn eval_logsumexp(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<
     let terms = args[0].as_f64().iter().zip(indices(args[0].shape())).map(|(x, index)| lanes::exp(x - shift_of(index))).collect();
     let sums = in_order(&Array::f64(args[0].shape(), terms), attrs, ty, 0.0, |a, b| a + b);
     Ok(Array::f64(ty.shape.clone(), sums.as_f64().iter().zip(&shift).map(|(sum, shift)| lanes::log(*sum) + shift).collect()))
+}
+
+/// The rows that `logsumexp` is composed of; the arithmetic is that of its evaluation.
+pub(super) fn logsumexp(b: &Builder, attrs: &Attrs, x: Value) -> Value {
+    let (axes, ty) = (attrs.sizes("axes"), b.ty(x));
+    let kept = Type::new(ty.dtype, (0..ty.rank()).filter(|axis| !axes.contains(axis)).map(|axis| ty.shape[axis]).collect::<Vec<_>>());
+    let zero = b.zeros(&kept);
+    let shift = if axes.iter().any(|axis| ty.shape[*axis] == 0) {
+        zero
+    } else {
+        let top = b.row(&REDUCE_MAX, attrs.clone(), &[x]);
+        b.row(&SELECT, Attrs::none(), &[b.row(&IS_FINITE, Attrs::none(), &[top]), top, zero])
+    };
+    let distance = b.row(&SUB, Attrs::none(), &[x, repeat(b, shift, &ty.shape, &axes)]);
+    let sums = sum(b, b.row(&EXP, Attrs::none(), &[distance]), &axes);
+    b.row(&ADD, Attrs::none(), &[b.row(&LOG, Attrs::none(), &[sums]), shift])
 }
 
 /// What a reduction over axes left, repeated along them.

@@ -6,7 +6,9 @@
 
 use super::ops;
 use super::shape::{BROADCAST, TRANSPOSE, check_axes, indices, one, shape_error, view};
-use crate::ir::{Array, Attrs, Builder, Contribution, DType, Error, ErrorKind, Lowering, Pos, Row, Rule, Sample, Type, Value, View};
+use crate::ir::{
+    Array, Attrs, Builder, Contribution, DType, Error, ErrorKind, Lowering, Pos, Reduction, Row, Rule, Sample, Type, Value, View,
+};
 
 /// Steps of a sum that share partial sums.
 pub const SUM_CHUNK: usize = 4096;
@@ -16,7 +18,7 @@ pub const SUM_LANES: usize = 8;
 
 ops! {
     /// Sum over axes. The trailing run of summed axes is summed in the blocked order; the other summed axes in ascending order.
-    SUM = Row { attrs: &["axes"], infer: infer_sum, eval: eval_sum, rule: Rule::Linear(&[Some(transpose_sum)]), lowering: Lowering::Sum, cost: 1, samples: sum_samples, ..view("sum", View::Reshape, &[]) };
+    SUM = Row { attrs: &["axes"], infer: infer_sum, eval: eval_sum, rule: Rule::Linear(&[Some(transpose_sum)]), lowering: Lowering::Reduce(Reduction::Sum), cost: 1, samples: sum_samples, ..view("sum", View::Reshape, &[]) };
     /// Contraction: axes `lhs_contract` against `rhs_contract`, with batch axes; the result has batch, left and right axes, in this order.
     /// Products are summed in the blocked order over the contracted axes, the first of them outermost.
     DOT = Row { arity: Some(2), attrs: &["lhs_contract", "rhs_contract", "lhs_batch", "rhs_batch"], infer: infer_dot, eval: eval_dot, rule: Rule::Bilinear([transpose_lhs, transpose_rhs]), lowering: Lowering::Dot, cost: 2, samples: dot_samples, ..view("dot", View::Reshape, &[]) };

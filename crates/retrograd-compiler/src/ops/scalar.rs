@@ -166,6 +166,7 @@ const fn map(arity: usize, name: &'static str, scalar: Scalar, rule: Rule, cost:
         lowering: Lowering::Map(scalar),
         cost,
         domain,
+        condition: |_| {},
         samples: map_samples,
     }
 }

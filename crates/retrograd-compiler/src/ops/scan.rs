@@ -6,26 +6,28 @@ use super::ops;
 use super::reduce::float_only;
 use super::scalar::DIV;
 use super::shape::{PAD, REVERSE, axis_of, check_axis, cut, one, shape_error, view};
-use crate::ir::{Array, Attrs, Builder, Contribution, DType, Data, Error, ErrorKind, Lowering, Row, Rule, Sample, Type, Value, View};
+use crate::ir::{
+    Array, Attrs, Builder, Contribution, DType, Data, Error, ErrorKind, Line, Lowering, Reduction, Row, Rule, Sample, Type, Value, View,
+};
 
 ops! {
     /// Sums of the elements so far along an axis.
-    CUMSUM = Row { eval: |_, args, attrs, _| scan(args[0], attrs, |y, x| y + x, i64::wrapping_add), rule: Rule::Linear(&[Some(transpose_cumsum)]), ..along("cumsum") };
+    CUMSUM = Row { eval: |_, args, attrs, _| scan(args[0], attrs, |y, x| y + x, i64::wrapping_add), rule: Rule::Linear(&[Some(transpose_cumsum)]), ..along("cumsum", Line::Cumulative(Reduction::Sum)) };
     /// Products of the elements so far along an axis. The derivative is exact at zeros too.
-    CUMPROD = Row { eval: |_, args, attrs, _| scan(args[0], attrs, |y, x| y * x, i64::wrapping_mul), rule: tangent(cumprod_tangent), ..along("cumprod") };
+    CUMPROD = Row { eval: |_, args, attrs, _| scan(args[0], attrs, |y, x| y * x, i64::wrapping_mul), rule: tangent(cumprod_tangent), ..along("cumprod", Line::Cumulative(Reduction::Prod)) };
     /// Largest of the elements so far along an axis; from a NaN on, NaN. Equal elements share the derivative, which is NaN where the result is.
-    CUMMAX = Row { eval: |_, args, attrs, _| scan(args[0], attrs, larger, i64::max), rule: tangent(cumulative_extreme_tangent), domain: APART, ..along("cummax") };
+    CUMMAX = Row { eval: |_, args, attrs, _| scan(args[0], attrs, larger, i64::max), rule: tangent(cumulative_extreme_tangent), domain: APART, ..along("cummax", Line::Cumulative(Reduction::Max)) };
     /// Smallest of the elements so far along an axis; from a NaN on, NaN. Equal elements share the derivative, which is NaN where the result is.
-    CUMMIN = Row { eval: |_, args, attrs, _| scan(args[0], attrs, smaller, i64::min), rule: tangent(cumulative_extreme_tangent), domain: APART, ..along("cummin") };
+    CUMMIN = Row { eval: |_, args, attrs, _| scan(args[0], attrs, smaller, i64::min), rule: tangent(cumulative_extreme_tangent), domain: APART, ..along("cummin", Line::Cumulative(Reduction::Min)) };
     /// y_k = a_k y_{k-1} + b_k along an axis, from y_0 = b_0.
-    LINEAR_SCAN = Row { arity: Some(2), infer: infer_linear, eval: eval_linear, rule: Rule::Tangent { tangent: linear_tangent, linear: &[None, Some(transpose_linear)] }, cost: 2, samples: linear_samples, ..along("linear_scan") };
+    LINEAR_SCAN = Row { arity: Some(2), infer: infer_linear, eval: eval_linear, rule: Rule::Tangent { tangent: linear_tangent, linear: &[None, Some(transpose_linear)] }, cost: 2, samples: linear_samples, ..along("linear_scan", Line::Linear) };
 }
 
-const fn along(name: &'static str) -> Row {
+const fn along(name: &'static str, line: Line) -> Row {
     Row {
         attrs: &["axis"],
         infer: infer_along,
-        lowering: Lowering::Missing,
+        lowering: Lowering::Line(line),
         cost: 1,
         samples: along_samples,
         ..view(name, View::Reshape, &[])

@@ -4,7 +4,7 @@ use super::index::{SLICE, UPDATE};
 use super::ops;
 use super::reduce::SUM;
 use crate::ir::{
-    Array, Attr, Attrs, Builder, Contribution, DType, Data, Error, ErrorKind, Lowering, Moves, Pos, Row, Rule, Sample, Type, Value, View,
+    Array, Attr, Attrs, Builder, Composed, Contribution, DType, Data, Error, ErrorKind, Lowering, Pos, Row, Rule, Sample, Type, Value, View,
 };
 
 ops! {
@@ -28,19 +28,19 @@ ops! {
     /// These axes backwards.
     REVERSE = Row { attrs: &["axes"], infer: infer_reverse, eval: eval_reverse, samples: reverse_samples, ..view("reverse", View::Reverse, &[Some(transpose_reverse)]) };
     /// The first argument with `low` elements before it and `high` after it along every axis, all equal to the second argument.
-    PAD = Row { arity: Some(2), attrs: &["low", "high"], infer: infer_pad, eval: eval_pad, lowering: Lowering::Moves(Moves::Pad), samples: pad_samples, ..view("pad", View::Reshape, &[Some(transpose_pad), Some(transpose_padding)]) };
+    PAD = Row { arity: Some(2), attrs: &["low", "high"], infer: infer_pad, eval: eval_pad, lowering: Lowering::Composed(Composed::Pad), samples: pad_samples, ..view("pad", View::Reshape, &[Some(transpose_pad), Some(transpose_padding)]) };
     /// The arguments, one or more, one after the other along an axis.
-    CONCAT = Row { arity: None, attrs: &["axis"], infer: infer_concat, eval: eval_concat, rule: Rule::LinearInEach(transpose_concat), lowering: Lowering::Moves(Moves::Concat), samples: concat_samples, ..view("concat", View::Reshape, &[]) };
+    CONCAT = Row { arity: None, attrs: &["axis"], infer: infer_concat, eval: eval_concat, rule: Rule::LinearInEach(transpose_concat), lowering: Lowering::Composed(Composed::Concat), samples: concat_samples, ..view("concat", View::Reshape, &[]) };
 }
 
 /// The rows that an op of this lowering is composed of.
-pub fn moves(moves: Moves, b: &Builder, attrs: &Attrs, args: &[Value]) -> Value {
-    match moves {
-        Moves::Pad => {
+pub fn composed(of: Composed, b: &Builder, attrs: &Attrs, args: &[Value]) -> Value {
+    match of {
+        Composed::Pad => {
             let base = b.broadcast(args[1], &pad_shape(&b.ty(args[0]).shape, attrs), &[]);
             put(b, base, args[0], &attrs.sizes("low"))
         }
-        Moves::Concat => {
+        Composed::Concat => {
             let (types, axis) = (b.types(args), axis_of(attrs));
             let mut start = vec![0; types[0].rank()];
             let base = b.zeros(&concat_type(&types, axis));
@@ -50,6 +50,7 @@ pub fn moves(moves: Moves, b: &Builder, attrs: &Attrs, args: &[Value]) -> Value 
                 result
             })
         }
+        Composed::LogSumExp => super::fold::logsumexp(b, attrs, args[0]),
     }
 }
 
@@ -106,6 +107,7 @@ pub(super) const fn view(name: &'static str, view: View, transposes: &'static [O
         lowering: Lowering::View(view),
         cost: 0,
         domain: &[(-2.0, 2.0)],
+        condition: |_| {},
         samples: |row| panic!("rows state samples: {}", row.name),
     }
 }

@@ -29,6 +29,9 @@ impl fmt::Display for Plan {
             Some(budget) => writeln!(f, "budget {}", exactly(budget))?,
             None => writeln!(f, "no budget")?,
         }
+        for tile in &self.tiles {
+            writeln!(f, "  a loop that treats elements alike runs in tiles of {tile} of them")?;
+        }
         for facts in &self.facts.loops {
             explain_loop(f, facts, self.decision.loops[&facts.bwd])?;
         }

@@ -94,7 +94,7 @@ fn loop_facts(program: &Program, function: &Function, inst: &Inst, op: &UnwindOp
 }
 
 /// The literal that a value is, if it is one.
-fn constant(function: &Function, value: Value) -> Option<&Array> {
+pub(super) fn constant(function: &Function, value: Value) -> Option<&Array> {
     let inst = function.insts.iter().find(|inst| inst.results.contains(&value))?;
     match &inst.op {
         Op::Row(row, attrs) if *row == &crate::ops::CONSTANT => Some(attrs.array("value")),

@@ -5,6 +5,7 @@
 
 mod explain;
 mod facts;
+mod interchange;
 mod pair;
 pub mod place;
 pub mod schedule;
@@ -68,6 +69,8 @@ pub struct Plan {
     pub bytes_peak: u64,
     /// The schedules.
     pub decision: Decision,
+    /// Elements of a tile of each loop that runs tile by tile.
+    pub tiles: Vec<usize>,
     /// What was known when they were chosen.
     pub facts: Facts,
     /// The Program in the order and memory in which it runs.
@@ -78,6 +81,21 @@ pub struct Plan {
 pub fn plan(program: &Program, request: &Request) -> Result<Plan, Error> {
     let program = &opt::all_calls(program);
     check_supported(program, program.entry)?;
+    let tiled = if request.strategy.interchanges() { interchange::interchange(program) } else { None };
+    let Some(tiled) = tiled else { return plan_as_is(program, request) };
+    // In tiles a loop is faster and takes less memory, as a rule; where it does not fit, the loop may.
+    match plan_as_is(&tiled.program, request) {
+        Ok(plan) => Ok(Plan { tiles: tiled.tiles, ..plan }),
+        Err(in_tiles) => plan_as_is(program, request).map_err(|error| if needed(&in_tiles) < needed(&error) { in_tiles } else { error }),
+    }
+}
+
+/// The smallest budget that an error asks for.
+fn needed(error: &Error) -> u64 {
+    if let ErrorKind::OverBudget { needed, .. } = error.kind { needed } else { u64::MAX }
+}
+
+fn plan_as_is(program: &Program, request: &Request) -> Result<Plan, Error> {
     let facts = facts::facts(program);
     let strategy = &request.strategy;
     let attempt = |spare: Option<u64>| -> Result<(Decision, Placed), Error> {
@@ -89,7 +107,8 @@ pub fn plan(program: &Program, request: &Request) -> Result<Plan, Error> {
         None => attempt(None)?,
         Some(budget) => within(budget, attempt)?,
     };
-    Ok(Plan { strategy: strategy.name(), budget: request.budget, bytes_peak: placed.bytes, decision, facts, placed })
+    let (strategy, budget) = (strategy.name(), request.budget);
+    Ok(Plan { strategy, budget, bytes_peak: placed.bytes, decision, tiles: vec![], facts, placed })
 }
 
 /// Nothing is planned that cannot become machine code.
@@ -97,8 +116,7 @@ fn check_supported(program: &Program, id: FuncId) -> Result<(), Error> {
     for inst in &program.function(id).insts {
         let missing = match &inst.op {
             Op::Row(row, _) => row.lowering == Lowering::Missing,
-            Op::While(_) => true,
-            Op::If(_) | Op::For(_) | Op::Unwind(_) | Op::Call(_) => false,
+            Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => false,
         };
         if missing {
             let message = format!("`{}` has no machine code yet", inst.op.name());

@@ -171,9 +171,13 @@ impl<'f> Cut<'f> {
                 | Lowering::Iota
                 | Lowering::Constant
                 | Lowering::Write(_)
-                | Lowering::Sum
+                | Lowering::Pick(_)
+                | Lowering::Scatter(..)
+                | Lowering::Reduce(_)
                 | Lowering::Dot
-                | Lowering::Moves(_)
+                | Lowering::Line(_)
+                | Lowering::Composed(_)
+                | Lowering::Routine(_)
                 | Lowering::Missing => None,
             },
             Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,

@@ -3,23 +3,24 @@
 //! Registers are room on the stack, which LLVM's first pass makes values. Vector loops are in `vector`, their memory accesses in `access`,
 //! arithmetic on any number of lanes in `arithmetic`.
 
-use retrograd_compiler::fuse::kernel::{Address, Kernel, Order, Place, Reg, RegType, Stmt};
+use retrograd_compiler::fuse::kernel::{Address, Kernel, Order, Place, Reg, RegType, RoutineCall, Stmt};
 use retrograd_compiler::ir::DType;
 use retrograd_compiler::plan::schedule::{Schedule, Sweep};
 
 use super::text::{Form, Label, Text, Value, literal};
 use super::vector;
-use crate::code::Constants;
+use crate::code::STOPPED;
+use crate::lower::Constants;
 use crate::runtime::{Import, encode_schedule, encode_sweep};
 
 /// The widest vectors may be used, also where they are not preferred.
 const ATTRIBUTES: &str = r#"nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512""#;
 
-/// A module with one function of the arena, the inputs, the outputs and the fault word; vectors have so many lanes.
+/// A module with one function of the arena, the inputs, the outputs, the fault word, the flag and the watch; vectors have so many lanes.
 pub(super) fn lower(kernel: &Kernel, constants: &Constants, lanes: u32, name: &str) -> String {
     let mut text = Text::default();
     let rooms = kernel.regs.iter().map(|&ty| text.room(native(ty))).collect();
-    let mut lower = Lower { kernel, constants, lanes, text, rooms, exits: Vec::new(), action: None, buffers: Vec::new() };
+    let mut lower = Lower { kernel, constants, lanes, text, rooms, exits: Vec::new(), action: None, operands: None, buffers: Vec::new() };
     lower.statements(&kernel.body);
     lower.text.finish(name, ATTRIBUTES)
 }
@@ -37,6 +38,8 @@ pub(super) struct Lower<'k> {
     exits: Vec<Label>,
     /// Four words for the answer of a controller.
     action: Option<Value>,
+    /// Addresses for a routine.
+    operands: Option<Value>,
     /// Room for the arguments of functions of many lanes.
     pub(super) buffers: Vec<Value>,
 }
@@ -93,12 +96,14 @@ impl<'k> Lower<'k> {
                 self.text.zero(&to, *bytes);
             }
             Stmt::For { index, from, to, order, body } => self.for_loop(*index, *from, *to, *order, body),
-            Stmt::ForVec { index, count, body, sums } => vector::for_vec(self, *index, *count, body, sums),
+            Stmt::ForVec { index, count, body, folds } => vector::for_vec(self, *index, *count, body, folds),
             Stmt::If { cond, then_body, else_body } => self.branch(*cond, then_body, else_body),
             Stmt::Loop { body } => self.endless(body),
             Stmt::Leave => self.leave(),
             Stmt::Start { words, schedule, sweep, count } => self.start(words, *schedule, *sweep, *count),
             Stmt::Next { words, schedule, dst } => self.next(words, *schedule, *dst),
+            Stmt::Call { call, args, result, scratch } => self.routine(*call, args, result, scratch),
+            Stmt::Poll => self.poll(),
             Stmt::Fault { cond, site } => self.fault(*cond, *site),
         }
     }
@@ -181,6 +186,36 @@ impl<'k> Lower<'k> {
             let value = self.text.load(Form::one(DType::I64), &at);
             self.set(dst, &value);
         }
+    }
+
+    fn routine(&mut self, call: u32, args: &[Address], result: &Address, scratch: &[Address]) {
+        let operands = |call: &RoutineCall| call.args.len() + 1 + call.scratch.len();
+        let most = self.kernel.calls.iter().map(operands).max().expect("a call has its number");
+        let addresses = self.operands.get_or_insert_with(|| self.text.room(&format!("[{most} x ptr]"))).clone();
+        for (k, operand) in (0..).zip(args.iter().chain([result]).chain(scratch)) {
+            let operand = self.address(operand);
+            let at = self.text.offset(&addresses, 8 * k);
+            self.text.act(format_args!("store ptr {operand}, ptr {at}"));
+        }
+        let call = Value::address(self.constants.calls[call as usize]);
+        self.call(Import::Routine, format_args!("ptr {call}, ptr {addresses}"));
+    }
+
+    /// The load is atomic, so that it is not taken for another that came before it.
+    fn poll(&mut self) {
+        let [raised, stopped, after] = [(); 3].map(|()| self.text.label());
+        let flag = self.text.make(format_args!("load atomic i8, ptr %flag monotonic, align 1"));
+        let up = self.text.make(format_args!("icmp ne i8 {flag}, 0"));
+        self.text.branch(&up, raised, after);
+        self.text.at(raised);
+        let callee = Value::address(Import::Stops.address());
+        let answer = self.text.make(format_args!("call i8 {callee}(ptr %watch)"));
+        let stops = self.text.make(format_args!("icmp ne i8 {answer}, 0"));
+        self.text.branch(&stops, stopped, after);
+        self.text.at(stopped);
+        self.text.act(format_args!("store i64 {STOPPED}, ptr %fault"));
+        self.text.act(format_args!("ret void"));
+        self.text.at(after);
     }
 
     /// The first fault stays.

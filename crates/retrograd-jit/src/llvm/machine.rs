@@ -64,7 +64,7 @@ impl Library {
         let error = unsafe { (self.call.jit_lookup)(jit.jit, &mut address, c_string(name).as_ptr()) };
         assert!(error.is_null(), "code refers only to what there is: {}", self.message(error));
         let address = address as usize as *const u8;
-        // SAFETY: the function of this name takes four pointers and returns nothing, in the C convention.
+        // SAFETY: the function of this name takes six pointers and returns nothing, in the C convention.
         let entry = unsafe { std::mem::transmute::<*const u8, Entry>(address) };
         Loaded { library: self, tracker, entry }
     }

@@ -13,7 +13,8 @@ use std::path::Path;
 
 use retrograd_compiler::fuse::kernel::Kernel;
 
-use crate::code::{Constants, Entry, Generator};
+use crate::code::{Entry, Generator};
+use crate::lower::Constants;
 use library::Library;
 
 /// A libLLVM that can be used.

@@ -121,7 +121,7 @@ impl Text {
         let Text { rooms, body, declarations, .. } = self;
         let declarations: String = declarations.iter().map(|line| format!("{line}\n")).collect();
         format!(
-            "define void @{name}(ptr %arena, ptr %inputs, ptr %outputs, ptr %fault) #0 {{\n{rooms}{body}  ret void\n}}\n{declarations}attributes #0 = {{ {attributes} }}\n"
+            "define void @{name}(ptr %arena, ptr %inputs, ptr %outputs, ptr %fault, ptr %flag, ptr %watch) #0 {{\n{rooms}{body}  ret void\n}}\n{declarations}attributes #0 = {{ {attributes} }}\n"
         )
     }
 

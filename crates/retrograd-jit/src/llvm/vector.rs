@@ -1,12 +1,12 @@
 //! Vector loops.
 //!
-//! A loop runs in blocks of as many steps as there are partial sums, in vectors as wide as the machine has, so that the lane of a step in
+//! A loop runs in blocks of as many steps as a reduction has partial results, in vectors as wide as the machine has, so that the lane of a step in
 //! its block is the number of its partial. What remains, fewer steps than a block, is straight code whose last vector may have lanes
-//! without a step: those hold zeros, and are never stored or summed. Statements that are the same for all steps come before the loop.
+//! without a step: those hold zeros, and are never stored or combined. Statements that are the same for all steps come before the loop.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use retrograd_compiler::fuse::kernel::{Address, Reg, Stmt, Sum};
+use retrograd_compiler::fuse::kernel::{Address, Fold, Reg, Stmt};
 use retrograd_compiler::ir::{DType, LaneFunction, Scalar};
 use retrograd_compiler::ops::{SUM_CHUNK, SUM_LANES};
 
@@ -25,20 +25,20 @@ const CALL_BLOCK: u64 = 2 * BLOCK;
 const CHUNK: u64 = SUM_CHUNK as u64;
 
 /// Lowers a vector loop.
-pub(super) fn for_vec<'k>(lower: &mut Lower<'k>, index: Reg, count: u64, body: &'k [Stmt], sums: &'k [Sum]) {
+pub(super) fn for_vec<'k>(lower: &mut Lower<'k>, index: Reg, count: u64, body: &'k [Stmt], folds: &'k [Fold]) {
     if count == 0 {
-        for sum in sums {
-            let zero = literal(lower.dtype(sum.dst), 0);
-            lower.set(sum.dst, &zero);
+        for fold in folds {
+            let unit = lower.unit(fold);
+            lower.set(fold.dst, &unit);
         }
         return;
     }
-    let mut vec_loop = VecLoop::new(lower, index, count, body, sums);
+    let mut vec_loop = VecLoop::new(lower, index, count, body, folds);
     vec_loop.emit(lower);
-    for (sum, total) in sums.iter().zip(&vec_loop.totals) {
-        let form = Form::one(lower.dtype(sum.dst));
+    for (fold, total) in folds.iter().zip(&vec_loop.totals) {
+        let form = Form::one(lower.dtype(fold.dst));
         let total = lower.text.make(format_args!("load {form}, ptr {total}"));
-        lower.set(sum.dst, &total);
+        lower.set(fold.dst, &total);
     }
 }
 
@@ -86,29 +86,29 @@ pub(super) struct VecLoop<'k> {
     pub(super) index: Reg,
     count: u64,
     steps: Vec<Step<'k>>,
-    sums: &'k [Sum],
+    folds: &'k [Fold],
     /// As scalar code holds them.
     uniform: BTreeMap<Reg, Value>,
     /// The same in all lanes, by register and number of lanes.
     wide: BTreeMap<(Reg, u32), Value>,
-    /// Rooms of the partial sums, by vectors.
+    /// Rooms of the partial results, by vectors.
     partials: Vec<Vec<Value>>,
     totals: Vec<Value>,
 }
 
 impl<'k> VecLoop<'k> {
-    fn new(lower: &mut Lower<'k>, index: Reg, count: u64, body: &'k [Stmt], sums: &'k [Sum]) -> VecLoop<'k> {
-        let form = |lower: &Lower<'_>, sum: &Sum, lanes: u32| Form::new(lower.dtype(sum.dst), lanes).to_string();
+    fn new(lower: &mut Lower<'k>, index: Reg, count: u64, body: &'k [Stmt], folds: &'k [Fold]) -> VecLoop<'k> {
+        let form = |lower: &Lower<'_>, fold: &Fold, lanes: u32| Form::new(lower.dtype(fold.dst), lanes).to_string();
         let vectors = SUM_LANES as u32 / lower.lanes;
         let mut partials = Vec::new();
         let mut totals = Vec::new();
-        for sum in sums {
-            let (wide, one) = (form(lower, sum, lower.lanes), form(lower, sum, 1));
+        for fold in folds {
+            let (wide, one) = (form(lower, fold, lower.lanes), form(lower, fold, 1));
             partials.push((0..vectors).map(|_| lower.text.room(&wide)).collect());
             totals.push(lower.text.room(&one));
         }
         let (uniform, wide) = (BTreeMap::new(), BTreeMap::new());
-        let mut vec_loop = VecLoop { index, count, steps: Vec::new(), sums, uniform, wide, partials, totals };
+        let mut vec_loop = VecLoop { index, count, steps: Vec::new(), folds, uniform, wide, partials, totals };
         vec_loop.read_outside(lower, body);
         let stores = body.iter().any(|stmt| matches!(stmt, Stmt::Store { .. }));
         for stmt in body {
@@ -120,7 +120,7 @@ impl<'k> VecLoop<'k> {
     /// Registers from outside are the same for all lanes.
     fn read_outside(&mut self, lower: &mut Lower<'k>, body: &[Stmt]) {
         let mut assigned = BTreeSet::from([self.index]);
-        let mut read: Vec<Reg> = self.sums.iter().map(|sum| sum.src).collect();
+        let mut read: Vec<Reg> = self.folds.iter().map(|fold| fold.src).collect();
         let of = |address: &Address| -> Vec<Reg> { address.terms.iter().map(|&(reg, _)| reg).chain([address.base]).collect() };
         for stmt in body {
             match form_of(stmt) {
@@ -227,7 +227,7 @@ impl<'k> VecLoop<'k> {
 
     /// What is the same for all lanes, in vectors of so many.
     fn widen(&mut self, lower: &mut Lower<'k>, parts: &[Part]) {
-        let read = self.steps.iter().flat_map(Step::reads).chain(self.sums.iter().map(|sum| sum.src));
+        let read = self.steps.iter().flat_map(Step::reads).chain(self.folds.iter().map(|fold| fold.src));
         let read: BTreeSet<Reg> = read.filter(|&reg| self.is_uniform(reg)).collect();
         for part in parts {
             for &reg in &read {
@@ -237,18 +237,18 @@ impl<'k> VecLoop<'k> {
         }
     }
 
-    /// The whole loop: blocks, what remains, and sums.
+    /// The whole loop: blocks, what remains, and reductions.
     fn emit(&mut self, lower: &mut Lower<'k>) {
         let block = if self.has_calls() { CALL_BLOCK } else { BLOCK };
         let main = self.count / block * block;
         let (whole, rest) = (parts(lower.lanes, block), parts(lower.lanes, self.count - main));
         self.widen(lower, &whole);
         self.widen(lower, &rest);
-        for (sum, total) in self.sums.iter().zip(&self.totals) {
-            let form = Form::one(lower.dtype(sum.dst));
-            lower.text.act(format_args!("store {form} {}, ptr {total}", literal(form.dtype, 0)));
+        for (fold, total) in self.folds.iter().zip(&self.totals) {
+            let (form, unit) = (Form::one(lower.dtype(fold.dst)), lower.unit(fold));
+            lower.text.act(format_args!("store {form} {unit}, ptr {total}"));
         }
-        if self.sums.is_empty() || self.count <= CHUNK {
+        if self.folds.is_empty() || self.count <= CHUNK {
             self.clear_partials(lower);
             if main == block {
                 self.straight(lower, &Value::integer(0), &whole);
@@ -264,7 +264,7 @@ impl<'k> VecLoop<'k> {
         self.add_partials(lower);
     }
 
-    /// All chunks of a sum; the partials of the last are left, because remaining steps may add to them.
+    /// All chunks of a reduction; the partials of the last are left, because remaining steps may add to them.
     fn chunks(&self, lower: &mut Lower<'k>, main: u64, block: u64, whole: &[Part]) {
         let last = (self.count - 1) / CHUNK * CHUNK;
         every(lower, &Value::integer(0), &Value::integer(last.cast_signed()), CHUNK, |lower, from| {
@@ -281,7 +281,7 @@ impl<'k> VecLoop<'k> {
         }
     }
 
-    /// All statements and sums, for some parts of the block at `index`; calls take all parts at once.
+    /// All statements and reductions, for some parts of the block at `index`; calls take all parts at once.
     fn straight(&self, lower: &mut Lower<'k>, index: &Value, parts: &[Part]) {
         let together = if self.has_calls() { parts.len().max(1) } else { 1 };
         for parts in parts.chunks(together) {
@@ -289,8 +289,8 @@ impl<'k> VecLoop<'k> {
             for step in &self.steps {
                 self.step(lower, &mut lanes, step);
             }
-            for (sum, partials) in self.sums.iter().zip(&self.partials) {
-                self.add_to_partials(lower, &lanes, sum, partials);
+            for (fold, partials) in self.folds.iter().zip(&self.partials) {
+                self.add_to_partials(lower, &lanes, fold, partials);
             }
         }
     }
@@ -353,54 +353,43 @@ impl<'k> VecLoop<'k> {
     }
 
     fn clear_partials(&self, lower: &mut Lower<'k>) {
-        for (sum, partials) in self.sums.iter().zip(&self.partials) {
-            let form = Form::new(lower.dtype(sum.dst), lower.lanes);
+        for (fold, partials) in self.folds.iter().zip(&self.partials) {
+            let (form, unit) = (Form::new(lower.dtype(fold.dst), lower.lanes), lower.unit(fold));
+            let units = lower.text.widen(form, &unit);
             for partial in partials {
-                lower.text.act(format_args!("store {form} zeroinitializer, ptr {partial}"));
+                lower.text.act(format_args!("store {form} {units}, ptr {partial}"));
             }
         }
     }
 
-    /// Adds the lanes of a register to the partials of a sum, in the order of steps.
-    fn add_to_partials(&self, lower: &mut Lower<'k>, lanes: &Lanes<'_>, sum: &Sum, partials: &[Value]) {
-        let form = Form::new(lower.dtype(sum.dst), lower.lanes);
+    /// Combines the lanes of a reduction with its partials, in the order of steps.
+    fn add_to_partials(&self, lower: &mut Lower<'k>, lanes: &Lanes<'_>, fold: &Fold, partials: &[Value]) {
+        let form = Form::new(lower.dtype(fold.dst), lower.lanes);
         for (k, part) in lanes.parts.iter().enumerate() {
-            let value = self.value(lower, lanes, sum.src, k);
+            let value = self.value(lower, lanes, fold.src, k);
             let room = &partials[(part.lane / lower.lanes) as usize % partials.len()];
             let old = lower.text.make(format_args!("load {form}, ptr {room}"));
             let new = if part.steps == lower.lanes {
-                lower.text.compute(Scalar::Add, form, &[old, value])
+                lower.text.compute(fold.how.scalar(), form, &[old, value])
             } else {
-                self.add_some(lower, form, *part, &old, &value)
+                combine_some(lower, fold.how.scalar(), form, *part, &old, &value)
             };
             lower.text.act(format_args!("store {form} {new}, ptr {room}"));
         }
     }
 
-    /// Adds to the lanes that have a step, and leaves the others as they are.
-    fn add_some(&self, lower: &mut Lower<'k>, form: Form, part: Part, old: &Value, value: &Value) -> Value {
-        let mut new = old.clone();
-        for lane in 0..part.steps {
-            let (x, y) = (lower.text.lane(form, old, lane), lower.text.lane(Form { lanes: part.lanes, ..form }, value, lane));
-            let one = Form::one(form.dtype);
-            let sum = lower.text.compute(Scalar::Add, one, &[x, y]);
-            new = lower.text.make(format_args!("insertelement {form} {new}, {one} {sum}, i32 {lane}"));
-        }
-        new
-    }
-
-    /// Adds the partials of a chunk pairwise, and their sum to the total.
+    /// Combines the partials of a chunk pairwise, and their result with the total.
     fn add_partials(&self, lower: &mut Lower<'k>) {
-        for ((sum, partials), total) in self.sums.iter().zip(&self.partials).zip(&self.totals) {
-            let mut form = Form::new(lower.dtype(sum.dst), lower.lanes);
-            let mut sums: Vec<Value> = partials.iter().map(|room| lower.text.make(format_args!("load {form}, ptr {room}"))).collect();
+        for ((fold, partials), total) in self.folds.iter().zip(&self.partials).zip(&self.totals) {
+            let (op, mut form) = (fold.how.scalar(), Form::new(lower.dtype(fold.dst), lower.lanes));
+            let mut results: Vec<Value> = partials.iter().map(|room| lower.text.make(format_args!("load {form}, ptr {room}"))).collect();
             // Partial l and l + lanes/2 are half the vectors apart, then half a vector.
-            while sums.len() > 1 {
-                let half = sums.len() / 2;
-                let add = |p: usize| lower.text.compute(Scalar::Add, form, &[sums[p].clone(), sums[p + half].clone()]);
-                sums = (0..half).map(add).collect();
+            while results.len() > 1 {
+                let half = results.len() / 2;
+                let combine = |p: usize| lower.text.compute(op, form, &[results[p].clone(), results[p + half].clone()]);
+                results = (0..half).map(combine).collect();
             }
-            let mut chunk = sums.remove(0);
+            let mut chunk = results.remove(0);
             while form.lanes > 1 {
                 let half = form.lanes / 2;
                 let halves = [0, half].map(|first| {
@@ -408,12 +397,32 @@ impl<'k> VecLoop<'k> {
                     lower.text.shuffle(form, &chunk, &Value::new("poison"), &numbers)
                 });
                 form.lanes = half;
-                chunk = lower.text.compute(Scalar::Add, form, &halves);
+                chunk = lower.text.compute(op, form, &halves);
             }
             let old = lower.text.make(format_args!("load {form}, ptr {total}"));
-            let new = lower.text.compute(Scalar::Add, form, &[old, chunk]);
+            let new = lower.text.compute(op, form, &[old, chunk]);
             lower.text.act(format_args!("store {form} {new}, ptr {total}"));
         }
+    }
+}
+
+/// Combines the lanes that have a step, and leaves the others as they are.
+fn combine_some(lower: &mut Lower<'_>, op: Scalar, form: Form, part: Part, old: &Value, value: &Value) -> Value {
+    let mut new = old.clone();
+    for lane in 0..part.steps {
+        let (x, y) = (lower.text.lane(form, old, lane), lower.text.lane(Form { lanes: part.lanes, ..form }, value, lane));
+        let one = Form::one(form.dtype);
+        let combined = lower.text.compute(op, one, &[x, y]);
+        new = lower.text.make(format_args!("insertelement {form} {new}, {one} {combined}, i32 {lane}"));
+    }
+    new
+}
+
+impl Lower<'_> {
+    /// What a reduction starts from.
+    fn unit(&self, fold: &Fold) -> Value {
+        let ty = self.dtype(fold.dst);
+        literal(ty, fold.how.unit(ty))
     }
 }
 
@@ -466,7 +475,7 @@ fn form_of(stmt: &Stmt) -> Shape<'_> {
         Stmt::Store { to, src } => Shape::Store { to, src: *src },
         Stmt::Swap(..) | Stmt::Pointer { .. } | Stmt::Offset { .. } | Stmt::Copy { .. } | Stmt::Zero { .. } => misplaced(stmt),
         Stmt::For { .. } | Stmt::ForVec { .. } | Stmt::If { .. } | Stmt::Loop { .. } | Stmt::Leave => misplaced(stmt),
-        Stmt::Start { .. } | Stmt::Next { .. } | Stmt::Fault { .. } => misplaced(stmt),
+        Stmt::Start { .. } | Stmt::Next { .. } | Stmt::Call { .. } | Stmt::Poll | Stmt::Fault { .. } => misplaced(stmt),
     }
 }
 

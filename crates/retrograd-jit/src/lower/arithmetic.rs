@@ -268,6 +268,32 @@ impl Lower<'_, '_> {
         self.builder.ins().insertlane(low, high, 1)
     }
 
+    /// One lane of a pair, as scalar code holds it.
+    pub(super) fn lane(&mut self, ty: DType, pair: Value, lane: u8) -> Value {
+        let one = self.builder.ins().extractlane(pair, lane);
+        match ty {
+            DType::Bool => {
+                let byte = self.builder.ins().ireduce(types::I8, one);
+                self.builder.ins().band_imm_u(byte, 1)
+            }
+            DType::F64 | DType::I64 => one,
+            DType::F32 | DType::I32 => panic!("{NARROW}"),
+        }
+    }
+
+    /// A pair with one lane replaced.
+    pub(super) fn with_lane(&mut self, ty: DType, pair: Value, one: Value, lane: u8) -> Value {
+        let one = match ty {
+            DType::Bool => {
+                let word = self.builder.ins().uextend(types::I64, one);
+                self.builder.ins().ineg(word)
+            }
+            DType::F64 | DType::I64 => one,
+            DType::F32 | DType::I32 => panic!("{NARROW}"),
+        };
+        self.builder.ins().insertlane(pair, one, lane)
+    }
+
     /// A constant vector.
     pub(super) fn pair_of(&mut self, ty: Type, bits: [u64; 2]) -> Value {
         let bytes: Vec<u8> = bits.iter().flat_map(|bits| bits.to_le_bytes()).collect();

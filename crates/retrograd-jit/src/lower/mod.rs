@@ -15,30 +15,39 @@ use cranelift_codegen::isa::TargetFrontendConfig;
 use cranelift_frontend::{FunctionBuilder, Variable};
 use cranelift_jit::JITModule;
 use cranelift_module::{Linkage, Module};
-use retrograd_compiler::fuse::kernel::{Address, Kernel, Order, Place, Reg, RegType, Stmt};
+use retrograd_compiler::fuse::kernel::{Address, Kernel, Order, Place, Reg, RegType, RoutineCall, Stmt};
 use retrograd_compiler::ir::DType;
 use retrograd_compiler::plan::schedule::{Schedule, Sweep};
 
+use crate::code::STOPPED;
 use crate::runtime::{Import, encode_schedule, encode_sweep};
 use arithmetic::Width;
 
-/// Writes the body of a function of the arena, the inputs, the outputs and the fault word.
-pub(crate) fn lower(kernel: &Kernel, literals: &[*const u8], module: &mut JITModule, builder: FunctionBuilder<'_>) {
-    let mut lower = Lower::new(kernel, literals, module, builder);
+/// Writes the body of a function of the arena, the inputs, the outputs, the fault word, the flag and the watch.
+pub(crate) fn lower(kernel: &Kernel, constants: &Constants, module: &mut JITModule, builder: FunctionBuilder<'_>) {
+    let mut lower = Lower::new(kernel, constants, module, builder);
     lower.statements(&kernel.body);
     lower.builder.ins().return_(&[]);
     lower.builder.finalize(module.target_config());
 }
 
+/// What stays where it is as long as the code.
+pub(crate) struct Constants {
+    /// Elements of literal arrays.
+    pub(crate) literals: Vec<*const u8>,
+    /// Calls of routines.
+    pub(crate) calls: Vec<*const RoutineCall>,
+}
+
 /// A function being written.
 struct Lower<'k, 'b> {
     kernel: &'k Kernel,
-    literals: &'k [*const u8],
+    constants: &'k Constants,
     builder: FunctionBuilder<'b>,
     config: TargetFrontendConfig,
     imports: Vec<(Import, FuncRef)>,
-    /// Arena, inputs, outputs, fault.
-    params: [Value; 4],
+    /// Arena, inputs, outputs, fault, flag, watch.
+    params: [Value; 6],
     /// By register.
     variables: Vec<Variable>,
     /// Where the loops around this place go on, innermost last.
@@ -49,10 +58,12 @@ struct Lower<'k, 'b> {
     few: Option<StackSlot>,
     /// Four words for the answer of a controller.
     action: Option<StackSlot>,
+    /// Addresses for a routine.
+    operands: Option<StackSlot>,
 }
 
 impl<'k, 'b> Lower<'k, 'b> {
-    fn new(kernel: &'k Kernel, literals: &'k [*const u8], module: &mut JITModule, mut builder: FunctionBuilder<'b>) -> Lower<'k, 'b> {
+    fn new(kernel: &'k Kernel, constants: &'k Constants, module: &mut JITModule, mut builder: FunctionBuilder<'b>) -> Lower<'k, 'b> {
         let call_conv = module.isa().default_call_conv();
         let imports = Import::all().map(|import| {
             let function = module.declare_function(&import.name(), Linkage::Import, &import.signature(call_conv)).expect("declared once");
@@ -63,11 +74,11 @@ impl<'k, 'b> Lower<'k, 'b> {
         builder.append_block_params_for_function_params(entry);
         builder.switch_to_block(entry);
         builder.seal_block(entry);
-        let params = builder.block_params(entry).try_into().expect("the signature has four parameters");
+        let params = builder.block_params(entry).try_into().expect("the signature has six parameters");
         let variables = kernel.regs.iter().map(|&ty| builder.declare_var(native(ty))).collect();
         Lower {
             kernel,
-            literals,
+            constants,
             builder,
             config: module.target_config(),
             imports,
@@ -77,6 +88,7 @@ impl<'k, 'b> Lower<'k, 'b> {
             strips: None,
             few: None,
             action: None,
+            operands: None,
         }
     }
 
@@ -123,12 +135,14 @@ impl<'k, 'b> Lower<'k, 'b> {
             Stmt::Copy { to, from, bytes } => self.copy(to, from, *bytes),
             Stmt::Zero { to, bytes } => self.zero(to, *bytes),
             Stmt::For { index, from, to, order, body } => self.for_loop(*index, *from, *to, *order, body),
-            Stmt::ForVec { index, count, body, sums } => vector::for_vec(self, *index, *count, body, sums),
+            Stmt::ForVec { index, count, body, folds } => vector::for_vec(self, *index, *count, body, folds),
             Stmt::If { cond, then_body, else_body } => self.branch(*cond, then_body, else_body),
             Stmt::Loop { body } => self.endless(body),
             Stmt::Leave => self.leave(),
             Stmt::Start { words, schedule, sweep, count } => self.start(words, *schedule, *sweep, *count),
             Stmt::Next { words, schedule, dst } => self.next(words, *schedule, *dst),
+            Stmt::Call { call, args, result, scratch } => self.routine(*call, args, result, scratch),
+            Stmt::Poll => self.poll(),
             Stmt::Fault { cond, site } => self.fault(*cond, *site),
         }
     }
@@ -218,6 +232,39 @@ impl<'k, 'b> Lower<'k, 'b> {
         }
     }
 
+    fn routine(&mut self, call: u32, args: &[Address], result: &Address, scratch: &[Address]) {
+        let operands = |call: &RoutineCall| call.args.len() + 1 + call.scratch.len();
+        let most = self.kernel.calls.iter().map(operands).max().expect("a call has its number") as u32;
+        let slot = *self
+            .operands
+            .get_or_insert_with(|| self.builder.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, 8 * most, 3)));
+        let addresses = self.builder.ins().stack_addr(types::I64, slot, 0);
+        for (k, operand) in (0..).zip(args.iter().chain([result]).chain(scratch)) {
+            let operand = self.address(operand);
+            self.builder.ins().store(FLAGS, operand, addresses, 8 * k);
+        }
+        let call = self.constant_address(self.constants.calls[call as usize]);
+        self.call(Import::Routine, &[call, addresses]);
+    }
+
+    /// The load is atomic, so that it is not taken for another that came before it.
+    fn poll(&mut self) {
+        let [_, _, _, fault, flag, watch] = self.params;
+        let [raised, stopped, after] = [(); 3].map(|()| self.builder.create_block());
+        self.builder.set_cold_block(raised);
+        self.builder.set_cold_block(stopped);
+        let up = self.builder.ins().atomic_load(types::I8, FLAGS, flag);
+        self.builder.ins().brif(up, raised, &[], after, &[]);
+        self.continue_at(raised);
+        let stops = self.call(Import::Stops, &[watch]).expect("it answers");
+        self.builder.ins().brif(stops, stopped, &[], after, &[]);
+        self.continue_at(stopped);
+        let code = self.integer(STOPPED);
+        self.builder.ins().store(FLAGS, code, fault, 0);
+        self.builder.ins().return_(&[]);
+        self.continue_at(after);
+    }
+
     /// The first fault stays.
     fn fault(&mut self, cond: Reg, site: u32) {
         let cond = self.get(cond);
@@ -236,12 +283,12 @@ impl<'k, 'b> Lower<'k, 'b> {
 
     /// The address of a buffer.
     fn place(&mut self, place: Place) -> Value {
-        let [arena, inputs, outputs, _] = self.params;
+        let [arena, inputs, outputs, ..] = self.params;
         match place {
             Place::Arena(offset) => self.builder.ins().iadd_imm_s(arena, offset.cast_signed()),
             Place::Input(k) => self.builder.ins().load(types::I64, FLAGS, inputs, offset32(8 * i64::from(k))),
             Place::Output(k) => self.builder.ins().load(types::I64, FLAGS, outputs, offset32(8 * i64::from(k))),
-            Place::Literal(k) => self.integer((self.literals[k as usize] as usize).cast_signed() as i64),
+            Place::Literal(k) => self.constant_address(self.constants.literals[k as usize]),
         }
     }
 
@@ -253,6 +300,10 @@ impl<'k, 'b> Lower<'k, 'b> {
             DType::Bool => self.builder.ins().iconst(types::I8, i64::from(bits != 0)),
             DType::F32 | DType::I32 => panic!("{NARROW}"),
         }
+    }
+
+    fn constant_address<T>(&mut self, address: *const T) -> Value {
+        self.integer((address as usize).cast_signed() as i64)
     }
 
     fn integer(&mut self, value: i64) -> Value {

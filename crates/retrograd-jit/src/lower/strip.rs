@@ -37,8 +37,8 @@ struct Stage {
     steps: Vec<usize>,
     /// Values for later stages and for calls.
     outputs: Vec<(Reg, usize)>,
-    /// Numbers of sums.
-    sums: Vec<usize>,
+    /// Numbers of reductions.
+    folds: Vec<usize>,
     calls: Vec<Call>,
 }
 
@@ -115,7 +115,7 @@ impl Lower<'_, '_> {
 
 impl Stage {
     fn emit_loop<'k>(&self, lower: &mut Lower<'k, '_>, vec_loop: &VecLoop<'k>, buffers: &[Value], from: Value, to: Value) {
-        if self.steps.is_empty() && self.sums.is_empty() && self.outputs.is_empty() {
+        if self.steps.is_empty() && self.folds.is_empty() && self.outputs.is_empty() {
             return;
         }
         let before = lower.builder.ins().imul_imm_s(from, -8);
@@ -138,8 +138,8 @@ impl Stage {
                         access.store_lanes(lower, &lanes, k, value);
                     }
                 }
-                for &sum in &self.sums {
-                    vec_loop.add_to_partials(lower, &lanes, sum, vec_loop.sums[sum].src);
+                for &fold in &self.folds {
+                    vec_loop.add_to_partials(lower, &lanes, fold);
                 }
             }
         });
@@ -225,9 +225,9 @@ impl Facts {
             self.of_step.push(stage);
             self.stages = self.stages.max(stage + 1);
         }
-        for sum in vec_loop.sums {
-            let stage = self.ready.get(&sum.src).copied().unwrap_or(0);
-            self.reads.entry(sum.src).or_default().insert(stage);
+        for fold in vec_loop.folds {
+            let stage = self.ready.get(&fold.src).copied().unwrap_or(0);
+            self.reads.entry(fold.src).or_default().insert(stage);
             self.stages = self.stages.max(stage + 1);
         }
     }
@@ -239,7 +239,7 @@ impl Facts {
         let mut in_last = (0..vec_loop.steps.len()).filter(|&number| self.of_step[number] == last);
         let store = in_last.next().filter(|_| in_last.next().is_none())?;
         let Step::Store { access, src } = &vec_loop.steps[store] else { return None };
-        let summed = vec_loop.sums.iter().any(|sum| self.ready.get(&sum.src) == Some(&last));
+        let summed = vec_loop.folds.iter().any(|fold| self.ready.get(&fold.src) == Some(&last));
         let call = vec_loop.steps.iter().position(|step| matches!(step, Step::Call { dst, .. } if dst == src))?;
         (access.is_contiguous_f64() && !summed && self.of_step[call] + 1 == last).then_some((call, store))
     }
@@ -316,8 +316,8 @@ fn stage(vec_loop: &VecLoop<'_>, facts: &Facts, number: usize, buffers: &mut Buf
             stage.steps.push(k);
         }
     }
-    stage.sums = (0..vec_loop.sums.len()).filter(|&k| facts.ready.get(&vec_loop.sums[k].src).copied().unwrap_or(0) == number).collect();
-    wanted.extend(stage.sums.iter().map(|&k| vec_loop.sums[k].src));
+    stage.folds = (0..vec_loop.folds.len()).filter(|&k| facts.ready.get(&vec_loop.folds[k].src).copied().unwrap_or(0) == number).collect();
+    wanted.extend(stage.folds.iter().map(|&k| vec_loop.folds[k].src));
 
     // A load that only other stages or calls use is left to them.
     stage.steps.retain(|&k| match &vec_loop.steps[k] {

@@ -1,15 +1,15 @@
 //! Vector loops.
 //!
 //! A loop runs in blocks of [`WIDTH`] steps, as four pairs of lanes; what remains, fewer steps than that, is straight code of pairs and,
-//! for the last step of an odd count, of scalars. Statements that are the same for all steps come before the loop. Partial sums live in
-//! pairs too, so that the lane of a step in its block is the number of its partial.
+//! for the last step of an odd count, of scalars. Statements that are the same for all steps come before the loop. Partial results
+//! of reductions live in pairs too, so that the lane of a step in its block is the number of its partial.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, StackSlotData, StackSlotKind, Value, types};
 use cranelift_frontend::Variable;
-use retrograd_compiler::fuse::kernel::{Address, Reg, Stmt, Sum};
+use retrograd_compiler::fuse::kernel::{Address, Fold, Reg, Stmt};
 use retrograd_compiler::ir::{DType, LaneFunction, Scalar};
 use retrograd_compiler::ops::{SUM_CHUNK, SUM_LANES};
 
@@ -31,20 +31,20 @@ const FEW_BYTES: u32 = 16 * WIDTH as u32;
 const CHUNK: u64 = SUM_CHUNK as u64;
 
 /// Lowers a vector loop.
-pub(super) fn for_vec<'k>(lower: &mut Lower<'k, '_>, index: Reg, count: u64, body: &'k [Stmt], sums: &'k [Sum]) {
+pub(super) fn for_vec<'k>(lower: &mut Lower<'k, '_>, index: Reg, count: u64, body: &'k [Stmt], folds: &'k [Fold]) {
     if count == 0 {
-        for sum in sums {
-            let zero = lower.builder.ins().f64const(0.0);
-            lower.set(sum.dst, zero);
+        for fold in folds {
+            let unit = lower.unit(fold);
+            lower.set(fold.dst, unit);
         }
         return;
     }
-    let vec_loop = VecLoop::new(lower, index, count, body, sums);
+    let vec_loop = VecLoop::new(lower, index, count, body, folds);
     let strips = (vec_loop.has_calls() && count >= 2 * WIDTH).then(|| Strips::new(&vec_loop));
     vec_loop.emit(lower, strips.as_ref());
-    for (sum, &total) in sums.iter().zip(&vec_loop.totals) {
+    for (fold, &total) in folds.iter().zip(&vec_loop.totals) {
         let total = lower.builder.use_var(total);
-        lower.set(sum.dst, total);
+        lower.set(fold.dst, total);
     }
 }
 
@@ -109,18 +109,21 @@ pub(super) struct VecLoop<'k> {
     pub(super) index: Reg,
     count: u64,
     pub(super) steps: Vec<Step<'k>>,
-    pub(super) sums: &'k [Sum],
+    pub(super) folds: &'k [Fold],
     uniform: BTreeMap<Reg, Value>,
-    /// Partial sums: pair p holds partials 2p and 2p + 1.
+    /// Partial results: pair p holds partials 2p and 2p + 1.
     partials: Vec<[Variable; PAIRS]>,
     totals: Vec<Variable>,
 }
 
 impl<'k> VecLoop<'k> {
-    fn new(lower: &mut Lower<'k, '_>, index: Reg, count: u64, body: &'k [Stmt], sums: &'k [Sum]) -> VecLoop<'k> {
-        let partials = sums.iter().map(|_| [(); PAIRS].map(|()| lower.builder.declare_var(types::F64X2))).collect();
-        let totals = sums.iter().map(|_| lower.builder.declare_var(types::F64)).collect();
-        let mut vec_loop = VecLoop { index, count, steps: Vec::new(), sums, uniform: BTreeMap::new(), partials, totals };
+    fn new(lower: &mut Lower<'k, '_>, index: Reg, count: u64, body: &'k [Stmt], folds: &'k [Fold]) -> VecLoop<'k> {
+        let native = |lower: &Lower<'_, '_>, fold: &Fold, width: Width| width.native(lower.dtype(fold.src));
+        let pairs = folds.iter().map(|fold| native(lower, fold, Width::Two)).collect::<Vec<_>>();
+        let ones = folds.iter().map(|fold| native(lower, fold, Width::One)).collect::<Vec<_>>();
+        let partials = pairs.into_iter().map(|ty| [(); PAIRS].map(|()| lower.builder.declare_var(ty))).collect();
+        let totals = ones.into_iter().map(|ty| lower.builder.declare_var(ty)).collect();
+        let mut vec_loop = VecLoop { index, count, steps: Vec::new(), folds, uniform: BTreeMap::new(), partials, totals };
         vec_loop.read_outside(lower, body);
         let stores = body.iter().any(|stmt| matches!(stmt, Stmt::Store { .. }));
         for stmt in body {
@@ -132,7 +135,7 @@ impl<'k> VecLoop<'k> {
     /// Registers from outside are the same for all lanes.
     fn read_outside(&mut self, lower: &mut Lower<'k, '_>, body: &[Stmt]) {
         let mut assigned = BTreeSet::from([self.index]);
-        let mut read: Vec<Reg> = self.sums.iter().map(|sum| sum.src).collect();
+        let mut read: Vec<Reg> = self.folds.iter().map(|fold| fold.src).collect();
         let of = |address: &Address| -> Vec<Reg> { address.terms.iter().map(|&(reg, _)| reg).chain([address.base]).collect() };
         for stmt in body {
             match form_of(stmt) {
@@ -235,14 +238,14 @@ impl<'k> VecLoop<'k> {
         }
     }
 
-    /// The whole loop: blocks, what remains, and sums.
+    /// The whole loop: blocks, what remains, and reductions.
     fn emit(&self, lower: &mut Lower<'k, '_>, strips: Option<&Strips>) {
         let main = if self.has_calls() && strips.is_none() { 0 } else { self.count / WIDTH * WIDTH };
-        for &total in &self.totals {
-            let zero = lower.builder.ins().f64const(0.0);
-            lower.builder.def_var(total, zero);
+        for (fold, &total) in self.folds.iter().zip(&self.totals) {
+            let unit = lower.unit(fold);
+            lower.builder.def_var(total, unit);
         }
-        if self.sums.is_empty() || self.count <= CHUNK {
+        if self.folds.is_empty() || self.count <= CHUNK {
             self.clear_partials(lower);
             if main > 0 {
                 let (start, end) = (lower.integer(0), lower.integer(main.cast_signed()));
@@ -255,7 +258,7 @@ impl<'k> VecLoop<'k> {
         self.add_partials(lower);
     }
 
-    /// All chunks of a sum; the partials of the last are left, because remaining steps may add to them.
+    /// All chunks of a reduction; the partials of the last are left, because remaining steps may add to them.
     fn chunks(&self, lower: &mut Lower<'k, '_>, strips: Option<&Strips>, main: u64) {
         let last = (self.count - 1) / CHUNK * CHUNK;
         let start = lower.builder.declare_var(types::I64);
@@ -323,14 +326,14 @@ impl<'k> VecLoop<'k> {
         }
     }
 
-    /// All statements and sums, for some parts of the block at `index`.
+    /// All statements and reductions, for some parts of the block at `index`.
     fn straight(&self, lower: &mut Lower<'k, '_>, index: Value, parts: &[Part]) {
         let mut lanes = Lanes::new(index, parts);
         for step in &self.steps {
             self.step(lower, &mut lanes, step);
         }
-        for (k, sum) in self.sums.iter().enumerate() {
-            self.add_to_partials(lower, &lanes, k, sum.src);
+        for k in 0..self.folds.len() {
+            self.add_to_partials(lower, &lanes, k);
         }
     }
 
@@ -394,7 +397,7 @@ impl<'k> VecLoop<'k> {
 
     /// How many lane values are alive at once, at most.
     pub(super) fn pressure(&self) -> usize {
-        let mut alive: BTreeSet<Reg> = self.sums.iter().map(|sum| sum.src).collect();
+        let mut alive: BTreeSet<Reg> = self.folds.iter().map(|fold| fold.src).collect();
         let mut most = 0;
         for step in self.steps.iter().rev() {
             if let Some(dst) = step.dst() {
@@ -407,43 +410,47 @@ impl<'k> VecLoop<'k> {
     }
 
     fn clear_partials(&self, lower: &mut Lower<'_, '_>) {
-        for &partial in self.partials.iter().flatten() {
-            let zero = lower.pair_of(types::F64X2, [0, 0]);
-            lower.builder.def_var(partial, zero);
+        for (fold, partials) in self.folds.iter().zip(&self.partials) {
+            let unit = lower.unit(fold);
+            let pair = lower.widen(Width::Two, lower.dtype(fold.src), unit);
+            partials.iter().for_each(|&partial| lower.builder.def_var(partial, pair));
         }
     }
 
-    /// Adds the lanes of a register to the partials of sum `k`, in the order of steps.
-    pub(super) fn add_to_partials(&self, lower: &mut Lower<'_, '_>, lanes: &Lanes<'_>, k: usize, src: Reg) {
+    /// Combines the lanes of a reduction with its partials, in the order of steps.
+    pub(super) fn add_to_partials(&self, lower: &mut Lower<'_, '_>, lanes: &Lanes<'_>, k: usize) {
+        let fold = &self.folds[k];
+        let ty = lower.dtype(fold.src);
         for (p, part) in lanes.parts.iter().enumerate() {
-            let value = self.value(lower, lanes, src, p);
+            let value = self.value(lower, lanes, fold.src, p);
             let variable = self.partials[k][part.lane as usize / 2 % PAIRS];
             let partial = lower.builder.use_var(variable);
-            let sum = match part.width {
-                Width::Two => lower.builder.ins().fadd(partial, value),
+            let combined = match part.width {
+                Width::Two => lower.compute(Width::Two, fold.how.scalar(), ty, &[partial, value]),
                 Width::One => {
-                    let lane = lower.builder.ins().extractlane(partial, 0);
-                    let lane = lower.builder.ins().fadd(lane, value);
-                    lower.builder.ins().insertlane(partial, lane, 0)
+                    let lane = lower.lane(ty, partial, 0);
+                    let lane = lower.compute(Width::One, fold.how.scalar(), ty, &[lane, value]);
+                    lower.with_lane(ty, partial, lane, 0)
                 }
             };
-            lower.builder.def_var(variable, sum);
+            lower.builder.def_var(variable, combined);
         }
     }
 
-    /// Adds the partials of a chunk pairwise, and their sum to the total.
+    /// Combines the partials of a chunk pairwise, and their result with the total.
     fn add_partials(&self, lower: &mut Lower<'_, '_>) {
-        for (partials, &total) in self.partials.iter().zip(&self.totals) {
-            let mut sums: Vec<Value> = partials.iter().map(|&partial| lower.builder.use_var(partial)).collect();
+        for ((partials, &total), fold) in self.partials.iter().zip(&self.totals).zip(self.folds) {
+            let (op, ty) = (fold.how.scalar(), lower.dtype(fold.src));
+            let mut results: Vec<Value> = partials.iter().map(|&partial| lower.builder.use_var(partial)).collect();
             // Partial l and l + lanes/2 are half the pairs apart.
-            while sums.len() > 1 {
-                let half = sums.len() / 2;
-                sums = (0..half).map(|p| lower.builder.ins().fadd(sums[p], sums[p + half])).collect();
+            while results.len() > 1 {
+                let half = results.len() / 2;
+                results = (0..half).map(|p| lower.compute(Width::Two, op, ty, &[results[p], results[p + half]])).collect();
             }
-            let [low, high] = [0, 1].map(|lane: u8| lower.builder.ins().extractlane(sums[0], lane));
-            let chunk = lower.builder.ins().fadd(low, high);
+            let [low, high] = [0, 1].map(|lane: u8| lower.lane(ty, results[0], lane));
+            let chunk = lower.compute(Width::One, op, ty, &[low, high]);
             let old = lower.builder.use_var(total);
-            let new = lower.builder.ins().fadd(old, chunk);
+            let new = lower.compute(Width::One, op, ty, &[old, chunk]);
             lower.builder.def_var(total, new);
         }
     }
@@ -487,6 +494,12 @@ fn together(pressure: usize) -> usize {
 }
 
 impl Lower<'_, '_> {
+    /// What a reduction starts from, as scalar code holds it.
+    fn unit(&mut self, fold: &Fold) -> Value {
+        let ty = self.dtype(fold.src);
+        self.literal(ty, fold.how.unit(ty))
+    }
+
     /// Room for the lanes of a remainder.
     fn few_lanes(&mut self) -> cranelift_codegen::ir::StackSlot {
         let data = StackSlotData::new(StackSlotKind::ExplicitSlot, 2 * FEW_BYTES, 4);
@@ -511,7 +524,7 @@ fn form_of(stmt: &Stmt) -> Form<'_> {
         Stmt::Store { to, src } => Form::Store { to, src: *src },
         Stmt::Swap(..) | Stmt::Pointer { .. } | Stmt::Offset { .. } | Stmt::Copy { .. } | Stmt::Zero { .. } => misplaced(stmt),
         Stmt::For { .. } | Stmt::ForVec { .. } | Stmt::If { .. } | Stmt::Loop { .. } | Stmt::Leave => misplaced(stmt),
-        Stmt::Start { .. } | Stmt::Next { .. } | Stmt::Fault { .. } => misplaced(stmt),
+        Stmt::Start { .. } | Stmt::Next { .. } | Stmt::Call { .. } | Stmt::Poll | Stmt::Fault { .. } => misplaced(stmt),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The loop IR, one number at a time.
 
-use retrograd_compiler::fuse::kernel::{ActionCode, Address, Kernel, Order, Place, Reg, RegType, Stmt, Sum};
-use retrograd_compiler::ir::{Array, DType, Data, Scalar, Type};
+use retrograd_compiler::fuse::kernel::{ActionCode, Address, Fold, Kernel, Order, Place, Reg, RegType, Stmt};
+use retrograd_compiler::ir::{Array, DType, Data, Reduction, Scalar, Type};
 use retrograd_compiler::ops::{Meaning, SUM_CHUNK, SUM_LANES, lanes, meaning};
 use retrograd_compiler::plan::schedule::{self, Action, Schedule};
 
@@ -112,7 +112,7 @@ impl<'k> Machine<'k> {
                 self.memory[to][at..at + *bytes as usize].fill(0);
             }
             Stmt::For { index, from, to, order, body } => return self.for_loop(*index, *from, *to, *order, body),
-            Stmt::ForVec { index, count, body, sums } => self.for_vec(*index, *count, body, sums),
+            Stmt::ForVec { index, count, body, folds } => self.for_vec(*index, *count, body, folds),
             Stmt::If { cond, then_body, else_body } => return if self.get(*cond) != 0 { self.run(then_body) } else { self.run(else_body) },
             Stmt::Loop { body } => while self.run(body) == Flow::On {},
             Stmt::Leave => return Flow::Left,
@@ -129,6 +129,19 @@ impl<'k> Machine<'k> {
                     self.set(*dst, word);
                 }
             }
+            Stmt::Call { call, args, result, .. } => {
+                let call = &self.kernel.calls[*call as usize];
+                let load = |(ty, address): (&Type, &Address)| {
+                    let (buffer, at) = self.address(address);
+                    from_bytes(ty, &self.memory[buffer][at..at + ty.bytes()])
+                };
+                let args: Vec<Array> = call.args.iter().zip(args).map(load).collect();
+                let made = call.routine.evaluate(&args.iter().collect::<Vec<_>>(), &call.attrs, &call.result);
+                let (buffer, at) = self.address(result);
+                self.memory[buffer][at..at + call.result.bytes()].copy_from_slice(&to_bytes(&made));
+            }
+            // Nobody stops it.
+            Stmt::Poll => {}
             Stmt::Fault { cond, site } => {
                 if self.get(*cond) != 0 {
                     self.fault.get_or_insert(*site);
@@ -153,17 +166,17 @@ impl<'k> Machine<'k> {
         Flow::On
     }
 
-    fn for_vec(&mut self, index: Reg, count: u64, body: &'k [Stmt], sums: &[Sum]) {
-        let mut terms = vec![Vec::new(); sums.len()];
+    fn for_vec(&mut self, index: Reg, count: u64, body: &'k [Stmt], folds: &[Fold]) {
+        let mut terms = vec![Vec::new(); folds.len()];
         for step in 0..count {
             self.set(index, step);
             self.run(body);
-            for (terms, sum) in terms.iter_mut().zip(sums) {
-                terms.push(f64::from_bits(self.get(sum.src)));
+            for (terms, fold) in terms.iter_mut().zip(folds) {
+                terms.push(self.get(fold.src));
             }
         }
-        for (terms, sum) in terms.iter().zip(sums) {
-            self.set(sum.dst, blocked_sum(terms).to_bits());
+        for (terms, fold) in terms.iter().zip(folds) {
+            self.set(fold.dst, blocked(terms, fold.how, self.dtype(fold.src)));
         }
     }
 
@@ -199,19 +212,20 @@ impl<'k> Machine<'k> {
     }
 }
 
-/// The order that `Sum` documents.
-fn blocked_sum(terms: &[f64]) -> f64 {
-    let mut total = 0.0;
+/// The order that `Fold` documents.
+fn blocked(terms: &[u64], how: Reduction, ty: DType) -> u64 {
+    let combine = |a: u64, b: u64| scalar(how.scalar(), ty, &[a, b]);
+    let mut total = how.unit(ty);
     for chunk in terms.chunks(SUM_CHUNK) {
-        let mut partials = vec![0.0; SUM_LANES];
+        let mut partials = vec![how.unit(ty); SUM_LANES];
         for (k, term) in chunk.iter().enumerate() {
-            partials[k % SUM_LANES] += term;
+            partials[k % SUM_LANES] = combine(partials[k % SUM_LANES], *term);
         }
         while partials.len() > 1 {
             let half = partials.len() / 2;
-            partials = (0..half).map(|l| partials[l] + partials[l + half]).collect();
+            partials = (0..half).map(|l| combine(partials[l], partials[l + half])).collect();
         }
-        total += partials[0];
+        total = combine(total, partials[0]);
     }
     total
 }

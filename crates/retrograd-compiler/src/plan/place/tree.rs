@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::ir::{Array, Attrs, DType, ErrorKind, Lowering, Pos, Row, Scalar, Type, Write};
+use crate::ir::{Array, Attrs, DType, ErrorKind, Line, Lowering, Pos, Reduction, Routine, Row, Scalar, Type, Write};
 use crate::plan::schedule::{Schedule, Sweep};
 
 /// A value of the tree.
@@ -51,6 +51,8 @@ pub struct Placed {
     pub faults: Vec<Fault>,
     /// Integer divisions by their result, with their fault.
     pub divisions: BTreeMap<Val, u32>,
+    /// Elements picked by run-time indices, by their value.
+    pub picks: BTreeMap<Val, Index>,
     /// Bytes of the arena.
     pub bytes: u64,
 }
@@ -109,6 +111,21 @@ pub struct Access {
     pub dynamic: Vec<(Val, i64)>,
 }
 
+/// A run-time index for each element of a nest. An access reaches its element by the `clamped` register among its dynamic parts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Index {
+    /// The index as given: a value over the domain.
+    pub given: Val,
+    /// A register: the index brought into 0..=last.
+    pub clamped: Val,
+    /// Largest index that fits.
+    pub last: i64,
+    /// Number of the fault.
+    pub site: u32,
+    /// Axes of the domain along which two elements may have the same place.
+    pub meets: Vec<usize>,
+}
+
 /// Nodes in order.
 #[derive(Clone, Debug, Default)]
 pub struct Block {
@@ -141,14 +158,27 @@ pub enum Node {
     },
     /// Elementwise code over one domain.
     Nest(Nest),
-    /// A sum over some axes.
-    Sum {
+    /// A reduction over some axes.
+    Reduce {
         /// The result.
         result: Val,
-        /// What is summed.
+        /// What is reduced.
         operand: Val,
         /// Over which axes.
         axes: Vec<usize>,
+        /// How elements are combined.
+        how: Reduction,
+    },
+    /// A walk along an axis.
+    Line {
+        /// The result.
+        result: Val,
+        /// What is walked.
+        operands: Vec<Val>,
+        /// Along which axis.
+        axis: usize,
+        /// What is carried.
+        line: Line,
     },
     /// A contraction.
     Dot {
@@ -159,14 +189,33 @@ pub enum Node {
         /// Axes by role.
         attrs: Attrs,
     },
+    /// A routine of the op table.
+    Call(Box<Call>),
     /// A branch.
     If(Box<Branch>),
     /// A loop that nothing unwinds, or whose unwind stands alone.
     For(Box<Loop>),
+    /// A loop whose steps end with a condition.
+    While(Box<While>),
     /// A loop that is the first sweep of a schedule.
     Sweep(Box<Drive>),
     /// The reversal of a schedule.
     Reversal(Box<Drive>),
+}
+
+/// A call of a routine.
+#[derive(Clone, Debug)]
+pub struct Call {
+    /// The function.
+    pub routine: Routine,
+    /// Its attributes.
+    pub attrs: Attrs,
+    /// What it reads, each in one run of memory.
+    pub args: Vec<Val>,
+    /// What it writes, an array; a rank-0 result is its only element.
+    pub result: Val,
+    /// What it needs while it runs.
+    pub scratch: Vec<Val>,
 }
 
 /// A row of the op table over placed values.
@@ -215,17 +264,21 @@ pub enum Root {
         source: Val,
         /// The window, as an access of `value` over the domain.
         window: Access,
-        /// Set or add.
+        /// The index for each element, if the window is not one.
+        index: Option<Index>,
+        /// How elements are written.
         how: Write,
         /// Whether `value` got memory of its own, so that `base` is copied first.
         copies: bool,
     },
-    /// The blocked sum over the whole domain.
-    Sum {
+    /// The blocked reduction of the whole domain.
+    Reduce {
         /// A register.
         value: Val,
         /// Computed in the nest, or a view.
         source: Val,
+        /// How elements are combined.
+        how: Reduction,
     },
 }
 
@@ -257,6 +310,25 @@ pub struct Loop {
     pub emitted: Vec<Emitted>,
     /// Memory of the carries.
     pub carried: Vec<Carried>,
+    /// One step.
+    pub step: Step,
+}
+
+/// A loop that runs as long as a condition holds; the index of its step counts the trips.
+#[derive(Clone, Debug)]
+pub struct While {
+    /// Start values of the carries.
+    pub inits: Vec<Val>,
+    /// Final values of the carries.
+    pub results: Vec<Val>,
+    /// How many steps there were.
+    pub trips: Val,
+    /// Memory of the carries.
+    pub carried: Vec<Carried>,
+    /// Computes, from the carries before a step, whether it runs.
+    pub cond: Block,
+    /// A bool register of `cond`.
+    pub holds: Val,
     /// One step.
     pub step: Step,
 }
@@ -459,9 +531,13 @@ impl RowItem {
             | Lowering::Constant
             | Lowering::View(_)
             | Lowering::Write(_)
-            | Lowering::Sum
+            | Lowering::Pick(_)
+            | Lowering::Scatter(..)
+            | Lowering::Reduce(_)
             | Lowering::Dot
-            | Lowering::Moves(_)
+            | Lowering::Line(_)
+            | Lowering::Composed(_)
+            | Lowering::Routine(_)
             | Lowering::Missing => {
                 panic!("elementwise rows only: {}", self.row.name)
             }
@@ -486,14 +562,14 @@ impl Root {
     /// What is in memory, or in a register, afterwards.
     pub fn value(&self) -> &Val {
         match self {
-            Root::Store { value, .. } | Root::Write { value, .. } | Root::Sum { value, .. } => value,
+            Root::Store { value, .. } | Root::Write { value, .. } | Root::Reduce { value, .. } => value,
         }
     }
 
     /// What leaves the nest.
     pub fn source(&self) -> &Val {
         match self {
-            Root::Store { source, .. } | Root::Write { source, .. } | Root::Sum { source, .. } => source,
+            Root::Store { source, .. } | Root::Write { source, .. } | Root::Reduce { source, .. } => source,
         }
     }
 }
@@ -503,10 +579,13 @@ impl Node {
     pub fn results(&self) -> Vec<Val> {
         match self {
             Node::Scalar(item) => vec![item.result],
-            Node::Load { result, .. } | Node::Clamp { result, .. } | Node::Sum { result, .. } | Node::Dot { result, .. } => vec![*result],
+            Node::Load { result, .. } | Node::Clamp { result, .. } => vec![*result],
+            Node::Reduce { result, .. } | Node::Dot { result, .. } | Node::Line { result, .. } => vec![*result],
             Node::Nest(nest) => nest.roots.iter().map(|root| *root.value()).collect(),
+            Node::Call(call) => vec![call.result],
             Node::If(branch) => branch.results.clone(),
             Node::For(node) => node.results.iter().copied().chain(node.emitted.iter().map(|e| e.value)).collect(),
+            Node::While(node) => node.results.iter().copied().chain([node.trips]).collect(),
             Node::Sweep(drive) | Node::Reversal(drive) => {
                 drive.results.iter().copied().chain(drive.emitted.iter().map(|e| e.value)).collect()
             }
@@ -520,9 +599,11 @@ impl Node {
             Node::Scalar(item) => item.args.iter().for_each(|v| tell(*v)),
             Node::Load { from, .. } => from.reads(tell),
             Node::Clamp { index, .. } => tell(*index),
-            Node::Sum { operand, .. } => tell(*operand),
+            Node::Reduce { operand, .. } => tell(*operand),
+            Node::Line { operands, .. } => operands.iter().for_each(|v| tell(*v)),
             Node::Dot { operands, .. } => operands.iter().for_each(|v| tell(*v)),
             Node::Nest(nest) => nest.reads(tell),
+            Node::Call(call) => call.args.iter().for_each(|v| tell(*v)),
             Node::If(branch) => {
                 tell(branch.predicate);
                 branch.ends.iter().flatten().for_each(|v| tell(*v));
@@ -531,6 +612,12 @@ impl Node {
             Node::For(node) => {
                 tell(node.count);
                 node.inits.iter().for_each(|v| tell(*v));
+                node.step.reads(tell);
+            }
+            Node::While(node) => {
+                node.inits.iter().for_each(|v| tell(*v));
+                node.cond.nodes.iter().for_each(|node| node.reads(tell));
+                tell(node.holds);
                 node.step.reads(tell);
             }
             Node::Sweep(drive) | Node::Reversal(drive) => {
@@ -560,10 +647,18 @@ impl Nest {
         self.rows.iter().any(|item| item.result == value)
     }
 
+    /// All that it reads element by element, computed here or not.
+    pub fn operands(&self) -> impl Iterator<Item = Val> + '_ {
+        let indices = self.roots.iter().filter_map(|root| match root {
+            Root::Write { index, .. } => index.as_ref().map(|index| index.given),
+            Root::Store { .. } | Root::Reduce { .. } => None,
+        });
+        self.rows.iter().flat_map(|item| item.args.iter().copied()).chain(self.roots.iter().map(|root| *root.source())).chain(indices)
+    }
+
     fn reads(&self, tell: &mut impl FnMut(Val)) {
         let members: std::collections::BTreeSet<Val> = self.rows.iter().map(|item| item.result).collect();
-        let args = self.rows.iter().flat_map(|item| &item.args).chain(self.roots.iter().map(Root::source));
-        args.filter(|v| !members.contains(v)).for_each(|v| tell(*v));
+        self.operands().filter(|v| !members.contains(v)).for_each(&mut *tell);
         for root in &self.roots {
             if let Root::Write { base, window, .. } = root {
                 tell(*base);

@@ -14,6 +14,10 @@ impl Strategy for Auto {
         "auto"
     }
 
+    fn interchanges(&self) -> bool {
+        true
+    }
+
     fn decide(&self, facts: &Facts, spare: Option<u64>) -> Result<Decision, Error> {
         each(facts, spare, |facts, share| Ok(cheapest(facts, share)))
     }

@@ -20,6 +20,11 @@ pub trait Strategy: std::fmt::Debug + Send + Sync {
     /// Name in options and plans.
     fn name(&self) -> &'static str;
 
+    /// Whether loops that treat elements alike may run tile by tile.
+    fn interchanges(&self) -> bool {
+        false
+    }
+
     /// The fastest decision of this strategy that needs at most `spare` bytes more than its smallest one; `None` is no limit.
     fn decide(&self, facts: &Facts, spare: Option<u64>) -> Result<Decision, Error>;
 }

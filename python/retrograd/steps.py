@@ -1,0 +1,56 @@
+"""`scan` and `map`, with the signatures of `jax.lax`: loops that emit rows. Plain `for` statements need neither."""
+
+import numpy as np
+
+from . import errors, tree, views
+from .array import lift, traced
+from .custom import kind_of
+from .outcome import readable
+from .trace import Frame, current
+
+
+def scan(f, init, xs=None, length=None):
+    """`carry, y = f(carry, x)` over the rows of `xs`: the last carry, and all y put together along a new leading axis."""
+    rows, structure = ([], None) if xs is None else tree.flatten(xs)
+    counts = {int(np.shape(row)[0]) if np.ndim(row) else None for row in rows} | ({int(length)} if length is not None else set())
+    if len(counts) != 1 or None in counts:
+        raise errors.ShapeError(f"scan needs arrays with equally many rows, or a length; found {counts or 'neither'}", errors.here())
+    (count,) = counts
+    if current() is None:
+        return _plain(f, init, rows, structure, count)
+    trace, pos = current(), errors.here()
+    leaves, shape = tree.flatten(init)
+    kinds = [kind_of(leaf) for leaf in leaves]
+    _, carries, parts = trace.tracer.begin_for(trace.constant(np.int64(count)), [lift(leaf) for leaf in leaves], pos, [lift(row) for row in rows])
+    frame = Frame("for", pos)
+    trace.push(frame)
+    carry = tree.unflatten(shape, [traced(handle, scalar=kind[2]) for handle, kind in zip(carries, kinds)])
+    x = None if xs is None else tree.unflatten(structure, [traced(handle) for handle in parts])
+    following, y = readable(f)(carry, x)
+    if frame.mutated:
+        raise errors.Unsupported("the function of a scan changes an array from outside in place; make it part of the carry", pos)
+    nexts = tree.flatten_as(shape, following)
+    if nexts is None:
+        raise errors.ArgumentError("the carry of a scan must stay nested as it starts", pos)
+    ys, emitted = ([], None) if y is None else tree.flatten(y)
+    handles = [views.convert(trace, lift(leaf), kind[0]) for leaf, kind in zip(nexts, kinds)]
+    results = trace.tracer.end_for(handles, [lift(leaf) for leaf in ys])
+    trace.pop(frame)
+    ends = tree.unflatten(shape, [traced(handle, scalar=kind[2]) for handle, kind in zip(results, kinds)])
+    return ends, None if y is None else tree.unflatten(emitted, [traced(handle) for handle in results[len(kinds) :]])
+
+
+def map(f, xs):
+    """`f(x)` for every row x of `xs`, put together along a new leading axis."""
+    return scan(lambda carry, x: (carry, f(x)), (), xs)[1]
+
+
+def _plain(f, carry, rows, structure, count):
+    """Outside of a trace: plain Python."""
+    found, shape = [], None
+    for k in range(count):
+        carry, y = f(carry, None if not rows else tree.unflatten(structure, [np.asarray(row)[k] for row in rows]))
+        if y is not None:
+            leaves, shape = tree.flatten(y)
+            found.append(leaves)
+    return carry, tree.unflatten(shape, [np.stack(parts) for parts in zip(*found)]) if found else None

@@ -12,11 +12,12 @@
 """
 
 from .api import (
-    auto, check_grads, debug_nan, grad, hessian, hvp, jacfwd, jacobian, jacrev, jit, jvp, keep_all, periodic, revolve, value_and_grad, vjp,
+    auto, check_grads, debug_nan, grad, hessian, hvp, jacfwd, jacobian, jacrev, jit, jvp, keep_all, observe, periodic, revolve,
+    value_and_grad, vjp,
 )
 from .arguments import spec
 from .array import Array
-from .custom import clip_cotangent, custom_jvp, custom_vjp, map_cotangent, stop_gradient
+from .custom import clip_cotangent, custom_jvp, custom_vjp, map_cotangent, probe, probe_cotangent, stop_gradient
 from .errors import (
     ArgumentError, BoundsError, DivisionByZero, DTypeError, Error, InternalError, MissingRule, NotFinite, OutOfMemory, OverBudget, ShapeError, Unsupported,
 )
@@ -28,6 +29,7 @@ __all__ = [
     "ArgumentError", "Array", "BoundsError", "DTypeError", "DivisionByZero", "Error", "InternalError", "MissingRule", "NotFinite", "OutOfMemory",
     "OverBudget",
     "ShapeError", "Unsupported", "auto", "check_grads", "clip_cotangent", "custom_jvp", "custom_vjp", "debug_nan", "grad", "hessian", "hvp",
-    "jacfwd", "jacobian", "jacrev", "jit", "jvp", "keep_all", "logsumexp", "map", "map_cotangent", "periodic", "revolve", "scan", "spec", "stop_gradient", "triangular_solve",
+    "jacfwd", "jacobian", "jacrev", "jit", "jvp", "keep_all", "logsumexp", "map", "map_cotangent", "observe", "periodic", "probe", "probe_cotangent",
+    "revolve", "scan", "spec", "stop_gradient", "triangular_solve",
     "value_and_grad", "vjp",
 ]

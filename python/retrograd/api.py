@@ -128,6 +128,21 @@ def debug_nan(fun):
     return transformed
 
 
+def observe(fun, look=None):
+    """`fun` (plain, or made by `rg.grad` and its relatives), with `look(name, steps, array)` called for what `rg.probe` and
+    `rg.probe_cotangent` see, in the order in which it happens; without `look` it is printed.
+
+    `steps` are the indices of the loops around the probe, the outermost first; the array is a copy.
+    """
+    transformed = copy.copy(fun if isinstance(fun, Transformed) else jit(fun))
+    transformed.look = _print if look is None else look
+    return transformed
+
+
+def _print(name, steps, array):
+    print(f"{name}{list(steps) if steps else ''}: {array}")
+
+
 def check_grads(fun, args, order, modes=("fwd", "rev")):
     """Holds the derivatives of `fun` at `args` up to an order against finite differences and each other; raises AssertionError."""
     transformed = jit(fun)
@@ -144,6 +159,7 @@ class Transformed:
     """A function of NumPy arrays; compiled once per types of its arguments. Inside a traced function it becomes part of the trace."""
 
     debug = False
+    look = None
 
     def __init__(self, fun, wanted, argnums, has_aux, budget, strategy, backend):
         if not isinstance(fun, (types.FunctionType, types.MethodType, functools.partial, Transformed, custom_jvp, custom_vjp)):
@@ -182,13 +198,15 @@ class Transformed:
             result = self._assembled(outcome, outcome.derive().debug_nan(inputs))
         else:
             compiled = self._compiled(arguments)
-            result = compiled._run(arguments, seeds(compiled.outcome, arguments.types))
+            result = compiled._run(arguments, seeds(compiled.outcome, arguments.types), self.look)
         return self._with_aux(result, args, kwargs)
 
     def _inline(self, arguments, seeds):
         """The derivative as part of the trace that is under way."""
         if self.debug:
             raise errors.Unsupported("rg.debug_nan inside a traced function; put it around the outermost function", errors.here())
+        if self.look is not None:
+            raise errors.Unsupported("rg.observe inside a traced function; put it around the outermost function", errors.here())
         outcome, trace = self._outcome(arguments), current()
         values = [*(leaf for leaf, _ in arguments.leaves), *outcome.taken, *seeds(outcome, arguments.types)]
         handles = [lift(value, "an argument") for value in values]
@@ -282,9 +300,12 @@ class Compiled:
         if arguments.key not in self._transformed.cache or self._transformed.cache[arguments.key] is not self:
             found = ", ".join(f"{name}[{','.join(map(str, shape))}]" if shape else name for name, shape, _ in arguments.types)
             raise errors.ArgumentError(f"{self._transformed.name}() was compiled for arguments of other types, found {found}")
-        return self._transformed._with_aux(self._run(arguments, []), args, kwargs)
+        return self._transformed._with_aux(self._run(arguments, [], self._transformed.look), args, kwargs)
 
-    def _run(self, arguments, seeds):
-        results, bytes_peak, seconds = self._executable.run([*arguments.arrays(self._transformed.name), *seeds])
+    def _run(self, arguments, seeds, look):
+        inputs = [*arguments.arrays(self._transformed.name), *seeds]
+        if look is not None:
+            return self._transformed._assembled(self.outcome, self._executable.run_observed(inputs, look))
+        results, bytes_peak, seconds = self._executable.run(inputs)
         self.stats = Stats(bytes_peak, seconds)
         return self._transformed._assembled(self.outcome, results)

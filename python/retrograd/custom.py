@@ -119,6 +119,21 @@ def _same(x):
     return x
 
 
+def probe(x, name):
+    """`x`, shown under a name to whoever observes the run (`rg.observe`), once per step of the loops around it.
+
+    Steps that are run again for a gradient show nothing, whatever the budget. Outside of `rg.observe` it does nothing.
+    """
+    if current() is not None and isinstance(x, Array):
+        current().op("probe", [x.handle()], name=str(name))
+    return x
+
+
+def probe_cotangent(x, name):
+    """`x`, whose cotangent in reverse mode is shown under a name, as by `rg.probe`."""
+    return map_cotangent(x, lambda ct: probe(ct, name))
+
+
 def map_cotangent(x, change):
     """`x`, whose cotangent in reverse mode is `change(ct)`: to look at it in other units, to scale, to clip or to replace it."""
     same = custom_vjp(_same)

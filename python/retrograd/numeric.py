@@ -4,7 +4,8 @@ import numpy as np
 
 from . import errors, views
 from .array import Array, lift, local, traced
-from .functions import FUNCTIONS, _as_array, _axes, _broadcast_to, _concatenate, _only, _truth, copy, payload_of
+from .functions import FUNCTIONS, _as_array, _axes, _broadcast_to, _concatenate, _only, _truth, payload_of
+from .functions import copy as copied
 from .trace import DTYPES, NUMPY, current
 
 
@@ -15,9 +16,9 @@ def known(function):
     def decorate(rule):
         def checked(x, *args, **kwargs):
             elements = payload_of(x) if not isinstance(x, (list, tuple)) else None
-            others = [payload_of(arg) for arg in args]
-            if elements is not None and all(other is not None or arg is None for other, arg in zip(others, args)):
-                result = function(elements, *others, **{key: payload_of(value) for key, value in kwargs.items()})
+            is_known = all(value is None or payload_of(value) is not None for value in (*args, *kwargs.values()))
+            if elements is not None and is_known:
+                result = function(elements, *map(payload_of, args), **{key: payload_of(value) for key, value in kwargs.items()})
                 return local(np.array(result)) if isinstance(result, np.ndarray) else result
             for option in ("out", "where", "initial"):
                 if kwargs.get(option, None) not in (None, np._NoValue, True):
@@ -114,7 +115,9 @@ def _average(x, axis=None, weights=None, returned=False, *, keepdims=False):
     _only("average", returned=returned or None)
     if weights is None:
         return np.mean(x, axis=axis, keepdims=keepdims)
-    return np.sum(x * weights, axis=axis, keepdims=keepdims) / np.sum(1.0 * weights if np.ndim(weights) == np.ndim(x) else np.asarray(weights), axis=axis, keepdims=keepdims)
+    if np.shape(weights) != np.shape(x):
+        raise errors.Unsupported("np.average with weights of another shape is not supported; broadcast them", errors.here())
+    return np.sum(x * weights, axis=axis, keepdims=keepdims) / np.sum(1.0 * weights, axis=axis, keepdims=keepdims)
 
 
 @known(np.count_nonzero)
@@ -289,7 +292,7 @@ def _roll(x, shift, axis=None):
         parts = [[slice(None)] * x.ndim for _ in range(2)]
         parts[0][axis], parts[1][axis] = slice(cut, None), slice(None, cut)
         x = _concatenate([x[tuple(parts[0])], x[tuple(parts[1])]], axis) if cut else x
-    return copy(x)
+    return copied(x)
 
 
 @known(np.pad)
@@ -342,7 +345,7 @@ def _tile(x, reps):
     reps = (1,) * (len(shape) - len(reps)) + reps
     pairs = [n for pair in zip(reps, shape) for n in pair]
     spread = np.broadcast_to(np.reshape(x, [n for extent in shape for n in (1, extent)]), pairs)
-    return np.reshape(copy(spread), [int(r * n) for r, n in zip(reps, shape)])
+    return np.reshape(copied(spread), [int(r * n) for r, n in zip(reps, shape)])
 
 
 @known(np.repeat)
@@ -352,7 +355,7 @@ def _repeat(x, repeats, axis=None):
     if np.ndim(repeats) == 0:
         shape = [*x.shape[: axis + 1], int(repeats), *x.shape[axis + 1 :]]
         spread = np.broadcast_to(np.expand_dims(x, axis + 1), shape)
-        return np.reshape(copy(spread), [*x.shape[:axis], x.shape[axis] * int(repeats), *x.shape[axis + 1 :]])
+        return np.reshape(copied(spread), [*x.shape[:axis], x.shape[axis] * int(repeats), *x.shape[axis + 1 :]])
     return take(x, np.repeat(np.arange(x.shape[axis]), repeats), axis)
 
 
@@ -441,7 +444,7 @@ def _meshgrid(*arrays, copy=True, sparse=False, indexing="xy"):
     order = [1, 0, *range(2, len(arrays))] if indexing == "xy" and len(arrays) > 1 else list(range(len(arrays)))
     shape = [arrays[k].shape[0] for k in order]
     lined = [np.reshape(x, [x.shape[0] if order[j] == k else 1 for j in range(len(arrays))]) for k, x in enumerate(arrays)]
-    return tuple(lined if sparse else [globals()["copy"](_broadcast_to(x, tuple(shape))) for x in lined])
+    return tuple(lined if sparse else [copied(_broadcast_to(x, tuple(shape))) for x in lined])
 
 
 FUNCTIONS.update({

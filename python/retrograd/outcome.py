@@ -82,7 +82,7 @@ class Outcome:
     def assemble(self, results, single, wrap):
         """What the user gets: `single` where one argument is differentiated by its number; `wrap` makes a result the user's."""
         results = list(results)
-        total = 0 if self.wanted in WITHOUT_AUX else self.count + len(self.types) - self.count - (self.wanted == "gradient")
+        total = 0 if self.wanted in WITHOUT_AUX else len(self.types) - (self.wanted == "gradient")
         scalars = self.scalars[1:] if self.wanted == "gradient" else self.scalars
         values = [wrap(result, scalar) for result, scalar in zip(results[:total], scalars)]
         rest = iter(wrap(result, None) for result in results[total:])

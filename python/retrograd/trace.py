@@ -78,9 +78,9 @@ class Trace:
         self.frames.pop()
         frame.open = False
 
-    def op(self, name, args, **attrs):
+    def op(self, row, args, /, **attrs):
         """An instruction at the user's current line."""
-        return self.tracer.op(name, attrs, args, errors.here())
+        return self.tracer.op(row, attrs, args, errors.here())
 
     def type(self, handle):
         return self.tracer.type(handle)

@@ -323,6 +323,42 @@ def test_scan_and_map():
     assert rg.scan(lambda c, x: (c + 1, None), 0, length=5) == (5, None)
 
 
+# Probes
+
+
+def watched(x):
+    for i in range(4):
+        x = np.tanh(1.3 * rg.probe_cotangent(x, "ct"))
+        rg.probe(x, "x")
+    return np.sum(x * x)
+
+
+@pytest.mark.parametrize("options", [{}, {"strategy": "keep_all"}, {"strategy": "revolve"}, {"strategy": rg.periodic(2)}], ids=str)
+def test_probes_see_every_step_once(options):
+    seen = []
+    gradient = rg.grad(watched, **options)
+    found = rg.observe(gradient, lambda name, steps, array: seen.append((name, steps, array)))(v)
+    same(found, gradient(v), 0.0)
+    assert [(name, steps) for name, steps, _ in seen] == [("x", (i,)) for i in range(4)] + [("ct", (i,)) for i in reversed(range(4))]
+    x = v
+    for _, _, array in seen[:4]:
+        x = np.tanh(1.3 * x)
+        close(array, x)
+    close(seen[-1][2], found)
+
+
+def test_an_observer_prints_or_raises(capsys):
+    rg.observe(watched)(v[:1])
+    assert capsys.readouterr().out.startswith("x[0]: [")
+
+    def refuse(name, steps, array):
+        raise KeyError(name)
+
+    with pytest.raises(KeyError, match="x"):
+        rg.observe(watched, refuse)(v)
+    assert watched(v) > 0
+
+
 # debug_nan
 
 

@@ -1,14 +1,17 @@
 //! Code with its arenas: what front ends run.
 
+use std::panic::resume_unwind;
 use std::time::Instant;
 
+use retrograd_compiler::eval::Sighting;
 use retrograd_compiler::fuse::Fault;
-use retrograd_compiler::fuse::kernel::Kernel;
+use retrograd_compiler::fuse::kernel::{Kernel, Probe};
 use retrograd_compiler::ir::{Array, Error, ErrorKind, Pos, Type};
 
 use crate::arena::{Arena, Pool};
 use crate::backend::Backend;
 use crate::code::{Code, Cranelift, STOPPED, address, address_mut, code, compile};
+use crate::observer::Observer;
 use crate::watch::Watch;
 
 /// What a run took.
@@ -62,6 +65,7 @@ pub struct Executable {
     inputs: Vec<Type>,
     outputs: Vec<Type>,
     faults: Vec<Fault>,
+    probes: Vec<Probe>,
     arenas: Pool,
 }
 
@@ -85,7 +89,8 @@ impl Executable {
     }
 
     fn of_code(kernel: &Kernel, code: Code, inputs: Vec<Type>, outputs: Vec<Type>, faults: Vec<Fault>) -> Executable {
-        Executable { code, arena_bytes: kernel.arena_bytes, inputs, outputs, faults, arenas: Pool::default() }
+        let probes = kernel.probes.clone();
+        Executable { code, arena_bytes: kernel.arena_bytes, inputs, outputs, faults, probes, arenas: Pool::default() }
     }
 
     /// Who made its machine code: a name, a version and, of a library, its path.
@@ -115,8 +120,22 @@ impl Executable {
 
     /// Runs once, unless it is stopped: then the error is `Interrupted`.
     pub fn run_with(&self, inputs: &[&Array], watch: &Watch<'_>) -> Result<(Vec<Array>, Stats), Error> {
+        self.run_for(inputs, watch, None)
+    }
+
+    /// Runs once, and shows to `look` what probes see, in the order in which it happens.
+    pub fn run_observed(&self, inputs: &[&Array], look: &mut dyn FnMut(&Sighting<'_>)) -> Result<(Vec<Array>, Stats), Error> {
+        let mut observer = Observer { probes: &self.probes, look, panic: None };
+        let result = self.run_for(inputs, &Watch::never(), Some(&mut observer));
+        match observer.panic {
+            Some(panic) => resume_unwind(panic),
+            None => result,
+        }
+    }
+
+    fn run_for(&self, inputs: &[&Array], watch: &Watch<'_>, observer: Option<&mut Observer<'_>>) -> Result<(Vec<Array>, Stats), Error> {
         let mut arena = self.arenas.take(self.arena_bytes)?;
-        let result = self.run_in(inputs, arena.start(), watch);
+        let result = self.run_in(inputs, arena.start(), watch, observer);
         let bytes_peak = arena.bytes() as u64;
         self.arenas.give_back(arena);
         let (outputs, seconds) = result?;
@@ -133,7 +152,7 @@ impl Executable {
         check_number("outputs", self.outputs.len(), outputs.len())?;
         let mut arena = self.arenas.take(self.arena_bytes)?;
         // SAFETY: the arena has the bytes that the kernel asks for and is ours; the caller promises the rest.
-        let result = unsafe { self.enter(arena.start(), inputs, outputs, watch) };
+        let result = unsafe { self.enter(arena.start(), inputs, outputs, watch, None) };
         let bytes_peak = arena.bytes() as u64;
         self.arenas.give_back(arena);
         Ok(Stats { bytes_peak, seconds: result? })
@@ -147,7 +166,7 @@ impl Executable {
         }
         // SAFETY: the arena is longer than the guard, so the offset stays inside it.
         let start = unsafe { arena.start().add(GUARD_BYTES) };
-        let (outputs, _) = self.run_in(inputs, start, &Watch::never())?;
+        let (outputs, _) = self.run_in(inputs, start, &Watch::never(), None)?;
         let changed = |(offset, byte): (usize, &u8)| (*byte != pattern(offset)).then_some(offset);
         let bytes = arena.as_mut_slice();
         let inside = GUARD_BYTES..GUARD_BYTES + self.arena_bytes;
@@ -157,7 +176,13 @@ impl Executable {
     }
 
     /// Runs with the arena at `start`, which has `arena_bytes` for this run alone.
-    fn run_in(&self, inputs: &[&Array], start: *mut u8, watch: &Watch<'_>) -> Result<(Vec<Array>, f64), Error> {
+    fn run_in(
+        &self,
+        inputs: &[&Array],
+        start: *mut u8,
+        watch: &Watch<'_>,
+        observer: Option<&mut Observer<'_>>,
+    ) -> Result<(Vec<Array>, f64), Error> {
         check_number("inputs", self.inputs.len(), inputs.len())?;
         for (k, (array, expected)) in inputs.iter().zip(&self.inputs).enumerate() {
             if array.ty() != *expected {
@@ -168,7 +193,7 @@ impl Executable {
         let sources: Vec<*const u8> = inputs.iter().map(|array| address(array)).collect();
         let targets: Vec<*mut u8> = outputs.iter_mut().map(address_mut).collect();
         // SAFETY: callers pass an arena of their own of the size of the kernel's; arrays have the types checked above, or were made so.
-        let seconds = unsafe { self.enter(start, &sources, &targets, watch) }?;
+        let seconds = unsafe { self.enter(start, &sources, &targets, watch, observer) }?;
         Ok((outputs, seconds))
     }
 
@@ -176,11 +201,20 @@ impl Executable {
     ///
     /// # Safety
     /// As for [`Code::call`].
-    unsafe fn enter(&self, arena: *mut u8, inputs: &[*const u8], outputs: &[*mut u8], watch: &Watch<'_>) -> Result<f64, Error> {
-        let mut fault = 0;
+    unsafe fn enter(
+        &self,
+        arena: *mut u8,
+        inputs: &[*const u8],
+        outputs: &[*mut u8],
+        watch: &Watch<'_>,
+        observer: Option<&mut Observer<'_>>,
+    ) -> Result<f64, Error> {
+        let observer: *mut Observer<'_> = observer.map_or(std::ptr::null_mut(), std::ptr::from_mut);
+        let mut words = [0, (observer.expose_provenance() as u64).cast_signed()];
         let begin = Instant::now();
-        // SAFETY: the caller promises it; `fault` is a word.
-        unsafe { self.code.call(arena, inputs.as_ptr(), outputs.as_ptr(), &mut fault, watch) };
+        // SAFETY: the caller promises it; the words are the fault and the observer, which is borrowed for this run.
+        unsafe { self.code.call(arena, inputs.as_ptr(), outputs.as_ptr(), words.as_mut_ptr(), watch) };
+        let fault = words[0];
         let seconds = begin.elapsed().as_secs_f64();
         if fault == 0 {
             return Ok(seconds);

@@ -9,6 +9,7 @@ mod code;
 mod executable;
 mod llvm;
 mod lower;
+mod observer;
 mod runtime;
 mod watch;
 

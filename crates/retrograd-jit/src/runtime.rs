@@ -7,6 +7,7 @@ use retrograd_compiler::ir::{DType, LaneFunction, Slice, SliceMut, Type as Array
 use retrograd_compiler::plan::schedule::{self, Action, Schedule, Sweep};
 
 use crate::blocks::{FUNCTIONS, callee};
+use crate::observer::probe;
 use crate::watch::Watch;
 
 /// A function of ours that machine code calls.
@@ -24,13 +25,15 @@ pub(crate) enum Import {
     Routine,
     /// Asks whether to stop.
     Stops,
+    /// Shows a value.
+    Probe,
 }
 
 impl Import {
     /// All of them.
     pub(crate) fn all() -> impl Iterator<Item = Import> {
         let functions = FUNCTIONS.iter().flat_map(|&function| [Import::One(function), Import::Block(function)]);
-        functions.chain([Import::Start, Import::Next, Import::Routine, Import::Stops])
+        functions.chain([Import::Start, Import::Next, Import::Routine, Import::Stops, Import::Probe])
     }
 
     /// Its name for the linker.
@@ -42,6 +45,7 @@ impl Import {
             Import::Next => "retrograd_next".to_owned(),
             Import::Routine => "retrograd_routine".to_owned(),
             Import::Stops => "retrograd_stops".to_owned(),
+            Import::Probe => "retrograd_probe".to_owned(),
         }
     }
 
@@ -54,6 +58,7 @@ impl Import {
             Import::Next => next as *const u8,
             Import::Routine => routine as *const u8,
             Import::Stops => stops as *const u8,
+            Import::Probe => probe as *const u8,
         }
     }
 
@@ -67,6 +72,7 @@ impl Import {
             Import::Next => (&[types::I64; 3], &[]),
             Import::Routine => (&[types::I64; 2], &[]),
             Import::Stops => (&[types::I64], &[types::I8]),
+            Import::Probe => (&[types::I64; 5], &[]),
         };
         let abi = |types: &[Type]| types.iter().map(|&ty| AbiParam::new(ty)).collect();
         Signature { params: abi(params), returns: abi(returns), call_conv }

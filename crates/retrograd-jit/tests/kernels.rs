@@ -7,8 +7,8 @@ use retrograd_compiler::fuse::kernel::{ActionCode, Address, Order, Place, Reg, S
 use retrograd_compiler::ir::{Array, DType, Data, ErrorKind, LaneFunction, Pos, Reduction, Scalar, Type};
 use retrograd_compiler::plan::schedule::{Schedule, Sweep};
 use retrograd_jit::Executable;
-use support::check;
 use support::make::{BINARY, Make, UNARY, along, at};
+use support::{backends, check};
 
 const COUNTS: [u64; 14] = [31, 32, 33, 63, 64, 65, 255, 256, 257, 1000, 4095, 4096, 4097, 8193];
 
@@ -486,17 +486,20 @@ fn executables_run_on_several_threads_at_once() {
         vec![]
     });
     make.push(Stmt::Copy { to: at(to, 0), from: at(arena, 0), bytes: 8000 });
-    let executable = Executable::new(&make.finish(), vec![Type::f64([1000])], vec![Type::f64([1000])], vec![]);
-    std::thread::scope(|scope| {
-        for seed in 0..4 {
-            let executable = &executable;
-            scope.spawn(move || {
-                let x = numbers(1000, seed);
-                for _ in 0..100 {
-                    let (outputs, _) = executable.run(&[&x]).unwrap();
-                    assert!(outputs[0].as_f64().iter().zip(x.as_f64()).all(|(y, x)| *y == retrograd_compiler::ops::lanes::exp(*x)));
-                }
-            });
-        }
-    });
+    let kernel = make.finish();
+    for backend in backends() {
+        let executable = Executable::by(backend, &kernel, vec![Type::f64([1000])], vec![Type::f64([1000])], vec![]).unwrap();
+        std::thread::scope(|scope| {
+            for seed in 0..4 {
+                let executable = &executable;
+                scope.spawn(move || {
+                    let x = numbers(1000, seed);
+                    for _ in 0..100 {
+                        let (outputs, _) = executable.run(&[&x]).unwrap();
+                        assert!(outputs[0].as_f64().iter().zip(x.as_f64()).all(|(y, x)| *y == retrograd_compiler::ops::lanes::exp(*x)));
+                    }
+                });
+            }
+        });
+    }
 }

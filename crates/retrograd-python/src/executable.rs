@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use retrograd::pipeline::{self, Compiled, Options};
 use retrograd::{Array, Backend, Budget, Error, ErrorKind, IntoBudget, Pos, Strategy, Watch, strategy};
 
@@ -93,6 +94,28 @@ impl Executable {
         let inputs = inputs.iter().map(from_numpy).collect::<PyResult<Vec<Array>>>()?;
         let results = py.detach(|| retrograd::eval::run(&self.0.program, &inputs)).map_err(|error| exception(py, error))?;
         results.iter().map(|array| to_numpy(py, array)).collect()
+    }
+
+    /// Runs, and calls `look(name, steps, array)` for what probes see, in the order in which it happens.
+    fn run_observed<'py>(
+        &self,
+        py: Python<'py>,
+        inputs: Vec<Bound<'py, PyAny>>,
+        look: Bound<'py, PyAny>,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let inputs = inputs.iter().map(from_numpy).collect::<PyResult<Vec<Array>>>()?;
+        // The first exception ends the looking, and is raised after the run.
+        let mut raised: Option<PyErr> = None;
+        let results = self.0.run_observed(&inputs.iter().collect::<Vec<_>>(), &mut |seen| {
+            if raised.is_none() {
+                let shown = to_numpy(py, seen.value).and_then(|array| look.call1((seen.name, PyTuple::new(py, seen.indices)?, array)));
+                raised = shown.err();
+            }
+        });
+        match raised {
+            Some(error) => Err(error),
+            None => results.map_err(|error| exception(py, error))?.iter().map(|array| to_numpy(py, array)).collect(),
+        }
     }
 
     /// Runs on row-major arrays, without a copy; returns the results, the bytes and the seconds that it took. Other Python threads run

@@ -265,8 +265,8 @@ fn attrs_of(row: &'static Row, given: &Bound<'_, PyDict>) -> PyResult<Attrs> {
         let value = given.get_item(name)?.ok_or_else(|| PyValueError::new_err(format!("`{}` needs `{name}`", row.name)))?;
         let attr = if let Ok(values) = value.extract::<Vec<i64>>() {
             Attr::Ints(values)
-        } else if let Ok(dtype) = value.extract::<String>() {
-            Attr::DType(dtype_of(&dtype)?)
+        } else if let Ok(text) = value.extract::<String>() {
+            if *name == "name" { Attr::Text(text) } else { Attr::DType(dtype_of(&text)?) }
         } else {
             let (dtype, shape): (String, Vec<usize>) = value.extract()?;
             Attr::Type(type_of(&dtype, shape)?)

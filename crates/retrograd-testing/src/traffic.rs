@@ -53,6 +53,7 @@ impl Traffic<'_> {
             | Stmt::Start { .. }
             | Stmt::Next { .. }
             | Stmt::Poll
+            | Stmt::Probe { .. }
             | Stmt::Fault { .. } => 0,
         }
     }
@@ -90,6 +91,7 @@ fn loops_of(stmt: &Stmt) -> Vec<&[Stmt]> {
         | Stmt::Next { .. }
         | Stmt::Call { .. }
         | Stmt::Poll
+        | Stmt::Probe { .. }
         | Stmt::Fault { .. } => vec![],
     }
 }

@@ -180,6 +180,19 @@ fn columns(%c: f64[4,3], %m: f64[3], %i: i64[3]) -> f64[4,3] {
     }
 }
 
+/// An array that is written at the indices, and with the numbers, that it holds itself: all is read before anything is written.
+#[test]
+fn an_array_is_its_own_index() {
+    for op in ["scatter_set %2, %2, %2 {axis=[0]}", "scatter_add %2, %0, %2 {axis=[0]}", "gather %2, %2 {axis=[0]}"] {
+        let text = format!("fn main(%0: i64[5], %1: i64[5]) -> i64[5] {{\n  %2: i64[5] = add %0, %1\n  %3: i64[5] = {op}\n  return %3\n}}");
+        let program = ops::parse(&text, "itself.rg").unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let inputs = [index(&[1, 2, 4, 0, 2]), index(&[0, 0, 0, 0, 1])];
+        let expected = eval::run(&program, &inputs).expect("it runs");
+        let native = Native::new(&program, Arc::new(Auto), None).expect("it compiles");
+        native.check(&inputs, &expected).unwrap_or_else(|message| panic!("{message}\n{text}"));
+    }
+}
+
 /// The error of machine code has the kind and the line of the interpreter's.
 #[test]
 fn faults_are_those_of_the_interpreter() {

@@ -282,9 +282,9 @@ pub fn cond<'t, S: State<'t>>(predicate: Var<'t>, then_branch: impl FnOnce() -> 
 /// Reverse mode goes back over as many steps as it took.
 ///
 /// ```
-/// use retrograd::{Array, eval, f64, jit, while_loop};
-/// let halve = jit(|[x]| while_loop(x, |z| z.ge(1.0), |z| z * 0.5)).trace(&[f64([])])?;
-/// assert_eq!(eval::run(&halve, &[Array::scalar(12.0)])?, [Array::scalar(0.75)]);
+/// use retrograd::{Array, value_and_grad, while_loop};
+/// let halve = value_and_grad(|[x]| while_loop(x, |z| z.ge(1.0), |z| z * 0.5));
+/// assert_eq!(halve.run(&[Array::scalar(12.0)])?, (Array::scalar(0.75), vec![Array::scalar(0.0625)]));
 /// # Ok::<(), retrograd::Error>(())
 /// ```
 #[track_caller]

@@ -10,6 +10,7 @@ use retrograd_jit::Executable;
 use crate::var::here;
 
 pub use retrograd_compiler::diff::{Direction, Seeds};
+pub use retrograd_compiler::eval::Sighting;
 pub use retrograd_compiler::plan::{Plan, Strategy, strategy};
 pub use retrograd_jit::{Backend, Stats, Watch};
 
@@ -243,6 +244,14 @@ impl Compiled {
         let (pos, found) = (here(), inputs.iter().map(|array| array.ty()).collect::<Vec<_>>());
         check_arguments(&self.program.main().param_types(), &found, &pos)?;
         self.executable.run_with(inputs, watch).map(|(outputs, _)| outputs)
+    }
+
+    /// Runs it, and shows to `look` what its probes see, in the order in which it happens.
+    #[track_caller]
+    pub fn run_observed(&self, inputs: &[&Array], look: &mut dyn FnMut(&Sighting<'_>)) -> Result<Vec<Array>, Error> {
+        let (pos, found) = (here(), inputs.iter().map(|array| array.ty()).collect::<Vec<_>>());
+        check_arguments(&self.program.main().param_types(), &found, &pos)?;
+        self.executable.run_observed(inputs, look).map(|(outputs, _)| outputs)
     }
 
     /// The machine code, for front ends that hold memory of their own.

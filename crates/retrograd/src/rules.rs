@@ -1,6 +1,6 @@
 //! Derivatives stated within a scope, for an op by its name; cotangents changed on their way.
 
-use retrograd_compiler::ir::{Error, ErrorKind, Row};
+use retrograd_compiler::ir::{Attr, Attrs, Error, ErrorKind, Row};
 use retrograd_compiler::ops;
 
 use crate::control::{custom_vjp, function};
@@ -8,6 +8,34 @@ use crate::trace::{Moment, Site, TracedFunction, TracedRule};
 use crate::var::{Trace, Var, here};
 
 impl<'t> Var<'t> {
+    /// The same value, shown under a name to whoever observes a run ([`run_observed`](crate::Transformed::run_observed)), once per step of the
+    /// loops around it. Steps that are run again for a gradient show nothing, whatever the budget.
+    ///
+    /// ```
+    /// use retrograd::{Array, for_loop, grad};
+    /// let f = grad(|[x]| for_loop(3, x, |_, z| (2.0 * z).probe("z").probe_cotangent("ct")));
+    /// let mut seen = vec![];
+    /// let gradient = f.run_observed(&[Array::scalar(1.0)], &mut |s| seen.push((s.name.to_owned(), s.indices[0], s.value.as_f64()[0])))?;
+    /// assert_eq!(gradient, [Array::scalar(8.0)]);
+    /// let forward = [("z", 0, 2.0), ("z", 1, 4.0), ("z", 2, 8.0)];
+    /// let backward = [("ct", 2, 1.0), ("ct", 1, 2.0), ("ct", 0, 4.0)];
+    /// let expected: Vec<_> = forward.into_iter().chain(backward).map(|(name, i, value)| (name.to_owned(), i, value)).collect();
+    /// assert_eq!(seen, expected);
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn probe(self, name: &str) -> Var<'t> {
+        let (pos, attrs) = (here(), Attrs::none().with("name", Attr::Text(name.to_owned())));
+        self.trace().attempt(|tracer| tracer.op(&ops::PROBE, attrs, &[self.traced()], &pos));
+        self
+    }
+
+    /// The same value; its cotangent in reverse mode is shown under a name, as by [`probe`](Var::probe). Forward mode refuses it.
+    #[track_caller]
+    pub fn probe_cotangent(self, name: &str) -> Var<'t> {
+        self.map_cotangent(|ct| ct.probe(name))
+    }
+
     /// The same value, whose cotangent in reverse mode is `change(ct)`: scaled, clipped or replaced. Forward mode refuses it, and so does
     /// reverse mode over reverse mode where the change is not linear.
     ///
@@ -129,7 +157,7 @@ fn within<'t, R>(
 }
 
 /// The op as a function.
-fn plain<'t>(trace: &'t Trace, row: &'static Row, site: &Site) -> Option<TracedFunction> {
+fn plain(trace: &Trace, row: &'static Row, site: &Site) -> Option<TracedFunction> {
     function(trace, &site.types, &site.pos, |args| apply(trace, row, site, args)).0
 }
 

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use retrograd_compiler::ir::{Array, DType, Error, ErrorKind, Pos, Program, Type};
 
 use crate::budget::{Budget, IntoBudget};
-use crate::pipeline::{self, Backend, Compiled, Options, Plan, Strategy, Wanted, strategy};
+use crate::pipeline::{self, Backend, Compiled, Options, Plan, Sighting, Strategy, Wanted, strategy};
 use crate::var::{Trace, Var, here};
 
 /// The function `f`, compiled on first use for the types of its arguments.
@@ -251,7 +251,7 @@ impl<'f, M: Mode> Transformed<'f, M> {
     /// assert_eq!(f.run(&[Array::scalar(1e9)])?, grad(|[x]| for_loop(5, x, |_, z| (z - 1.0).sqrt())).run(&[Array::scalar(1e9)])?);
     /// let error = f.run(&[Array::scalar(5.0)]).unwrap_err();
     /// assert_eq!(error.kind, ErrorKind::NotFinite);
-    /// assert!(error.message.starts_with("`sqrt` made NaN of -1.0, in step i = 2 of the loop at"), "{error}");
+    /// assert!(error.message.starts_with("`sqrt` made NaN of -1.0, in step i = 3 of the loop at"), "{error}");
     /// # Ok::<(), retrograd::Error>(())
     /// ```
     #[must_use]
@@ -393,6 +393,15 @@ impl<'f, M: Mode> Transformed<'f, M> {
 }
 
 impl<M: Unseeded> Transformed<'_, M> {
+    /// Runs the function, and shows to `look` what its probes ([`probe`](Var::probe), [`probe_cotangent`](Var::probe_cotangent)) see, in the
+    /// order in which it happens.
+    #[track_caller]
+    pub fn run_observed<A: Borrow<Array>>(&self, args: &[A], look: &mut dyn FnMut(&Sighting<'_>)) -> Result<M::Output, Error> {
+        let args: Vec<&Array> = args.iter().map(Borrow::borrow).collect();
+        let outputs = self.compile(&args)?.run_observed(&args, look)?;
+        Ok(M::output(outputs, self.places(&types_of(&args))?.len()))
+    }
+
     /// Runs the function, compiled for the types of these arguments.
     #[track_caller]
     pub fn run<A: Borrow<Array>>(&self, args: &[A]) -> Result<M::Output, Error> {

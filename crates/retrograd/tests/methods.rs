@@ -33,7 +33,7 @@ fn reductions_scans_and_sorting() {
 #[test]
 fn picking_and_placing() {
     let x = Array::f64([3], vec![3.0, 1.0, 2.0]);
-    fn pick<'t>(x: Var<'t>) -> Var<'t> {
+    fn pick(x: Var<'_>) -> Var<'_> {
         x.constant(Array::new([2], Data::I64(vec![2, 0])))
     }
     assert_eq!(value_and_gradient(|x| x.take(pick(x), 0), &x), (Array::f64([2], vec![2.0, 3.0]), vec![3.0, 0.0, 2.0]));

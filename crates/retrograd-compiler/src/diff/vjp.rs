@@ -15,9 +15,23 @@ pub(super) struct Pulled {
 }
 
 impl Transform {
+    /// Emits a function over these arguments, which has run before, and then its reverse sweep: see [`Transform::pull_first`].
+    pub(super) fn pull(
+        &mut self,
+        b: &Builder,
+        id: FuncId,
+        args: &[Value],
+        varied: &[bool],
+        cts: &[Option<Value>],
+        starts: &[Option<Value>],
+    ) -> Result<Pulled, Error> {
+        let id = self.silent(id);
+        self.pull_first(b, id, args, varied, cts, starts)
+    }
+
     /// Emits a function over these arguments and then its reverse sweep. `varied` marks the parameters whose cotangents are asked for, `cts`
     /// has one cotangent per result, and `starts` what the cotangents of the parameters are before the sweep adds to them.
-    pub(super) fn pull(
+    pub(super) fn pull_first(
         &mut self,
         b: &Builder,
         id: FuncId,

@@ -8,7 +8,7 @@ mod observe;
 use crate::ir::{Array, Data, Error, ErrorKind, ForOp, FuncId, Function, Inst, Op, Program, Type, UnwindArgs, UnwindOp, WhileOp};
 
 pub use finite::FirstNotFinite;
-pub use observe::{Event, Observer, Step};
+pub use observe::{Event, Observer, Probes, Sighting, Step};
 
 /// Runs the entry of a verified Program.
 pub fn run(program: &Program, inputs: &[Array]) -> Result<Vec<Array>, Error> {

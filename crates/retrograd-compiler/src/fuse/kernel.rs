@@ -6,7 +6,7 @@
 //! here or below: no contraction, no reassociation; [`Scalar`] says what each op means.
 
 use crate::ir::{DType, Reduction, Scalar};
-pub use crate::plan::place::Order;
+pub use crate::plan::place::{Order, Probe};
 
 /// A register: a mutable variable of fixed type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -34,6 +34,8 @@ pub struct Kernel {
     pub literals: Vec<crate::ir::Array>,
     /// What [`Stmt::Call`] calls, by number.
     pub calls: Vec<RoutineCall>,
+    /// What is shown by [`Stmt::Probe`], by number.
+    pub probes: Vec<Probe>,
 }
 
 /// A routine with all of a call that is the same in every run.
@@ -197,6 +199,15 @@ pub enum Stmt {
     },
     /// Ends the routine here, with outputs undefined, if its caller wants it to stop.
     Poll,
+    /// Shows a value, with the steps of the loops around it, to whoever observes the run.
+    Probe {
+        /// Number of the probe.
+        site: u32,
+        /// The value.
+        seen: Seen,
+        /// i64 registers: the indices of the loops, the outermost first.
+        steps: Vec<Reg>,
+    },
     /// Records a fault, unless one is recorded already, when the condition holds.
     Fault {
         /// A bool register.
@@ -204,6 +215,15 @@ pub enum Stmt {
         /// Number of the fault site (the Executable maps it to kind and position).
         site: u32,
     },
+}
+
+/// Where a value is that a probe sees.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Seen {
+    /// A scalar.
+    Register(Reg),
+    /// A contiguous array.
+    Memory(Address),
 }
 
 /// What a pointer can point to.

@@ -16,7 +16,7 @@ use crate::plan::Plan;
 use crate::plan::place::{
     Access, Block, Branch, Call, Carried, Home, Loop, Node, Placed, RowItem, RowPlace, RowTime, Step, StepEnd, Val, While,
 };
-use kernel::{Address, Kernel, Order, Place, Reg, RegType, RoutineCall, Stmt};
+use kernel::{Address, Kernel, Order, Place, Reg, RegType, RoutineCall, Seen, Stmt};
 
 pub use crate::plan::place::Fault;
 
@@ -36,7 +36,8 @@ pub fn fuse(plan: &Plan) -> Fused {
     fuse.block(&placed.body);
     fuse.outputs();
     let Fuse { regs, body, calls, .. } = fuse;
-    let kernel = Kernel { regs, body, arena_bytes: placed.bytes as usize, literals: placed.literals.clone(), calls };
+    let (arena_bytes, literals, probes) = (placed.bytes as usize, placed.literals.clone(), placed.probes.clone());
+    let kernel = Kernel { regs, body, arena_bytes, literals, calls, probes };
     Fused { kernel, faults: placed.faults.clone() }
 }
 
@@ -174,6 +175,14 @@ impl<'p> Fuse<'p> {
                 let from = self.element(from, &[]);
                 let dst = self.value(*result);
                 self.body.push(Stmt::Load { dst, from });
+            }
+            Node::Probe { site, operand, steps } => {
+                let steps = steps.iter().map(|step| self.value(*step)).collect();
+                let seen = match self.placed.is_scalar(*operand) {
+                    true => Seen::Register(self.value(*operand)),
+                    false => Seen::Memory(self.whole(*operand)),
+                };
+                self.body.push(Stmt::Probe { site: *site, seen, steps });
             }
             Node::Clamp { result, index, last, site } => self.clamp(*result, *index, *last, *site),
             Node::Nest(nest) => self.nest(nest),
@@ -508,7 +517,13 @@ const POLL_STEPS: i64 = 1024;
 /// Whether a statement is more than a few instructions.
 fn takes_long(stmt: &Stmt) -> bool {
     match stmt {
-        Stmt::For { .. } | Stmt::ForVec { .. } | Stmt::Loop { .. } | Stmt::Copy { .. } | Stmt::Zero { .. } | Stmt::Call { .. } => true,
+        Stmt::For { .. }
+        | Stmt::ForVec { .. }
+        | Stmt::Loop { .. }
+        | Stmt::Copy { .. }
+        | Stmt::Zero { .. }
+        | Stmt::Call { .. }
+        | Stmt::Probe { .. } => true,
         Stmt::If { then_body, else_body, .. } => then_body.iter().chain(else_body).any(takes_long),
         Stmt::Literal { .. } | Stmt::Let { .. } | Stmt::Move { .. } | Stmt::Swap(..) | Stmt::Pointer { .. } | Stmt::Offset { .. } => false,
         Stmt::Load { .. } | Stmt::Store { .. } | Stmt::Fault { .. } => false,

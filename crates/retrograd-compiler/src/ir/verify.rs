@@ -320,5 +320,6 @@ fn fits(attr: &Attr, kind: AttrKind) -> bool {
         Attr::DType(_) => kind == AttrKind::DType,
         Attr::Type(ty) => kind == AttrKind::Type && ty.checked_elements().is_some(),
         Attr::Array(_) => kind == AttrKind::Array,
+        Attr::Text(_) => kind == AttrKind::Text,
     }
 }

@@ -9,6 +9,7 @@ mod gather;
 mod index;
 pub mod lanes;
 mod linalg;
+mod probe;
 mod reduce;
 mod scalar;
 mod scan;
@@ -21,6 +22,7 @@ pub use fold::{ALL, ANY, ARGMAX, ARGMIN, LOGSUMEXP, PROD, REDUCE_MAX, REDUCE_MIN
 pub use gather::{ADD_ALONG_AXIS, GATHER, SCATTER_ADD, SCATTER_MAX, SCATTER_MIN, SCATTER_MUL, SCATTER_SET, TAKE_ALONG_AXIS};
 pub use index::{ADD_AT, DYNAMIC_SLICE, SLICE, UPDATE, clamp_start};
 pub use linalg::{ADJUGATE, CHOLESKY, DET, DET_SIGN, INVERSE, LOGDET, LU, LU_PERMUTATION, SOLVE, TRIANGULAR_SOLVE};
+pub use probe::PROBE;
 pub use reduce::{DOT, DotAxes, SUM, SUM_CHUNK, SUM_LANES, blocked_sum, sum_axes};
 pub use scalar::{
     ABS, ACOS, ACOSH, ADD, AND, ASIN, ASINH, ATAN, ATAN2, ATANH, CBRT, CEIL, CONVERT, COPYSIGN, COS, COSH, DIV, EQ, ERF, ERFC, EXP, EXP2,
@@ -33,7 +35,8 @@ pub use sort::{ARGSORT, SORT};
 
 /// All rows, family by family.
 pub fn rows() -> impl Iterator<Item = &'static Row> {
-    let families = [scalar::ROWS, shape::ROWS, index::ROWS, gather::ROWS, reduce::ROWS, fold::ROWS, scan::ROWS, sort::ROWS, linalg::ROWS];
+    let families =
+        [scalar::ROWS, shape::ROWS, index::ROWS, gather::ROWS, reduce::ROWS, fold::ROWS, scan::ROWS, sort::ROWS, linalg::ROWS, probe::ROWS];
     families.into_iter().flatten().copied()
 }
 

@@ -83,7 +83,7 @@ fn constant(site: &Site<'_, '_>) -> Option<Becomes> {
     let &Site { editor, row, attrs, args, ty } = site;
     // The reference evaluation has no 32-bit numbers yet.
     let known = |ty: &Type| ty.dtype != DType::F32 && ty.dtype != DType::I32;
-    if args.is_empty() || !known(ty) || !args.iter().all(|v| known(editor.ty(*v))) {
+    if args.is_empty() || row.lowering == Lowering::Probe || !known(ty) || !args.iter().all(|v| known(editor.ty(*v))) {
         return None;
     }
     // Elementwise: f of the numbers a, b, … repeated is f(a, b, …) repeated.

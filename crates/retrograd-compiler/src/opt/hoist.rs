@@ -130,7 +130,7 @@ fn is_dear(row: &Row) -> bool {
         Lowering::Reduce(_) | Lowering::Dot | Lowering::Line(_) | Lowering::Routine(_) => true,
         Lowering::Map(_) | Lowering::Composed(_) => row.cost >= DEAR,
         Lowering::Convert | Lowering::Constant | Lowering::Iota | Lowering::View(_) => false,
-        Lowering::Write(_) | Lowering::Pick(_) | Lowering::Scatter(..) | Lowering::Missing => false,
+        Lowering::Write(_) | Lowering::Pick(_) | Lowering::Scatter(..) | Lowering::Probe | Lowering::Missing => false,
     }
 }
 
@@ -163,8 +163,9 @@ fn never_faults(row: &Row, dtype: DType) -> bool {
         Lowering::Composed(_) => true,
         // What has no value is NaN.
         Lowering::Routine(_) => true,
-        // An index may be out of bounds.
-        Lowering::View(View::DynamicSlice) | Lowering::Write(_) | Lowering::Pick(_) | Lowering::Scatter(..) | Lowering::Missing => false,
+        // An index may be out of bounds, and an effect happens in its step.
+        Lowering::View(View::DynamicSlice) | Lowering::Write(_) | Lowering::Pick(_) | Lowering::Scatter(..) => false,
+        Lowering::Probe | Lowering::Missing => false,
     }
 }
 

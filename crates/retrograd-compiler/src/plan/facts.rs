@@ -78,7 +78,7 @@ fn visit(program: &Program, id: FuncId, depth: usize, facts: &mut Facts) {
 
 fn loop_facts(program: &Program, function: &Function, inst: &Inst, op: &UnwindOp, depth: usize, sweep: Sweep) -> LoopFacts {
     let bwd = program.function(op.bwd);
-    let split = split(bwd, op);
+    let split = split(bwd, op, &program.effects());
     LoopFacts {
         bwd: op.bwd,
         pos: inst.pos.clone(),

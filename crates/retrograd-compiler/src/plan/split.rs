@@ -29,12 +29,12 @@ pub(super) struct Kept {
 }
 
 /// Cuts the bwd of an unwind.
-pub(super) fn split(bwd: &Function, op: &UnwindOp) -> Split {
-    let cut = Cut::new(bwd, op);
+pub(super) fn split(bwd: &Function, op: &UnwindOp, effects: &[bool]) -> Split {
+    let cut = Cut::new(bwd, op, effects);
     let kept = cut.residuals();
     let params = op.args(&bwd.params);
     let forward: Vec<Value> = [params.count].iter().chain(params.carries).chain(params.invariants).chain(params.streams).copied().collect();
-    let cone = extract(bwd, format!("{}_cone", bwd.name), &forward, &kept);
+    let cone = extract(bwd, format!("{}_cone", bwd.name), &forward, &kept, |_| false);
     let reverse_params: Vec<Value> = [params.count]
         .iter()
         .chain(&kept)
@@ -45,7 +45,8 @@ pub(super) fn split(bwd: &Function, op: &UnwindOp) -> Split {
         .chain(params.running)
         .copied()
         .collect();
-    let reverse = extract(bwd, format!("{}_reverse", bwd.name), &reverse_params, &bwd.results);
+    let effect = |inst: &Inst| inst.has_effect(|body| effects[usize::from(body)]);
+    let reverse = extract(bwd, format!("{}_reverse", bwd.name), &reverse_params, &bwd.results, effect);
     let kept = kept.iter().map(|value| Kept { ty: bwd.ty(*value).clone(), origin: cut.origin(*value) }).collect();
     Split { cone, reverse, kept }
 }
@@ -54,13 +55,13 @@ pub(super) fn split(bwd: &Function, op: &UnwindOp) -> Split {
 pub(super) fn whole(bwd: &Function, op: &UnwindOp) -> Split {
     let params = op.args(&bwd.params);
     let forward: Vec<Value> = [params.count].iter().chain(params.carries).chain(params.invariants).chain(params.streams).copied().collect();
-    let cone = extract(bwd, format!("{}_cone", bwd.name), &forward, params.carries);
+    let cone = extract(bwd, format!("{}_cone", bwd.name), &forward, params.carries, |_| false);
     let kept = params.carries.iter().map(|value| Kept { ty: bwd.ty(*value).clone(), origin: "state".into() }).collect();
     Split { cone, reverse: bwd.clone(), kept }
 }
 
 /// The function of `params` that computes `results` with the instructions of another; every path to the other's parameters must end in `params`.
-fn extract(from: &Function, name: String, params: &[Value], results: &[Value]) -> Function {
+fn extract(from: &Function, name: String, params: &[Value], results: &[Value], always: impl Fn(&Inst) -> bool) -> Function {
     let builder = Builder::new(name);
     let mut map: Vec<Option<Value>> = vec![None; from.types.len()];
     for param in params {
@@ -72,7 +73,7 @@ fn extract(from: &Function, name: String, params: &[Value], results: &[Value]) -
     }
     let mut chosen: Vec<&Inst> = vec![];
     for inst in from.insts.iter().rev() {
-        if inst.results.iter().any(|v| needed[v.0 as usize] && map[v.0 as usize].is_none()) {
+        if always(inst) || inst.results.iter().any(|v| needed[v.0 as usize] && map[v.0 as usize].is_none()) {
             inst.args.iter().for_each(|v| needed[v.0 as usize] = true);
             chosen.push(inst);
         }
@@ -95,12 +96,15 @@ struct Cut<'f> {
     rest: Vec<bool>,
     /// Follows from the index, the invariants and the input streams.
     free: Vec<bool>,
+    /// Which instructions have an effect: they run where the step is reversed.
+    effects: Vec<bool>,
 }
 
 impl<'f> Cut<'f> {
-    fn new(bwd: &'f Function, op: &UnwindOp) -> Cut<'f> {
+    fn new(bwd: &'f Function, op: &UnwindOp, effects: &[bool]) -> Cut<'f> {
         let count = bwd.types.len();
-        let mut cut = Cut { bwd, definitions: vec![None; count], rest: vec![false; count], free: vec![false; count] };
+        let effects: Vec<bool> = bwd.insts.iter().map(|inst| inst.has_effect(|body| effects[usize::from(body)])).collect();
+        let mut cut = Cut { bwd, definitions: vec![None; count], rest: vec![false; count], free: vec![false; count], effects };
         let params = op.args(&bwd.params);
         for value in params.adjoints.iter().chain(params.emitted).chain(params.running) {
             cut.rest[value.0 as usize] = true;
@@ -108,8 +112,8 @@ impl<'f> Cut<'f> {
         for value in [params.count].iter().chain(params.invariants).chain(params.streams) {
             cut.free[value.0 as usize] = true;
         }
-        for inst in &bwd.insts {
-            let rest = inst.args.iter().any(|v| cut.rest[v.0 as usize]);
+        for (k, inst) in bwd.insts.iter().enumerate() {
+            let rest = cut.effects[k] || inst.args.iter().any(|v| cut.rest[v.0 as usize]);
             let free = matches!(inst.op, Op::Row(..)) && inst.args.iter().all(|v| cut.free[v.0 as usize]);
             for value in &inst.results {
                 cut.definitions[value.0 as usize] = Some(inst);
@@ -123,8 +127,8 @@ impl<'f> Cut<'f> {
     /// Values of the forward part that are kept, in order of definition.
     fn residuals(&self) -> Vec<Value> {
         let mut read = BTreeSet::new();
-        for inst in &self.bwd.insts {
-            if inst.results.iter().any(|v| self.rest[v.0 as usize]) {
+        for (inst, effect) in self.bwd.insts.iter().zip(&self.effects) {
+            if *effect || inst.results.iter().any(|v| self.rest[v.0 as usize]) {
                 inst.args.iter().for_each(|v| self.resolve(*v, &mut read));
             }
         }
@@ -178,6 +182,7 @@ impl<'f> Cut<'f> {
                 | Lowering::Line(_)
                 | Lowering::Composed(_)
                 | Lowering::Routine(_)
+                | Lowering::Probe
                 | Lowering::Missing => None,
             },
             Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,

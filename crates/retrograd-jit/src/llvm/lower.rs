@@ -3,7 +3,7 @@
 //! Registers are room on the stack, which LLVM's first pass makes values. Vector loops are in `vector`, their memory accesses in `access`,
 //! arithmetic on any number of lanes in `arithmetic`.
 
-use retrograd_compiler::fuse::kernel::{Address, Kernel, Order, Place, Reg, RegType, RoutineCall, Stmt};
+use retrograd_compiler::fuse::kernel::{Address, Kernel, Order, Place, Reg, RegType, RoutineCall, Seen, Stmt};
 use retrograd_compiler::ir::DType;
 use retrograd_compiler::plan::schedule::{Schedule, Sweep};
 
@@ -16,7 +16,8 @@ use crate::runtime::{Import, encode_schedule, encode_sweep};
 /// The widest vectors may be used, also where they are not preferred.
 const ATTRIBUTES: &str = r#"nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512""#;
 
-/// A module with one function of the arena, the inputs, the outputs, the fault word, the flag and the watch; vectors have so many lanes.
+/// A module with one function of the arena, the inputs, the outputs, two words (the fault, and who observes), the flag and the
+/// watch; vectors have so many lanes.
 pub(super) fn lower(kernel: &Kernel, constants: &Constants, lanes: u32, name: &str) -> String {
     let mut text = Text::default();
     let rooms = kernel.regs.iter().map(|&ty| text.room(native(ty))).collect();
@@ -104,6 +105,7 @@ impl<'k> Lower<'k> {
             Stmt::Next { words, schedule, dst } => self.next(words, *schedule, *dst),
             Stmt::Call { call, args, result, scratch } => self.routine(*call, args, result, scratch),
             Stmt::Poll => self.poll(),
+            Stmt::Probe { site, seen, steps } => self.probe(*site, seen, steps),
             Stmt::Fault { cond, site } => self.fault(*cond, *site),
         }
     }
@@ -216,6 +218,26 @@ impl<'k> Lower<'k> {
         self.text.act(format_args!("store i64 {STOPPED}, ptr %fault"));
         self.text.act(format_args!("ret void"));
         self.text.at(after);
+    }
+
+    /// Hands the address of the value and of the steps to the observer, whose address is in the word after the fault.
+    fn probe(&mut self, site: u32, seen: &Seen, steps: &[Reg]) {
+        let words = self.text.room(&format!("[{} x i64]", steps.len() + 1));
+        for (k, step) in (1..).zip(steps) {
+            let (at, value) = (self.text.offset(&words, 8 * k), self.get(*step));
+            self.text.store(Form::one(DType::I64), &at, &value);
+        }
+        let first = self.text.offset(&words, 8);
+        let at = match seen {
+            Seen::Memory(address) => self.address(address),
+            Seen::Register(reg) => {
+                let value = self.get(*reg);
+                self.text.store(Form::one(self.dtype(*reg)), &words, &value);
+                words
+            }
+        };
+        let observer = self.pointer_at("%fault", 8);
+        self.call(Import::Probe, format_args!("ptr {observer}, i64 {site}, ptr {at}, ptr {first}, i64 {}", steps.len()));
     }
 
     /// The first fault stays.

@@ -15,7 +15,7 @@ use cranelift_codegen::isa::TargetFrontendConfig;
 use cranelift_frontend::{FunctionBuilder, Variable};
 use cranelift_jit::JITModule;
 use cranelift_module::{Linkage, Module};
-use retrograd_compiler::fuse::kernel::{Address, Kernel, Order, Place, Reg, RegType, RoutineCall, Stmt};
+use retrograd_compiler::fuse::kernel::{Address, Kernel, Order, Place, Reg, RegType, RoutineCall, Seen, Stmt};
 use retrograd_compiler::ir::DType;
 use retrograd_compiler::plan::schedule::{Schedule, Sweep};
 
@@ -23,7 +23,8 @@ use crate::code::STOPPED;
 use crate::runtime::{Import, encode_schedule, encode_sweep};
 use arithmetic::Width;
 
-/// Writes the body of a function of the arena, the inputs, the outputs, the fault word, the flag and the watch.
+/// Writes the body of a function of the arena, the inputs, the outputs, two words (the fault, and who observes), the flag and
+/// the watch.
 pub(crate) fn lower(kernel: &Kernel, constants: &Constants, module: &mut JITModule, builder: FunctionBuilder<'_>) {
     let mut lower = Lower::new(kernel, constants, module, builder);
     lower.statements(&kernel.body);
@@ -144,6 +145,7 @@ impl<'k, 'b> Lower<'k, 'b> {
             Stmt::Call { call, args, result, scratch } => self.routine(*call, args, result, scratch),
             Stmt::Poll => self.poll(),
             Stmt::Fault { cond, site } => self.fault(*cond, *site),
+            Stmt::Probe { site, seen, steps } => self.probe(*site, seen, steps),
         }
     }
 
@@ -263,6 +265,28 @@ impl<'k, 'b> Lower<'k, 'b> {
         self.builder.ins().store(FLAGS, code, fault, 0);
         self.builder.ins().return_(&[]);
         self.continue_at(after);
+    }
+
+    /// Hands the address of the value and of the steps to the observer, whose address is in the word after the fault.
+    fn probe(&mut self, site: u32, seen: &Seen, steps: &[Reg]) {
+        let bytes = 8 * (steps.len() as u32 + 1);
+        let slot = self.builder.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, bytes, 4));
+        for (k, step) in (1..).zip(steps) {
+            let value = self.get(*step);
+            self.builder.ins().stack_store(types::I64, value, slot, 8 * k);
+        }
+        let first = self.builder.ins().stack_addr(types::I64, slot, 8);
+        let at = match seen {
+            Seen::Memory(address) => self.address(address),
+            Seen::Register(reg) => {
+                let value = self.get(*reg);
+                self.builder.ins().stack_store(types::I64, value, slot, 0);
+                self.builder.ins().stack_addr(types::I64, slot, 0)
+            }
+        };
+        let observer = self.builder.ins().load(types::I64, FLAGS, self.params[3], 8);
+        let [site, count] = [i64::from(site), steps.len() as i64].map(|word| self.integer(word));
+        self.call(Import::Probe, &[observer, site, at, first, count]);
     }
 
     /// The first fault stays.

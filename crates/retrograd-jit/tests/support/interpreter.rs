@@ -142,6 +142,7 @@ impl<'k> Machine<'k> {
             }
             // Nobody stops it.
             Stmt::Poll => {}
+            Stmt::Probe { .. } => {}
             Stmt::Fault { cond, site } => {
                 if self.get(*cond) != 0 {
                     self.fault.get_or_insert(*site);

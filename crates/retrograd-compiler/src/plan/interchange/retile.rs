@@ -143,6 +143,8 @@ impl Retile<'_> {
         let tiled = |attrs: Attrs| Some((b.row(row, attrs, args), Part::Tiled));
         let with = |name: &'static str| replace(attrs, name, self.shape(&attrs.sizes(name)));
         match row.lowering {
+            // An effect sees whole arrays, once.
+            Lowering::Probe => None,
             // What makes an array of equal rows makes a shorter one as well.
             Lowering::View(View::Broadcast) if leads && (any_tiled == attrs.sizes("axes").first().is_some_and(|axis| *axis == 0)) => {
                 tiled(with("shape"))

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::group::{self, Raw};
 use super::tree::{
-    Access, Block, Branch, Call, Drive, Emitted, Fault, Home, Loop, Node, Order, Placed, PointerId, RowItem, RowPlace, RowRead, RowTime,
-    RowWrite, Step, StoreId, Trajectory, TrajectoryId, Val, While,
+    Access, Block, Branch, Call, Drive, Emitted, Fault, Home, Loop, Node, Order, Placed, PointerId, Probe, RowItem, RowPlace, RowRead,
+    RowTime, RowWrite, Step, StoreId, Trajectory, TrajectoryId, Val, While,
 };
 use super::view::{Start, compose, window};
 use crate::ir::{
@@ -21,7 +21,8 @@ use crate::plan::{Decision, LoopDecision, Tape};
 /// The tree of a Program, without memory.
 pub(super) fn flatten(program: &Program, decision: &Decision) -> Placed {
     let main = program.main();
-    let mut flatten = Flatten { program, decision, placed: Placed::default(), constants: BTreeMap::new() };
+    let (placed, constants, effects) = (Placed::default(), BTreeMap::new(), program.effects());
+    let mut flatten = Flatten { program, decision, placed, constants, effects, steps: vec![] };
     let mut scope = Scope::default();
     let inputs: Vec<Val> = main.params.iter().map(|v| flatten.placed.define(main.ty(*v).clone())).collect();
     let args: Vec<Val> = inputs.iter().enumerate().map(|(k, input)| flatten.input(k, *input, &mut scope)).collect();
@@ -39,6 +40,10 @@ pub(super) struct Flatten<'p> {
     pub(super) placed: Placed,
     /// Literals of rank 0, by value.
     constants: BTreeMap<Val, Array>,
+    /// Which functions have an effect.
+    effects: Vec<bool>,
+    /// Indices of the loops around what is placed now, the outermost first.
+    steps: Vec<Val>,
 }
 
 /// Code of one block under construction, with what it has computed already.
@@ -137,6 +142,9 @@ impl Flatten<'_> {
             // Not worth looking for again: a literal array can be large, and its memory is the code's.
             return self.push(row, attrs.clone(), args, ty.clone(), &inst.pos, scope);
         }
+        if row.lowering == Lowering::Probe {
+            return self.probe(attrs, args[0], &inst.pos, scope);
+        }
         let key = (format!("{} {attrs:?}", row.name), args.clone());
         if let Some(known) = scope.known.get(&key) {
             return *known;
@@ -158,10 +166,23 @@ impl Flatten<'_> {
             Lowering::Reduce(_) | Lowering::Dot | Lowering::Line(_) => self.push(row, attrs.clone(), args, ty.clone(), &inst.pos, scope),
             Lowering::Composed(of) => self.composed(of, attrs, &args, &inst.pos, scope),
             Lowering::Routine(routine) => self.call(routine, attrs, &args, ty, scope),
-            Lowering::Missing => panic!("plan refuses rows without machine code: {}", row.name),
+            Lowering::Probe | Lowering::Missing => {
+                panic!("probes are placed above, and plan refuses rows without machine code: {}", row.name)
+            }
         };
         scope.known.insert(key, result);
         result
+    }
+
+    /// A probe sees a value in memory, or in a register, with the steps of the loops around it.
+    fn probe(&mut self, attrs: &Attrs, operand: Val, pos: &Pos, scope: &mut Scope) -> Val {
+        let operand = self.in_memory(operand, scope);
+        let ty = self.placed.ty(operand).clone();
+        self.placed.probes.push(Probe { name: attrs.text("name").to_owned(), pos: pos.clone(), ty });
+        let site = self.placed.probes.len() as u32 - 1;
+        scope.raws.push(Raw::Node(Node::Probe { site, operand, steps: self.steps.clone() }));
+        let shown = Attrs::none().with("value", crate::ir::Attr::Array(Array::bool(true)));
+        self.push(&ops::CONSTANT, shown, vec![], Type::scalar(DType::Bool), pos, scope)
     }
 
     /// The rows that a row is composed of.
@@ -364,7 +385,9 @@ impl Flatten<'_> {
         let rows: Vec<RowRead> =
             rows.into_iter().map(|(from, ty)| RowRead { value: self.placed.define(ty), from, pointer: None }).collect();
         let row_values: Vec<Val> = rows.iter().map(|row| row.value).collect();
+        self.steps.push(index);
         let (next, emits) = code(self, &mut scope, index, &params, &row_values);
+        self.steps.pop();
         let next = self.all_in_memory(&next, &mut scope);
         let mut writes = vec![];
         for (to, value) in emits {
@@ -451,7 +474,7 @@ impl Flatten<'_> {
     fn split(&self, op: &UnwindOp, tape: Tape) -> Split {
         let bwd = self.program.function(op.bwd);
         match tape {
-            Tape::Residuals => split(bwd, op),
+            Tape::Residuals => split(bwd, op, &self.effects),
             Tape::States => crate::plan::split::whole(bwd, op),
         }
     }

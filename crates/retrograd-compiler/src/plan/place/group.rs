@@ -128,7 +128,10 @@ impl Group<'_> {
                 let mut ready = true;
                 node.reads(&mut |value| ready &= self.available(value) || self.is_inner(value));
                 let alone = matches!(node, Node::Load { .. } | Node::Clamp { .. }) || self.open.is_none();
-                ready && alone
+                // Effects happen in the order in which they are written.
+                let shows = |raw: &Raw| matches!(raw, Raw::Node(node) if node.has_effect());
+                let in_order = self.placed.probes.is_empty() || !shows(&raws[k]) || !raws.range(..k).any(shows);
+                ready && alone && in_order
             }
         }
     }
@@ -172,7 +175,9 @@ impl Group<'_> {
             }
             Lowering::Reduce(_) | Lowering::Dot | Lowering::Line(_) => self.open.is_none() && all_available(),
             Lowering::View(_) | Lowering::Write(_) | Lowering::Scatter(..) => panic!("views and writes are raw code of their own"),
-            Lowering::Composed(_) | Lowering::Routine(_) | Lowering::Missing => panic!("only rows with loops of their own are placed"),
+            Lowering::Composed(_) | Lowering::Routine(_) | Lowering::Probe | Lowering::Missing => {
+                panic!("only rows with loops of their own are placed")
+            }
         }
     }
 
@@ -249,6 +254,7 @@ impl Group<'_> {
             }
             Raw::Write { value, base, source, window, index, how } => {
                 let source = self.apart(source, base, &window);
+                let index = index.map(|index| Index { given: self.apart(index.given, base, &window), ..index });
                 let shape = self.placed.ty(source).shape.clone();
                 self.open(&shape).nest.roots.push(Root::Write { value, base, source, window, index, how, copies: false });
             }
@@ -294,7 +300,9 @@ impl Group<'_> {
                 open.nest.rows.push(item);
             }
             Lowering::View(_) | Lowering::Write(_) | Lowering::Scatter(..) => panic!("views and writes are raw code of their own"),
-            Lowering::Composed(_) | Lowering::Routine(_) | Lowering::Missing => panic!("only rows with loops of their own are placed"),
+            Lowering::Composed(_) | Lowering::Routine(_) | Lowering::Probe | Lowering::Missing => {
+                panic!("only rows with loops of their own are placed")
+            }
         }
     }
 
@@ -311,7 +319,7 @@ impl Group<'_> {
         value
     }
 
-    /// A source that does not overlap the window in another place: `a[1:] = a[:-1]` reads all before it writes.
+    /// A source, or indices, that do not overlap the window in another place: `a[1:] = a[:-1]` reads all before it writes.
     fn apart(&mut self, source: Val, base: Val, window: &Access) -> Val {
         let access = self.placed.access(source);
         if access.root == base && !same_place(access, window) { self.copy(source) } else { source }

@@ -13,8 +13,8 @@ mod tree;
 mod view;
 
 pub use tree::{
-    Access, Block, Branch, Call, Carried, Drive, Emitted, Fault, Home, Index, Loop, Nest, Node, Order, Placed, PointerId, Root, RowItem,
-    RowPlace, RowRead, RowTime, RowWrite, Step, StepEnd, Store, StoreId, Trajectory, TrajectoryId, Val, While,
+    Access, Block, Branch, Call, Carried, Drive, Emitted, Fault, Home, Index, Loop, Nest, Node, Order, Placed, PointerId, Probe, Root,
+    RowItem, RowPlace, RowRead, RowTime, RowWrite, Step, StepEnd, Store, StoreId, Trajectory, TrajectoryId, Val, While,
 };
 
 use super::Decision;

@@ -150,7 +150,7 @@ impl Assign<'_> {
 
     fn node(&mut self, node: &mut Node, k: usize, uses: &LastUse, owned: &mut Owned, targets: &mut Targets) {
         match node {
-            Node::Scalar(_) | Node::Load { .. } | Node::Clamp { .. } => {}
+            Node::Scalar(_) | Node::Load { .. } | Node::Clamp { .. } | Node::Probe { .. } => {}
             Node::Reduce { result, .. } | Node::Dot { result, .. } | Node::Line { result, .. } => {
                 self.fresh(*result, k, uses, owned, targets)
             }

@@ -49,6 +49,8 @@ pub struct Placed {
     pub literals: Vec<Array>,
     /// Places where a run can fault.
     pub faults: Vec<Fault>,
+    /// Probes.
+    pub probes: Vec<Probe>,
     /// Integer divisions by their result, with their fault.
     pub divisions: BTreeMap<Val, u32>,
     /// Elements picked by run-time indices, by their value.
@@ -66,6 +68,17 @@ pub struct Fault {
     pub pos: Pos,
     /// What happened.
     pub message: String,
+}
+
+/// A probe: what it is called, where it stands, and what it sees.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Probe {
+    /// Its name.
+    pub name: String,
+    /// The user's line, and the part of the program.
+    pub pos: Pos,
+    /// The type of what it sees.
+    pub ty: Type,
 }
 
 /// Where a value lives.
@@ -155,6 +168,15 @@ pub enum Node {
         last: i64,
         /// Number of the fault.
         site: u32,
+    },
+    /// A value is shown to whoever observes the run.
+    Probe {
+        /// Number of the probe.
+        site: u32,
+        /// What it sees.
+        operand: Val,
+        /// Indices of the loops around it.
+        steps: Vec<Val>,
     },
     /// Elementwise code over one domain.
     Nest(Nest),
@@ -538,6 +560,7 @@ impl RowItem {
             | Lowering::Line(_)
             | Lowering::Composed(_)
             | Lowering::Routine(_)
+            | Lowering::Probe
             | Lowering::Missing => {
                 panic!("elementwise rows only: {}", self.row.name)
             }
@@ -579,6 +602,7 @@ impl Node {
     pub fn results(&self) -> Vec<Val> {
         match self {
             Node::Scalar(item) => vec![item.result],
+            Node::Probe { .. } => vec![],
             Node::Load { result, .. } | Node::Clamp { result, .. } => vec![*result],
             Node::Reduce { result, .. } | Node::Dot { result, .. } | Node::Line { result, .. } => vec![*result],
             Node::Nest(nest) => nest.roots.iter().map(|root| *root.value()).collect(),
@@ -592,6 +616,22 @@ impl Node {
         }
     }
 
+    /// Whether it, or a block inside it, shows something.
+    pub fn has_effect(&self) -> bool {
+        let step = |step: &Step| step.block.nodes.iter().any(Node::has_effect);
+        match self {
+            Node::Probe { .. } => true,
+            Node::Scalar(_) | Node::Load { .. } | Node::Clamp { .. } | Node::Nest(_) => false,
+            Node::Reduce { .. } | Node::Dot { .. } | Node::Line { .. } | Node::Call(_) => false,
+            Node::If(branch) => branch.blocks.iter().flat_map(|block| &block.nodes).any(Node::has_effect),
+            Node::For(node) => step(&node.step),
+            Node::While(node) => step(&node.step) || node.cond.nodes.iter().any(Node::has_effect),
+            Node::Sweep(drive) | Node::Reversal(drive) => {
+                [&drive.advance, &drive.tape, &drive.reverse, &drive.turnback].into_iter().flatten().any(step)
+            }
+        }
+    }
+
     /// Tells every value that this node or a block inside it reads. Values that are made and used inside are told too, except those that
     /// a nest makes and uses itself.
     pub fn reads(&self, tell: &mut impl FnMut(Val)) {
@@ -599,6 +639,7 @@ impl Node {
             Node::Scalar(item) => item.args.iter().for_each(|v| tell(*v)),
             Node::Load { from, .. } => from.reads(tell),
             Node::Clamp { index, .. } => tell(*index),
+            Node::Probe { operand, .. } => tell(*operand),
             Node::Reduce { operand, .. } => tell(*operand),
             Node::Line { operands, .. } => operands.iter().for_each(|v| tell(*v)),
             Node::Dot { operands, .. } => operands.iter().for_each(|v| tell(*v)),

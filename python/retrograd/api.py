@@ -191,8 +191,8 @@ class Transformed:
         """`seeds` gives cotangents or tangents, from the outcome of the trace and the types of the arguments."""
         arguments = self._bind(args, kwargs)
         if current() is not None:
-            return self._inline(arguments, seeds)
-        if self.debug:
+            result = self._inline(arguments, seeds)
+        elif self.debug:
             outcome = self._outcome(arguments)
             inputs = [*arguments.arrays(self.name), *seeds(outcome, arguments.types)]
             result = self._assembled(outcome, outcome.derive().debug_nan(inputs))
@@ -211,8 +211,7 @@ class Transformed:
         values = [*(leaf for leaf, _ in arguments.leaves), *outcome.taken, *seeds(outcome, arguments.types)]
         handles = [lift(value, "an argument") for value in values]
         results = trace.tracer.call_program(outcome.derive(), handles, errors.here())
-        result = outcome.assemble(results, self.single(), _boxed)
-        return self._with_aux(result, *_values(arguments))
+        return outcome.assemble(results, self.single(), _boxed)
 
     def _outcome(self, arguments):
         wrt = [] if self.wanted == "results" else arguments.floats() if self.argnums is None else arguments.chosen(self.argnums, self.name)
@@ -240,10 +239,6 @@ class Transformed:
         if compiled is None:
             compiled = self.cache[arguments.key] = Compiled(self, arguments)
         return compiled
-
-
-def _values(arguments):
-    return arguments.rebuild([leaf for leaf, _ in arguments.leaves])
 
 
 def _unboxed(result, scalar):

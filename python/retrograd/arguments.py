@@ -74,7 +74,7 @@ class Arguments:
             structure, first, count, path = self.parts[number]
             for leaf, _ in self.leaves[first : first + count]:
                 if leaf.dtype.kind != "f":
-                    raise errors.DTypeError(f"argument `{path}` of {name}() is {leaf.dtype}: only float64 has a gradient; pass it as a float, or leave it out of argnums")
+                    raise errors.DTypeError(f"argument `{path}` of {name}() is {leaf.dtype}: only floats have a gradient; pass it as a float, or leave it out of argnums")
             result.append((structure, list(range(first, first + count))))
         return result
 
@@ -85,16 +85,16 @@ class Arguments:
 
 
 def check(value, name, function):
-    """(array or spec, whether it is a scalar), or an error that names the argument."""
+    """(array or spec, whose scalar it is: "python", "numpy" or none), or an error that names the argument."""
     where = f"argument `{name}` of {function}()"
     if isinstance(value, Array) and current() is not None:
-        return value, value._scalar
+        return value, ("python" if value._weak else "numpy") if value._scalar else ""
     if isinstance(value, Spec):
-        array, scalar = value, False
+        array, scalar = value, ""
     elif isinstance(value, (bool, int, float, np.generic)) and not isinstance(value, (str, bytes)):
-        array, scalar = np.asarray(value), True
+        array, scalar = np.asarray(value), "numpy" if isinstance(value, np.generic) else "python"
     elif isinstance(value, np.ndarray):
-        array, scalar = value, False
+        array, scalar = value, ""
     elif isinstance(value, complex):
         raise errors.Unsupported(f"{where}: complex numbers are not supported")
     else:

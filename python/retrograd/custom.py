@@ -1,14 +1,18 @@
 """Derivatives that the user states: `custom_vjp`, `custom_jvp`, and what is built on them."""
 
+import collections
 import functools
 
 import numpy as np
 
-from . import errors, tree
-from .array import Array, lift, traced
+from . import errors, tree, views
+from .array import Array, is_weak, lift, traced
 from .loops import is_data
 from .outcome import place_of, readable
-from .trace import NUMPY, Frame, current
+from .trace import NUMPY, Frame, current, is_float
+
+# What a value is besides its elements; `weak` where it stands for a Python number.
+Kind = collections.namedtuple("Kind", ("dtype", "shape", "scalar", "weak"))
 
 
 class custom_vjp:
@@ -50,17 +54,17 @@ class custom_vjp:
         fwd, _ = call.function(forward, call.kinds, call.arguments)
         shape, kept = residuals.pop()
         kinds = [kind for kind in kept if kind is not None]
-        of_results = [kind for kind in results if kind[0] == "f64"]
+        of_results = [kind for kind in results if is_float(kind.dtype)]
 
         def backward(boxes):
             rest = iter(boxes)
             kept_boxes = [None if kind is None else next(rest) for kind in kept]
-            cts = [next(rest) if kind[0] == "f64" else zeros(kind) for kind in results]
+            cts = [next(rest) if is_float(kind.dtype) else zeros(kind) for kind in results]
             found = readable(self.backward)(tree.unflatten(shape, kept_boxes), tree.unflatten(structure, cts))
             return call.cotangents(found)
 
         bwd, _ = call.function(backward, [*kinds, *of_results], lambda boxes: [boxes])
-        return call.finish(body, "vjp", [fwd, bwd], structure)
+        return call.finish(body, "vjp", [fwd, bwd], structure, results)
 
 
 class custom_jvp:
@@ -89,16 +93,16 @@ class custom_jvp:
 
         def tangent(boxes):
             rest = iter(boxes[len(call.kinds) :])
-            tangents = [next(rest) if kind[0] == "f64" else zeros(kind) for kind in call.kinds]
+            tangents = [next(rest) if is_float(kind.dtype) else zeros(kind) for kind in call.kinds]
             found = readable(self.tangent)(tuple(call.arguments(boxes[: len(call.kinds)])), tuple(call.arguments(tangents)))
             leaves = tree.flatten_as(structure, found[1])
             if leaves is None:
                 raise errors.ArgumentError("the tangent must be nested as the result is", errors.here())
-            return [zeros(kind) if leaf is None else leaf for leaf, kind in zip(leaves, results) if kind[0] == "f64"]
+            return [zeros(kind) if leaf is None else converted(leaf, kind) for leaf, kind in zip(leaves, results) if is_float(kind.dtype)]
 
-        floats = [kind for kind in call.kinds if kind[0] == "f64"]
+        floats = [kind for kind in call.kinds if is_float(kind.dtype)]
         dot, _ = call.function(tangent, [*call.kinds, *floats], lambda boxes: [boxes])
-        return call.finish(body, "jvp", [dot], structure)
+        return call.finish(body, "jvp", [dot], structure, results)
 
 
 def stop_gradient(x):
@@ -167,10 +171,10 @@ class Call:
     def function(self, fun, kinds, arguments):
         """A function of the Program over parameters of these kinds; its number, and how its result is nested."""
         trace, pos = current(), place_of(fun) or self.pos
-        params = trace.tracer.begin_function([(dtype, list(shape)) for dtype, shape, _ in kinds], self.pos)
+        params = trace.tracer.begin_function([(kind.dtype, list(kind.shape)) for kind in kinds], self.pos)
         frame = Frame("call", self.pos)
         trace.push(frame)
-        boxes = [traced(param, scalar=scalar) for param, (_, _, scalar) in zip(params, kinds)]
+        boxes = [traced(param, scalar=kind.scalar, weak=kind.weak) for param, kind in zip(params, kinds)]
         result = readable(fun)(*arguments(boxes))
         if frame.mutated:
             raise errors.Unsupported("a function with a derivative of its own changes an array from outside in place", pos)
@@ -192,27 +196,32 @@ class Call:
                 raise errors.ArgumentError("a cotangent must be nested as its argument is", self.pos)
             for part, leaf in zip(parts, leaves):
                 kind = kind_of(leaf)
-                if kind[0] != "f64":
+                if not is_float(kind.dtype):
                     continue
                 part = zeros(kind) if part is None else part
-                if kind_of(part)[1] != kind[1]:
-                    raise errors.ShapeError(f"a cotangent of shape {kind[1]} is needed, found {kind_of(part)[1]}", self.pos)
-                result.append(part if kind_of(part)[0] == "f64" else 1.0 * part)
+                if kind_of(part).shape != kind.shape:
+                    raise errors.ShapeError(f"a cotangent of shape {kind.shape} is needed, found {kind_of(part).shape}", self.pos)
+                result.append(converted(part, kind))
         return result
 
-    def finish(self, body, rule, functions, structure):
+    def finish(self, body, rule, functions, structure, kinds):
         trace = current()
         results = trace.tracer.call(body, rule, functions, [lift(leaf) for leaf in self.leaves], self.pos)
-        return tree.unflatten(structure, [traced(result) for result in results])
+        return tree.unflatten(structure, [traced(result, weak=kind.weak) for result, kind in zip(results, kinds)])
 
 
 def kind_of(value):
-    """(element type, shape, whether it is a scalar)."""
+    """The kind of an array or a number."""
     handle = lift(value)
     dtype, shape = current().type(handle)
-    return dtype, tuple(shape), not shape and not (isinstance(value, Array) and not value._scalar)
+    return Kind(dtype, tuple(shape), not shape and not (isinstance(value, Array) and not value._scalar), is_weak(value))
 
 
 def zeros(kind):
     """A value of zeros."""
-    return traced(lift(np.zeros(kind[1], NUMPY[kind[0]])), scalar=kind[2])
+    return traced(lift(np.zeros(kind.shape, NUMPY[kind.dtype])), scalar=kind.scalar, weak=kind.weak)
+
+
+def converted(value, kind):
+    """A derivative in the element type of what it belongs to."""
+    return traced(views.convert(current(), lift(value), kind.dtype), scalar=kind.scalar, weak=kind.weak)

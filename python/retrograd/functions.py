@@ -3,10 +3,8 @@
 import numpy as np
 
 from . import errors, views
-from .array import Array, affine, entangle, lift, local, reshaped, traced, view
-from .trace import DTYPES, NUMPY, current
-
-_ORDER = {"bool": 0, "i64": 1, "f64": 2}
+from .array import Array, affine, entangle, is_weak, lift, local, reshaped, result_dtype, traced, view
+from .trace import DTYPES, NUMPY, current, is_float, refuse_dtype
 
 
 # Dispatch
@@ -118,29 +116,52 @@ def _row_major(array):
 def _apply(row, values, dtype, **attrs):
     """A row over operands of one element type; conversions come before broadcasts, so that they touch fewer elements."""
     trace = current()
-    handles, _, shape, ordered = _operands(*values)
+    handles, _, shape, ordered = _operands(*[_literal(value, dtype) for value in values])
     handles = [views.broadcast(trace, views.convert(trace, handle, dtype), shape) for handle in handles]
     return traced(trace.op(row, handles, **attrs), ordered=ordered)
 
 
+def _literal(value, dtype):
+    """A Python number in the element type of the operation, in which it must fit."""
+    if isinstance(value, Array) or not is_weak(value) or isinstance(value, bool):
+        return value
+    try:
+        return NUMPY[dtype].type(value) if NUMPY[dtype].kind != "b" else value
+    except OverflowError as error:
+        raise errors.DTypeError(str(error), errors.here()) from None
+
+
 def _dtype_of(value):
-    return DTYPES.get(value.dtype if isinstance(value, Array) else np.asarray(value).dtype, "f64")
+    return result_dtype(value)
 
 
 def _common(*values):
-    return max((_dtype_of(value) for value in values), key=_ORDER.get)
+    return result_dtype(*values)
+
+
+def _stored(arrays):
+    """The element type of arrays put together: there a Python number is an array as others are."""
+    return DTYPES[np.result_type(*[x.dtype for x in arrays])]
+
+
+def _floating(dtype):
+    """The element type of a quotient, or of a function such as the sine."""
+    return dtype if is_float(dtype) else "f64"
+
+
+def _counting(dtype):
+    """The element type of integer arithmetic."""
+    return "i64" if dtype == "bool" else dtype
 
 
 def _float(row):
-    return lambda x: _apply(row, [x], "f64")
+    return lambda x: _apply(row, [x], _floating(_dtype_of(x)))
 
 
 def _compare(row):
     def rule(a, b):
         dtype = _common(a, b)
-        if dtype == "bool" and row not in ("eq", "ne"):
-            dtype = "i64"
-        return _apply(row, [a, b], dtype)
+        return _apply(row, [a, b], dtype if row in ("eq", "ne") else _counting(dtype))
 
     return rule
 
@@ -156,9 +177,20 @@ def _truth(value):
 
 def _bitwise(row, name):
     def rule(*values):
-        if _common(*values) != "bool":
-            raise errors.Unsupported(f"np.{name} of integers is not supported", errors.here())
-        return _apply(row, values, "bool")
+        dtype = _common(*values)
+        if is_float(dtype):
+            raise errors.DTypeError(f"np.{name} of floats is not defined", errors.here())
+        return _apply(row, values, dtype)
+
+    return rule
+
+
+def _shift(row, name):
+    def rule(a, b):
+        dtype = _common(a, b)
+        if is_float(dtype):
+            raise errors.DTypeError(f"np.{name} of floats is not defined", errors.here())
+        return _apply(row, [a, b], _counting(dtype))
 
     return rule
 
@@ -201,40 +233,36 @@ def _positive(x):
 
 
 def _divide(a, b):
-    return _apply("div", [a, b], "f64")
+    return _apply("div", [a, b], _floating(_common(a, b)))
 
 
 def _floor_divide(a, b):
     """Python's `//`, composed from division towards zero; of floats as NumPy does it, from the remainder."""
-    if _common(a, b) == "f64":
-        rest = np.fmod(a, b)
-        adjust = np.logical_and(rest != 0, np.logical_xor(rest < 0, np.less(b, 0)))
-        quotient = np.true_divide(np.subtract(a, rest), b) - adjust
-        whole = np.floor(quotient)
-        return np.where(np.equal(b, 0), np.true_divide(a, b), np.where(quotient - whole > 0.5, whole + 1.0, whole))
-    quotient = _apply("div", [a, b], "i64")
-    rest = np.subtract(a, quotient * b)
-    adjust = np.logical_and(rest != 0, np.logical_xor(rest < 0, np.less(b, 0)))
-    return quotient - adjust
+    rest = _fmod(a, b)
+    adjust = _strays(rest, b)
+    dtype = _common(a, b)
+    if not is_float(dtype):
+        return _apply("div", [a, b], _counting(dtype)) - adjust
+    quotient = np.true_divide(np.subtract(a, rest), b) - adjust
+    whole = np.floor(quotient)
+    return np.where(np.equal(b, 0), np.true_divide(a, b), np.where(quotient - whole > 0.5, whole + 1.0, whole))
 
 
 def _remainder(a, b):
-    if _common(a, b) == "f64":
-        rest = np.fmod(a, b)
-        return rest + np.where(np.logical_and(rest != 0, np.logical_xor(rest < 0, np.less(b, 0))), b, 0.0)
-    return np.subtract(a, np.multiply(_floor_divide(a, b), b))
+    """Python's `%`: its sign is that of the divisor."""
+    rest = _fmod(a, b)
+    # A zero is added, so that -0.0 becomes 0.0; both sides have the element type of the rest.
+    return np.where(_strays(rest, b), rest + b, rest + 0)
 
 
 def _fmod(a, b):
-    """The remainder of division towards zero."""
-    if _common(a, b) == "f64":
-        return _apply("rem", [a, b], "f64")
-    return np.subtract(a, np.multiply(_apply("div", [a, b], "i64"), b))
+    """What a division towards zero leaves over."""
+    return _apply("rem", [a, b], _counting(_common(a, b)))
 
 
-def _xor(a, b):
-    a, b = _truth(a), _truth(b)
-    return _apply("ne", [a, b], "bool")
+def _strays(rest, b):
+    """Where the rest of a division towards zero has not the sign of the divisor."""
+    return np.logical_and(rest != 0, np.logical_xor(rest < 0, np.less(b, 0)))
 
 
 def _square(x):
@@ -243,14 +271,14 @@ def _square(x):
 
 def _power(x, exponent):
     """Constant exponents k, k + 1/2, and their negatives, by multiplication and square root; others by the function of two arguments."""
-    known = payload_of(exponent)
+    known, common = payload_of(exponent), _common(x, exponent)
     if known is None or np.ndim(known) != 0 or not float(2 * known).is_integer() or abs(known) > 64:
-        if _common(x, exponent) != "f64":
+        if not is_float(common):
             raise errors.Unsupported("np.power of integers by an exponent that is traced or large; use floats", errors.here())
-        return _apply("pow", [x, exponent], "f64")
-    if _common(x, exponent) == "i64" and known < 0:
+        return _apply("pow", [x, exponent], common)
+    if not is_float(common) and known < 0:
         raise errors.DTypeError("integers to negative integer powers are not allowed", errors.here())
-    base = x * 1.0 if _common(x, exponent) == "f64" and _dtype_of(x) != "f64" else x
+    base = x if _dtype_of(x) == common else astype(_as_array(x), NUMPY[common])
     whole, half = int(np.floor(abs(known))), float(known) % 1 != 0
     result = np.sqrt(base) if half else None
     while whole:
@@ -274,19 +302,18 @@ def _number(row):
     """A row over integers and floats; bools are integers."""
 
     def rule(*values):
-        dtype = _common(*values)
-        return _apply(row, values, "i64" if dtype == "bool" else dtype)
+        return _apply(row, values, _counting(_common(*values)))
 
     return rule
 
 
 def _whole(row):
     """Rounding: integers stay as they are."""
-    return lambda x: _apply(row, [x], "f64") if _dtype_of(x) == "f64" else traced(x.handle(), ordered=_row_major(x))
+    return lambda x: _apply(row, [x], _dtype_of(x)) if is_float(_dtype_of(x)) else traced(x.handle(), ordered=_row_major(x))
 
 
 def _two_floats(row):
-    return lambda a, b: _apply(row, [a, b], "f64")
+    return lambda a, b: _apply(row, [a, b], _floating(_common(a, b)))
 
 
 def _either(larger):
@@ -348,7 +375,7 @@ UFUNCS = {
     np.positive: _positive,
     np.square: _square,
     np.power: _power,
-    np.float_power: lambda x, exponent: _power(x * 1.0, exponent),
+    np.float_power: lambda x, exponent: _power(astype(_as_array(x), np.float64), exponent),
     np.less: _compare("lt"),
     np.less_equal: _compare("le"),
     np.greater: _compare("gt"),
@@ -358,11 +385,13 @@ UFUNCS = {
     np.logical_and: _logic("and"),
     np.logical_or: _logic("or"),
     np.logical_not: _logic("not"),
-    np.logical_xor: _xor,
+    np.logical_xor: _logic("xor"),
     np.bitwise_and: _bitwise("and", "bitwise_and"),
     np.bitwise_or: _bitwise("or", "bitwise_or"),
-    np.bitwise_xor: lambda a, b: _xor(a, b) if _common(a, b) == "bool" else _bitwise("ne", "bitwise_xor")(a, b),
+    np.bitwise_xor: _bitwise("xor", "bitwise_xor"),
     np.invert: _bitwise("not", "invert"),
+    np.left_shift: _shift("shl", "left_shift"),
+    np.right_shift: _shift("shr", "right_shift"),
     np.matmul: lambda a, b: _matmul(a, b),
 }
 
@@ -395,12 +424,10 @@ def _sum(x, axis=None, dtype=None, out=None, keepdims=False, initial=None, where
     if payload is not None:
         return _local_result(np.sum(payload, axis=axis, keepdims=keepdims), [x])
     axes = _axes(axis, x.ndim, "sum")
-    if x.dtype.kind == "i":
-        raise errors.Unsupported("np.sum of integers is not supported; sum floats: np.sum(1.0 * x)", errors.here())
     trace = current()
-    total = trace.op("sum", [views.convert(trace, x.handle(), "f64")], axes=list(axes))
-    if x.dtype.kind == "b":
-        total = views.convert(trace, total, "i64")
+    # Integers of any width and truth values are summed as int64.
+    dtype = DTYPES[x.dtype] if x.dtype.kind == "f" else "i64"
+    total = trace.op("sum", [views.convert(trace, x.handle(), dtype)], axes=list(axes))
     if keepdims:
         total = views.reshape(trace, total, [1 if k in axes else extent for k, extent in enumerate(x.shape)])
     return traced(total)
@@ -455,9 +482,10 @@ def _contract(name, a, b, left, right, batch):
     if [a.shape[k] for k in left] != [b.shape[k] for k in right]:
         raise errors.ShapeError(f"np.{name}: shapes {a.shape} and {b.shape} do not fit", errors.here())
     trace = current()
-    handles = [views.convert(trace, x.handle(), "f64") for x in (a, b)]
-    if _common(a, b) != "f64":
-        raise errors.Unsupported(f"np.{name} of integers is not supported; use floats", errors.here())
+    dtype = _common(a, b)
+    if dtype == "bool":
+        raise errors.Unsupported(f"np.{name} of bool arrays is not supported; use numbers", errors.here())
+    handles = [views.convert(trace, x.handle(), dtype) for x in (a, b)]
     axes = list(range(batch))
     return traced(trace.op("dot", handles, lhs_contract=left, rhs_contract=right, lhs_batch=axes, rhs_batch=axes))
 
@@ -470,7 +498,7 @@ def _where(condition, x=None, y=None):
         raise errors.Unsupported("np.where with one argument is not supported", errors.here())
     trace = current()
     dtype = _common(x, y)
-    handles, _, shape, ordered = _operands(_truth(condition), x, y)
+    handles, _, shape, ordered = _operands(_truth(condition), _literal(x, dtype), _literal(y, dtype))
     converted = [handles[0], *(views.convert(trace, handle, dtype) for handle in handles[1:])]
     return traced(trace.op("select", [views.broadcast(trace, handle, shape) for handle in converted]), ordered=ordered)
 
@@ -542,7 +570,7 @@ def astype(x, dtype):
     """`x.astype(dtype)`."""
     dtype = np.dtype(dtype)
     if dtype not in DTYPES:
-        raise errors.DTypeError(f".astype: {dtype} is not supported, use float64, int64 or bool", errors.here())
+        raise errors.DTypeError(f".astype: {refuse_dtype(dtype)}", errors.here())
     payload = x.payload()
     if payload is not None:
         return local(payload.astype(dtype))
@@ -582,7 +610,7 @@ def _concatenate(arrays, axis=0, out=None, dtype=None, casting=None):
         raise errors.ShapeError(f"np.concatenate: shapes {[x.shape for x in arrays]} do not fit along axis {axis}", errors.here())
     shape = list(arrays[0].shape)
     shape[axis] = sum(x.shape[axis] for x in arrays)
-    trace, dtype = current(), _common(*arrays)
+    trace, dtype = current(), _stored(arrays)
     result = trace.constant(np.zeros(shape, NUMPY[dtype]))
     start = 0
     for x in arrays:
@@ -609,9 +637,9 @@ def array_of(value, dtype=None, **_):
 
 
 def as_array(value, dtype=None, **options):
-    """`np.asarray`: an array stays itself."""
+    """`np.asarray`: an array stays itself, a Python number is one of NumPy's from here on."""
     if isinstance(value, Array) and (dtype is None or np.dtype(dtype) == value.dtype):
-        return value
+        return traced(value.handle()) if value._weak else value
     return array_of(value, dtype, **options)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from . import errors, views
-from .array import Array, affine, describe, lift, shadow_of, traced, view
+from .array import Array, affine, describe, index_of, lift, shadow_of, traced, view
 from .trace import DTYPES, current
 
 
@@ -88,7 +88,7 @@ def _check_cast(array, value):
     dtype = value.dtype if isinstance(value, Array) else np.asarray(value).dtype
     if array.dtype.kind == "i" and dtype.kind == "f":
         raise errors.DTypeError(
-            f"assigning float64 into an int64 array ({describe(array)}) would drop fractions; make the array float64", errors.here()
+            f"assigning {dtype} into an {array.dtype} array ({describe(array)}) would drop fractions; make the array {dtype}", errors.here()
         )
     if array.dtype.kind == "b" and dtype.kind != "b":
         raise errors.DTypeError(f"assigning {dtype} into a bool array ({describe(array)})", errors.here())
@@ -135,6 +135,7 @@ def parse(array, index):
             plain.append(None)
             continue
         extent = array.shape[axis]
+        item = slice(index_of(item.start), index_of(item.stop), item.step) if isinstance(item, slice) else index_of(item)
         start, size, step, shown = _slice(item, extent, axis) if isinstance(item, slice) else _integer(item, extent, axis)
         starts.append(start), sizes.append(size), steps.append(step), plain.append(shown)
         axis += 1
@@ -210,15 +211,16 @@ def _slice(item, extent, axis):
     step = 1 if item.step is None else item.step
     if _is_traced(step):
         raise errors.Unsupported("a slice with a traced step is not supported", errors.here())
-    if step.__index__() < 0:
-        raise errors.Unsupported("a slice with a negative step is not supported; reverse the loop instead", errors.here())
     if step.__index__() == 0:
         raise errors.BoundsError("slice step cannot be zero", errors.here())
     if not _is_traced(item.start) and not _is_traced(item.stop):
         start, stop, step = slice(item.start, item.stop, step).indices(extent)
         size = len(range(start, stop, step))
-        start = start if size else 0
-        return start, size, step, slice(start, start + (size - 1) * step + 1 if size else start, step)
+        if size == 0:
+            return 0, 0, 1, slice(0, 0)
+        last = start + (size - 1) * step
+        beyond = last + (1 if step > 0 else -1)
+        return min(start, last), size, step, slice(start, beyond if beyond >= 0 else None, step)
     return _traced_slice(item, extent, axis, step.__index__())
 
 
@@ -234,7 +236,9 @@ def _traced_slice(item, extent, axis, step):
     size = len(range(start, stop, step))
     if size == 0:
         return 0, 0, 1, slice(0, 0)
-    span = (size - 1) * step + 1
+    span = (size - 1) * abs(step) + 1
     if span > extent:
         raise errors.BoundsError(f"a slice of {span} elements is out of bounds for axis {axis} with size {extent}", errors.here())
+    if step < 0:
+        return item.start + (size - 1) * step, size, step, slice(span - 1, None, step)
     return item.start, size, step, slice(0, span, step)

@@ -5,7 +5,7 @@ import string
 
 import numpy as np
 
-from . import errors, functions
+from . import errors, functions, views
 from .array import entangle, traced
 from .trace import current
 
@@ -36,7 +36,9 @@ def _matrix(row, a):
 
 def _system(row, a, b, **attrs):
     trace = current()
-    handles = [functions._as_array(x).handle() for x in (a, b)]
+    arrays = [functions._as_array(x) for x in (a, b)]
+    dtype = functions._floating(functions._common(*arrays))
+    handles = [views.convert(trace, x.handle(), dtype) for x in arrays]
     return traced(trace.tracer.of_systems(row, attrs, *handles, errors.here()))
 
 
@@ -61,7 +63,9 @@ def _einsum(*operands, out=None, optimize=None, dtype=None, order="K", casting="
         raise errors.Unsupported('np.einsum with lists of axes is not supported; name the axes: np.einsum("ij,jk->ik", a, b)', errors.here())
     trace = current()
     arrays = [functions._as_array(x) for x in operands]
-    result = traced(trace.tracer.einsum(subscripts, [x.handle() for x in arrays], errors.here()))
+    dtype = functions._stored(arrays)
+    handles = [views.convert(trace, x.handle(), dtype) for x in arrays]
+    result = traced(trace.tracer.einsum(subscripts, handles, errors.here()))
     if len(arrays) == 1:
         # Of a transpose or a diagonal NumPy returns a view.
         entangle(result, arrays[0].root())

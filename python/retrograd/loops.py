@@ -10,11 +10,10 @@ two names share and one of them changes is either carried as one object, or refu
 import numpy as np
 
 from . import errors, tree, views
-from .array import Array, describe, entangle, lift, traced
+from .array import Array, describe, entangle, is_weak, lift, result_dtype, traced
 from .ranges import count_of, item_of
 from .trace import DTYPES, NUMPY, Frame, current
 
-_ORDER = {"bool": 0, "i64": 1, "f64": 2}
 _RETRACES = 30
 
 
@@ -70,7 +69,7 @@ class Leaf:
         self.before = before
         self.fixed = False
         self.never_fixed = False
-        self.dtype = dtype_of(before)
+        self.dtype, self.weak = dtype_of(before), is_weak(before)
         self.box = None
         self.after = None
 
@@ -118,7 +117,7 @@ class Loop(Control):
             raise errors.InternalError("the carries of this loop do not settle; please report it", self.pos)
         index, params, _ = current().tracer.begin_for(self.count, self._starts(), self.pos)
         self._enter("for", params)
-        self.index = traced(index)
+        self.index = traced(index, weak=True)
         return True
 
     def _starts(self):
@@ -139,7 +138,7 @@ class Loop(Control):
         for root, message in self.poisoned.items():
             root.poison(message)
         for leaf, param in zip(self._leaves(), params):
-            leaf.box = traced(param, scalar=not leaf.is_array())
+            leaf.box = traced(param, scalar=not leaf.is_array(), weak=leaf.weak)
         self.bound = dict(self.kept)
         for name, (structure, leaves) in self.carried.items():
             self.bound[name] = tree.unflatten(structure, [leaf.before if leaf.fixed else leaf.box for leaf in leaves])
@@ -209,11 +208,11 @@ class Loop(Control):
                 f"`{path}` changes its shape in the loop: expected {start}, found shape {shape_of(end)}; start it as an array of its final shape",
                 self.at(name),
             )
-        common = max(leaf.dtype, dtype_of(end), key=_ORDER.get)
-        if common != leaf.dtype:
+        common, weak = result_dtype(leaf.box, end), leaf.weak and is_weak(end)
+        if (common, weak) != (leaf.dtype, leaf.weak):
             if leaf.is_array():
                 raise errors.DTypeError(f"`{path}` changes its element type in the loop: expected {leaf.dtype}, found {dtype_of(end)}", self.at(name))
-            leaf.dtype = common
+            leaf.dtype, leaf.weak = common, weak
             return False
         return True
 
@@ -436,7 +435,7 @@ class Branch(Control):
             for path, a, b in zip(tree.paths(then[name], name), leaves[name], other_leaves[name]):
                 if shape_of(a) != shape_of(b):
                     raise errors.ShapeError(f"`{path}` differs in shape between the branches: {shape_of(a)} and {shape_of(b)}", self.at(name))
-                types.append(max(dtype_of(a), dtype_of(b), key=_ORDER.get))
+                types.append(result_dtype(a, b))
             names[name] = types
         poisoned = {root: message for root, message in [*changed.items(), *also.items()] if message is not None}
         return names, [root for root in {**changed, **also} if root not in poisoned], poisoned
@@ -474,7 +473,8 @@ def result_boxes(results, sources):
         box = known.get(id(source[0])) if alone else None
         if box is None:
             scalar = not any(isinstance(item, Array) and not item._scalar for item in source)
-            box = traced(result, scalar=scalar, ordered=all(not isinstance(item, Array) or item._shadow is not None for item in source))
+            ordered = all(not isinstance(item, Array) or item._shadow is not None for item in source)
+            box = traced(result, scalar=scalar, ordered=ordered, weak=all(map(is_weak, source)))
             if alone:
                 known[id(source[0])] = box
         boxes.append(box)

@@ -3,8 +3,10 @@
 import numpy as np
 
 from . import errors, views
-from .array import Array, lift, local, traced
-from .functions import FUNCTIONS, _as_array, _axes, _broadcast_to, _concatenate, _only, _truth, payload_of
+from .array import Array, index_of, lift, local, traced
+from .functions import (
+    FUNCTIONS, _apply, _as_array, _axes, _broadcast_to, _common, _concatenate, _counting, _floating, _only, _truth, payload_of,
+)
 from .functions import copy as copied
 from .trace import DTYPES, NUMPY, current
 
@@ -46,13 +48,18 @@ def _reduce(row, name, x, axis, keepdims, dtype=None):
 
 
 def _number_type(x):
-    return "i64" if _as_array(x).dtype.kind == "b" else None
+    return _counting(DTYPES[_as_array(x).dtype])
+
+
+def _total_type(x):
+    """The element type of sums and products, which integers of any width have in int64."""
+    return DTYPES[_as_array(x).dtype] if _as_array(x).dtype.kind == "f" else "i64"
 
 
 @known(np.prod)
 def _prod(x, axis=None, dtype=None, keepdims=False):
     _only("prod", dtype=dtype)
-    return _reduce("prod", "prod", x, axis, keepdims, _number_type(x))
+    return _reduce("prod", "prod", x, axis, keepdims, _total_type(x))
 
 
 @known(np.max)
@@ -80,7 +87,7 @@ def _place(row, name):
         x, trace = _as_array(x), current()
         flat = np.ravel(x) if axis is None else x
         k = _axes(0 if axis is None else axis, flat.ndim, name)[0]
-        result = traced(trace.op(row, [views.convert(trace, flat.handle(), "i64") if flat.dtype.kind == "b" else flat.handle()], axis=[k]))
+        result = traced(trace.op(row, [views.convert(trace, flat.handle(), _number_type(flat))], axis=[k]))
         return np.reshape(result, [1 if axis is None or j == k else n for j, n in enumerate(x.shape)]) if keepdims else result
 
     return rule
@@ -127,38 +134,37 @@ def _count_nonzero(x, axis=None, keepdims=False):
 
 @known(np.nansum)
 def _nansum(x, axis=None, dtype=None, keepdims=False):
-    return np.sum(np.where(np.isnan(x), 0.0, x), axis=axis, keepdims=keepdims)
+    return np.sum(np.where(np.isnan(x), 0, x), axis=axis, keepdims=keepdims)
 
 
 def logsumexp(x, axis=None, keepdims=False):
     """log Σ exp x over axes, without overflow."""
     if current() is None or payload_of(x) is not None:
         return np.logaddexp.reduce(np.asarray(payload_of(x)) if axis is not None else np.ravel(payload_of(x)), axis=0 if axis is None else axis, keepdims=keepdims)
-    return _reduce("logsumexp", "logsumexp", x, axis, keepdims, "f64")
+    return _reduce("logsumexp", "logsumexp", x, axis, keepdims, _floating(DTYPES[_as_array(x).dtype]))
 
 
 # Scans and sorting
 
 
-def _along(row, name):
+def _along(row, name, type_of):
     def rule(x, axis=None, dtype=None):
         _only(name, dtype=dtype)
         x = _as_array(x)
         x = np.ravel(x) if axis is None else x
         k = _axes(0 if axis is None else axis, x.ndim, name)[0]
         trace = current()
-        handle = views.convert(trace, x.handle(), "i64") if x.dtype.kind == "b" else x.handle()
-        return traced(trace.op(row, [handle], axis=[k]))
+        return traced(trace.op(row, [views.convert(trace, x.handle(), type_of(x))], axis=[k]))
 
     return rule
 
 
-known(np.cumsum)(_along("cumsum", "cumsum"))
-known(np.cumprod)(_along("cumprod", "cumprod"))
+known(np.cumsum)(_along("cumsum", "cumsum", _total_type))
+known(np.cumprod)(_along("cumprod", "cumprod", _total_type))
 
 
 def _sorting(row, name):
-    along = _along(row, name)
+    along = _along(row, name, _number_type)
 
     def rule(x, axis=-1, kind=None, order=None, *, stable=None):
         _only(name, order=order)
@@ -219,6 +225,7 @@ def wrapped(index, extent):
         return trace.constant(np.where(elements < 0, elements + extent, elements))
     if index.dtype.kind != "i":
         raise errors.BoundsError("indices must be integers", errors.here())
+    index = index_of(index)
     return np.where(index < 0, index + extent, index).handle()
 
 
@@ -314,9 +321,16 @@ def _pad(x, pad_width, mode="constant", constant_values=0):
 
 @known(np.clip)
 def _clip(x, a_min=None, a_max=None, *, min=None, max=None):
+    """A bound of None is none."""
     low, high = (min if a_min is None else a_min), (max if a_max is None else a_max)
-    x = x if low is None or low is np._NoValue else np.maximum(x, low)
-    return x if high is None or high is np._NoValue else np.minimum(x, high)
+    low, high = (None if bound is np._NoValue else bound for bound in (low, high))
+    if low is None and high is None:
+        return copied(_as_array(x))
+    if high is None:
+        return np.maximum(x, low)
+    if low is None:
+        return np.minimum(x, high)
+    return _apply("clamp", [x, low, high], _counting(_common(x, low, high)))
 
 
 def _triangle(function):
@@ -378,7 +392,10 @@ def _outer(a, b):
 
 @known(np.nan_to_num)
 def _nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
-    largest = np.finfo(np.float64).max
+    x = _as_array(x)
+    if x.dtype.kind != "f":
+        return copied(x)
+    largest = float(np.finfo(x.dtype).max)
     x = np.where(np.isnan(x), nan, x)
     x = np.where(np.equal(x, np.inf), largest if posinf is None else posinf, x)
     return np.where(np.equal(x, -np.inf), -largest if neginf is None else neginf, x)
@@ -395,7 +412,8 @@ def _round(x, decimals=0):
 def _linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
     _only("linspace", retstep=retstep or None, dtype=dtype)
     count = num - 1 if endpoint else num
-    fractions = np.arange(num) / count if count else np.zeros(num)
+    dtype = NUMPY[_floating(_common(start, stop))]
+    fractions = (np.arange(num) / count if count else np.zeros(num)).astype(dtype)
     shape = (num,) + (1,) * max(np.ndim(start), np.ndim(stop))
     return start + np.reshape(local(fractions), shape) * (stop - start)
 

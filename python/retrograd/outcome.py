@@ -5,10 +5,10 @@ import types
 
 import numpy as np
 
-from . import _native, errors, tree
+from . import _native, errors, tree, views
 from .array import Array, describe, lift, traced
 from .rewrite import rewrite
-from .trace import NUMPY, Trace, current, tracing
+from .trace import NUMPY, Trace, current, is_float, tracing
 
 SCALAR = {"gradient", "value_and_gradient", "hvp", "hessian"}
 JACOBIANS = {"jacfwd", "jacrev", "jacobian"}
@@ -25,7 +25,9 @@ class Outcome:
         name = getattr(fun, "__name__", type(fun).__name__)
         trace = Trace(_native.Tracer(name), name)
         with tracing(trace):
-            boxes = [traced(trace.tracer.input(dtype, list(shape)), scalar=scalar) for dtype, shape, scalar in arguments.types]
+            boxes = [
+                traced(trace.tracer.input(dtype, list(shape)), scalar=bool(scalar), weak=scalar == "python") for dtype, shape, scalar in arguments.types
+            ]
             args, kwargs = arguments.rebuild(boxes)
             result = _run(trace, function, args, kwargs)
             if len(trace.frames) > 1:
@@ -48,10 +50,10 @@ class Outcome:
         self.types = [current().type(handle) for handle in handles]
         self.count = len(leaves)
         self.scalars = [not isinstance(leaf, (Array, np.ndarray)) or isinstance(leaf, Array) and leaf._scalar for leaf in [*leaves, *others]]
-        if self.wanted in SCALAR and (self.structure is not None or self.types[0] != ("f64", [])):
+        if self.wanted in SCALAR and (self.structure is not None or self.types[0][1] or not is_float(self.types[0][0])):
             found = "several values" if self.structure is not None else describe(leaves[0]) if isinstance(leaves[0], Array) else type(leaves[0]).__name__
             raise errors.ShapeError(f"a gradient needs a function that returns one float; {name}() returns {found}; reduce it with np.sum", pos)
-        if self.wanted in JACOBIANS and any(dtype != "f64" for dtype, _ in self.types):
+        if self.wanted in JACOBIANS and not all(is_float(dtype) for dtype, _ in self.types):
             raise errors.DTypeError(f"a Jacobian needs a function that returns floats; {name}() returns {', '.join(t for t, _ in self.types)}", pos)
         return handles
 
@@ -65,7 +67,7 @@ class Outcome:
         if leaves is None:
             raise errors.ArgumentError("the cotangent must be nested as the result of the function is", errors.here())
         given = [*leaves, *(np.zeros(shape) for _, shape in self.types[self.count :])]
-        return [seed(leaf, shape, "cotangent") for leaf, (dtype, shape) in zip(given, self.types) if dtype == "f64"]
+        return [seed(leaf, dtype, shape, "cotangent") for leaf, (dtype, shape) in zip(given, self.types) if is_float(dtype)]
 
     def tangents(self, values, types):
         """Seeds of a jvp or hvp: one per argument that is differentiated."""
@@ -76,7 +78,7 @@ class Outcome:
             leaves = tree.flatten_as(structure, value)
             if leaves is None:
                 raise errors.ArgumentError("tangents must be nested as the arguments are", errors.here())
-            seeds += [seed(leaf, types[k][1], "tangent") for leaf, k in zip(leaves, numbers) if k is not None]
+            seeds += [seed(leaf, *types[k][:2], "tangent") for leaf, k in zip(leaves, numbers) if k is not None]
         return seeds
 
     def assemble(self, results, single, wrap):
@@ -102,7 +104,7 @@ class Outcome:
             case "vjp" | "hvp":
                 return chosen()
             case "jvp":
-                tangents = [next(rest) if dtype == "f64" else None for dtype, _ in self.types]
+                tangents = [next(rest) if is_float(dtype) else None for dtype, _ in self.types]
                 tangents = [wrap(d, scalar) if d is not None else None for d, scalar in zip(tangents, self.scalars)]
                 pair = (value, tree.unflatten(self.structure, tangents[: self.count]))
                 return (*pair, aux) if self.has_aux else pair
@@ -134,14 +136,14 @@ def place_of(fun):
     return (code.co_filename, code.co_firstlineno) if code else errors.here()
 
 
-def seed(value, shape, what):
-    """A cotangent or tangent of a shape: an array, or a value of the trace."""
+def seed(value, dtype, shape, what):
+    """A cotangent or tangent of a type: an array, or a value of the trace."""
     found = value.shape if isinstance(value, Array) else np.shape(value)
     if tuple(found) != tuple(shape):
         raise errors.ShapeError(f"a {what} of shape {tuple(shape)} is needed, found {tuple(found)}", errors.here())
-    if current() is None:
-        return np.ascontiguousarray(value, NUMPY["f64"]).reshape(shape)
-    return 1.0 * value if isinstance(value, Array) and value.dtype.kind != "f" else value if isinstance(value, Array) else np.asarray(value, NUMPY["f64"])
+    if isinstance(value, Array):
+        return traced(views.convert(current(), value.handle(), dtype), scalar=value._scalar)
+    return np.ascontiguousarray(value, NUMPY[dtype]).reshape(shape)
 
 
 def _run(trace, function, args, kwargs):

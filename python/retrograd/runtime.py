@@ -29,7 +29,7 @@ _OPERATORS = {
 _PLAIN = {
     "Add": operator.add, "Sub": operator.sub, "Mult": operator.mul, "Div": operator.truediv, "FloorDiv": operator.floordiv,
     "Mod": operator.mod, "Pow": operator.pow, "MatMult": operator.matmul, "BitAnd": operator.and_, "BitOr": operator.or_,
-    "BitXor": operator.xor,
+    "BitXor": operator.xor, "LShift": operator.lshift, "RShift": operator.rshift,
 }
 
 

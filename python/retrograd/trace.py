@@ -6,8 +6,16 @@ import numpy as np
 
 from . import errors
 
-DTYPES = {np.dtype(np.float64): "f64", np.dtype(np.int64): "i64", np.dtype(np.bool_): "bool"}
+DTYPES = {
+    np.dtype(np.float32): "f32", np.dtype(np.float64): "f64", np.dtype(np.int32): "i32", np.dtype(np.int64): "i64", np.dtype(np.bool_): "bool",
+}
 NUMPY = {name: dtype for dtype, name in DTYPES.items()}
+
+
+def is_float(dtype):
+    """Whether an element type of the compiler has derivatives."""
+    return NUMPY[dtype].kind == "f"
+
 
 _local = threading.local()
 
@@ -103,9 +111,9 @@ def refuse_dtype(dtype):
     if dtype.kind == "c":
         return f"complex numbers ({dtype}) are not supported"
     if dtype.kind == "f":
-        return f"{dtype} is not supported yet, use float64"
+        return f"{dtype} is not supported, use float32 or float64"
     if dtype.kind in "iu":
-        return f"{dtype} is not supported yet, use int64"
+        return f"{dtype} is not supported, use int32 or int64"
     return f"arrays of {dtype} are not supported"
 
 

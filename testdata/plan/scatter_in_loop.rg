@@ -19,7 +19,7 @@ fn step(%i: i64, %a: f64[1000], %from: i64[3], %to: i64[3]) -> f64[1000] {
 //   loop at scatter_in_loop.rg:6: 6 steps, keep all
 //     state 8 kB a snapshot, residuals 24 bytes a step
 //     0 snapshots, 6 tape rows, 6 forward steps (1.00 per step, the program's own loop included)
-//     residual f64[3] (sub at scatter_in_loop.rg:12, 24 bytes): kept
+//     residual f64[3] (fma at scatter_in_loop.rg:12, 24 bytes): kept
 //   actions: tape 0..6 at 0, turn, reverse 0..6 at 0, done
 //
 // plan by `keep_all`: peak 8.22 kB (8224 bytes)
@@ -27,6 +27,6 @@ fn step(%i: i64, %a: f64[1000], %from: i64[3], %to: i64[3]) -> f64[1000] {
 //   loop at scatter_in_loop.rg:6: 6 steps, keep all
 //     state 8 kB a snapshot, residuals 24 bytes a step
 //     0 snapshots, 6 tape rows, 6 forward steps (1.00 per step, the program's own loop included)
-//     residual f64[3] (sub at scatter_in_loop.rg:12, 24 bytes): kept
+//     residual f64[3] (fma at scatter_in_loop.rg:12, 24 bytes): kept
 //   actions: tape 0..6 at 0, turn, reverse 0..6 at 0, done
 //

@@ -159,7 +159,7 @@ pub(crate) struct Outputs {
 pub(crate) enum Stage {
     /// As it was read, before it is verified
     Parsed,
-    /// After the rewrites that keep bits
+    /// After all rewrites, the last of which contracts products to `fma`
     Simplified,
     /// Its value and gradient, simplified
     Gradient,

@@ -1,7 +1,7 @@
 //! From a Kernel to a native function that owns its memory.
 
 use cranelift_codegen::ir::{AbiParam, Signature, UserFuncName, types};
-use cranelift_codegen::isa::OwnedTargetIsa;
+use cranelift_codegen::isa::{self, OwnedTargetIsa};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
@@ -73,12 +73,12 @@ pub fn compile(kernel: &Kernel, backend: &Backend) -> Result<Code, Error> {
         Error::new(ErrorKind::Unsupported, Pos::unknown(), message)
     };
     Ok(match backend {
-        Backend::Cranelift => code(kernel, &Cranelift),
+        Backend::Cranelift => code(kernel, &Cranelift::new()),
         Backend::Llvm { path } => code(kernel, &Llvm::find(path.as_deref()).map_err(unavailable)?),
         Backend::Auto => match Llvm::find(None) {
             Ok(llvm) => code(kernel, &llvm),
             // The name of the code says which it was.
-            Err(_) => code(kernel, &Cranelift),
+            Err(_) => code(kernel, &Cranelift::new()),
         },
     })
 }
@@ -92,7 +92,16 @@ pub(crate) fn code(kernel: &Kernel, generator: &dyn Generator) -> Code {
 }
 
 /// The back end that is part of Retrograd.
-pub(crate) struct Cranelift;
+pub(crate) struct Cranelift {
+    isa: OwnedTargetIsa,
+}
+
+impl Cranelift {
+    /// For the machine that we run on.
+    pub(crate) fn new() -> Cranelift {
+        Cranelift { isa: host(native()) }
+    }
+}
 
 impl Generator for Cranelift {
     fn name(&self) -> String {
@@ -100,10 +109,13 @@ impl Generator for Cranelift {
     }
 
     fn generate(&self, kernel: &Kernel, constants: &Constants) -> (Entry, Box<dyn Send + Sync>) {
-        let mut builder = JITBuilder::with_isa(host(), default_libcall_names());
+        let mut builder = JITBuilder::with_isa(self.isa.clone(), default_libcall_names());
         for import in Import::all() {
             builder.symbol(import.name(), import.address());
         }
+        // What Cranelift calls on machines without the instruction, so that no library decides the bits.
+        builder.symbol("fma", fused as *const u8);
+        builder.symbol("fmaf", fused_narrow as *const u8);
         let mut module = JITModule::new(builder);
         let mut context = module.make_context();
         let pointer = AbiParam::new(types::I64);
@@ -140,8 +152,22 @@ impl Drop for Memory {
     }
 }
 
+/// A fused multiply-add, for machines without the instruction.
+pub(crate) extern "C" fn fused(a: f64, b: f64, c: f64) -> f64 {
+    a.mul_add(b, c)
+}
+
+/// The same in single precision.
+pub(crate) extern "C" fn fused_narrow(a: f32, b: f32, c: f32) -> f32 {
+    a.mul_add(b, c)
+}
+
 /// The machine that we run on, with all its vector instructions.
-fn host() -> OwnedTargetIsa {
+fn native() -> isa::Builder {
+    cranelift_native::builder().unwrap_or_else(|message| panic!("Cranelift has a back end for this machine: {message}"))
+}
+
+fn host(isa: isa::Builder) -> OwnedTargetIsa {
     let mut flags = settings::builder();
     let settings = [
         ("opt_level", "speed"),
@@ -155,7 +181,6 @@ fn host() -> OwnedTargetIsa {
     for (name, value) in settings {
         flags.set(name, value).expect("a setting of Cranelift");
     }
-    let isa = cranelift_native::builder().unwrap_or_else(|message| panic!("Cranelift has a back end for this machine: {message}"));
     isa.finish(settings::Flags::new(flags)).expect("host features fit together")
 }
 
@@ -178,5 +203,49 @@ pub(crate) fn address_mut(array: &mut Array) -> *mut u8 {
         Data::I32(x) => x.as_mut_ptr().cast(),
         Data::I64(x) => x.as_mut_ptr().cast(),
         Data::Bool(x) => x.as_mut_ptr().cast(),
+    }
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+    use retrograd_compiler::fuse::kernel::{Address, Place, Reg, RegType, Stmt};
+    use retrograd_compiler::ir::{DType, Scalar};
+
+    /// `to[k] = x[k] · x[k] + x[k]` for five elements, in a vector loop.
+    fn squares(ty: DType) -> Kernel {
+        let [from, to, index, x, y] = [0, 1, 2, 3, 4].map(Reg);
+        let at = |base| Address { base, terms: vec![(index, ty.bytes() as i64)], offset: 0 };
+        let body = vec![
+            Stmt::Load { dst: x, from: at(from) },
+            Stmt::Let { dst: y, op: Scalar::Fma, args: vec![x, x, x] },
+            Stmt::Store { to: at(to), src: y },
+        ];
+        let body = vec![
+            Stmt::Pointer { dst: from, to: Place::Input(0) },
+            Stmt::Pointer { dst: to, to: Place::Output(0) },
+            Stmt::ForVec { index, count: 5, body, folds: vec![] },
+        ];
+        let scalar = RegType::Scalar(ty);
+        Kernel { regs: vec![RegType::Pointer, RegType::Pointer, RegType::Scalar(DType::I64), scalar, scalar], body, ..Kernel::default() }
+    }
+
+    fn run<T: Copy + Default>(code: &Code, x: &[T; 5]) -> [T; 5] {
+        let mut y = [T::default(); 5];
+        let (inputs, outputs, mut words) = ([x.as_ptr().cast::<u8>()], [y.as_mut_ptr().cast::<u8>()], [0; 2]);
+        // SAFETY: the kernel has no arena, and reads and writes five elements of the type it was made for.
+        unsafe { code.call(std::ptr::null_mut(), inputs.as_ptr(), outputs.as_ptr(), words.as_mut_ptr(), &Watch::never()) };
+        y
+    }
+
+    #[test]
+    fn a_machine_without_fma_gives_the_same_bits() {
+        let mut isa = native();
+        isa.set("has_fma", "false").expect("a setting of Cranelift");
+        let isa = host(isa);
+        let wide = [1.0 + f64::EPSILON, 0.1, -1e300, 1e-160, 3.7];
+        assert_eq!(run(&code(&squares(DType::F64), &Cranelift { isa: isa.clone() }), &wide), wide.map(|x| x.mul_add(x, x)));
+        let narrow = [1.0 + f32::EPSILON, 0.1, -1e30, 1e-22, 3.7];
+        assert_eq!(run(&code(&squares(DType::F32), &Cranelift { isa }), &narrow), narrow.map(|x| x.mul_add(x, x)));
     }
 }

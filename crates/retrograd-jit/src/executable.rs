@@ -72,7 +72,7 @@ pub struct Executable {
 impl Executable {
     /// Compiles a kernel whose inputs, outputs and fault sites are these, in the order of their numbers, by Cranelift.
     pub fn new(kernel: &Kernel, inputs: Vec<Type>, outputs: Vec<Type>, faults: Vec<Fault>) -> Executable {
-        Executable::of_code(kernel, code(kernel, &Cranelift), inputs, outputs, faults)
+        Executable::of_code(kernel, code(kernel, &Cranelift::new()), inputs, outputs, faults)
     }
 
     /// The same by any back end; the error is that LLVM was asked for and is not there.

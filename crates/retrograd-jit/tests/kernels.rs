@@ -51,6 +51,10 @@ fn scalar_ops_agree_on_special_numbers() {
     }
     let cond = Array::new([pairs.len()], Data::Bool((0..pairs.len()).map(|k| k % 3 == 0).collect()));
     both_ways(Scalar::Select, &[&cond, &x, &y]);
+    let z = Array::f64([pairs.len()], (0..pairs.len()).map(|k| SPECIAL[k * 7 % SPECIAL.len()]).collect());
+    for op in [Scalar::Fma, Scalar::Clamp] {
+        both_ways(op, &[&x, &y, &z]);
+    }
 }
 
 #[test]
@@ -61,10 +65,17 @@ fn scalar_ops_agree_on_special_integers() {
     let y = ints(pairs.iter().map(|pair| pair.1).collect());
     let binary =
         [Scalar::Add, Scalar::Sub, Scalar::Mul, Scalar::Div, Scalar::Lt, Scalar::Le, Scalar::Gt, Scalar::Ge, Scalar::Eq, Scalar::Ne];
-    for op in binary.into_iter().chain([Scalar::Min, Scalar::Max]) {
+    let more = [Scalar::Rem, Scalar::Min, Scalar::Max, Scalar::And, Scalar::Or, Scalar::Xor, Scalar::Shl, Scalar::Shr];
+    for op in binary.into_iter().chain(more) {
         both_ways(op, &[&x, &y]);
     }
-    for op in [Scalar::Neg, Scalar::Abs, Scalar::Sign] {
+    for count in -2..70 {
+        let count = ints(vec![count; pairs.len()]);
+        both_ways(Scalar::Shl, &[&x, &count]);
+        both_ways(Scalar::Shr, &[&x, &count]);
+    }
+    both_ways(Scalar::Clamp, &[&x, &y, &ints((0..pairs.len()).map(|k| special[k * 5 % special.len()]).collect())]);
+    for op in [Scalar::Neg, Scalar::Abs, Scalar::Sign, Scalar::Not] {
         both_ways(op, &[&x]);
     }
     for to in [DType::F64, DType::I64, DType::Bool] {
@@ -78,7 +89,7 @@ fn scalar_ops_agree_on_special_integers() {
 fn scalar_ops_agree_on_truth_values() {
     let x = Array::new([11], Data::Bool((0..11).map(|k| k % 2 == 0).collect()));
     let y = Array::new([11], Data::Bool((0..11).map(|k| k % 4 < 2).collect()));
-    let binary = [Scalar::And, Scalar::Or, Scalar::Lt, Scalar::Le, Scalar::Gt, Scalar::Ge, Scalar::Eq, Scalar::Ne];
+    let binary = [Scalar::And, Scalar::Or, Scalar::Xor, Scalar::Lt, Scalar::Le, Scalar::Gt, Scalar::Ge, Scalar::Eq, Scalar::Ne];
     for op in binary {
         both_ways(op, &[&x, &y]);
     }

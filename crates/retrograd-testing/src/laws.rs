@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use retrograd_compiler::fuse::fuse;
 use retrograd_compiler::ir::{Array, CustomRule, DType, Error, ErrorKind, Lowering, Op, Program, Type, verify};
-use retrograd_compiler::opt::{PASSES, Pass, simplify};
+use retrograd_compiler::opt::{PASSES, Pass, contract, freeze, simplify};
 use retrograd_compiler::plan::strategy::{Auto, KeepAll, Periodic, Revolve};
 use retrograd_compiler::plan::{Decision, Plan, Request, Strategy, plan};
 use retrograd_compiler::{diff, eval, ops};
@@ -414,6 +414,10 @@ pub fn strategies() -> Vec<Arc<dyn Strategy>> {
 /// Under each strategy, without a budget and with the smallest, a middling, the exact and a generous one, machine code gives the
 /// interpreter's bits; it takes what was planned, which is within the budget; one byte less than the smallest is refused.
 pub fn check_plans(program: &Program, inputs: &[Array], strategies: &[Arc<dyn Strategy>]) -> Result<(), String> {
+    let program = &verified(freeze(program))?;
+    if contract(program).to_string() != program.to_string() {
+        return Err("what is contracted can be contracted again".into());
+    }
     let expected = eval::run(program, inputs).map_err(words)?;
     let mut seen: Vec<Decision> = vec![];
     for strategy in strategies {

@@ -124,6 +124,7 @@ fn check(executable: &Executable, peak: u64, inputs: &[&Array], expected: &[Arra
 pub fn same_numbers(a: &Array, b: &Array) -> bool {
     match (a.data(), b.data()) {
         (Data::F64(x), Data::F64(y)) => a.shape() == b.shape() && x.iter().zip(y).all(|(x, y)| same_number(*x, *y)),
+        (Data::F32(x), Data::F32(y)) => a.shape() == b.shape() && x.iter().zip(y).all(|(x, y)| same_number(f64::from(*x), f64::from(*y))),
         (Data::F64(_) | Data::F32(_) | Data::I32(_) | Data::I64(_) | Data::Bool(_), _) => a.same_bits(b),
     }
 }

@@ -39,9 +39,10 @@ fn run(program: &Program, directives: &Directives) -> Result<String, Error> {
     Ok(outcome?.iter().map(|array| format!("{array}\n")).collect())
 }
 
+/// What is simplified and contracted.
 fn simplified(program: &Program, _: &Directives) -> Result<String, Error> {
     ir::verify(program)?;
-    let simple = opt::simplify(program);
+    let simple = opt::contract(&opt::simplify(program));
     ir::verify(&simple)?;
     Ok(simple.to_string())
 }
@@ -63,7 +64,7 @@ fn gradient(program: &Program) -> Result<Program, Error> {
 /// Plans of the gradient, under each `// strategy:` (a name, or `periodic 3`) at each `// budget:` (bytes; none is no limit), with the
 /// actions of every loop that is short enough to print.
 fn planned(program: &Program, directives: &Directives) -> Result<String, Error> {
-    let gradient = gradient(program)?;
+    let gradient = opt::freeze(&gradient(program)?);
     let mut budgets = directives.all("budget").map(|text| text.parse().map(Some)).collect::<Result<Vec<_>, _>>().map_err(argument)?;
     if budgets.is_empty() {
         budgets.push(None);

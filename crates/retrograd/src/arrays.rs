@@ -95,19 +95,6 @@ indexed! {
 }
 
 impl<'t> Var<'t> {
-    /// These axes backwards.
-    ///
-    /// ```
-    /// # use retrograd::{Array, jit};
-    /// let f = jit(|[x]| x.flip(&[0]));
-    /// assert_eq!(f.run(&[Array::f64([3], vec![1.0, 2.0, 3.0])])?, [Array::f64([3], vec![3.0, 2.0, 1.0])]);
-    /// # Ok::<(), retrograd::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn flip(self, axes: &[usize]) -> Var<'t> {
-        self.over(&ops::REVERSE, "axes", axes)
-    }
-
     /// With `low` elements before and `high` after along every axis, all of them `value`.
     ///
     /// ```

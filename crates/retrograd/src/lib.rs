@@ -49,5 +49,5 @@ pub use pipeline::{Backend, Compiled, Direction, Plan, Seeds, Sighting, Stats, S
 pub use retrograd_compiler::ir::{Array, Attr, Attrs, DType, Data, Error, ErrorKind, Part, Pos, Program, Row, Type};
 pub use retrograd_compiler::{eval, ops};
 pub use rules::{override_jvp, override_vjp};
-pub use transform::{Mode, Results, Seeded, Transformed, Typed, Unseeded, compile, f64, i64, jit, jit_many};
+pub use transform::{Mode, Results, Seeded, Transformed, Typed, Unseeded, compile, f32, f64, i32, i64, jit, jit_many};
 pub use var::{Operand, Var};

@@ -1,6 +1,6 @@
 //! From a Program to something that runs: the line of the compiler, read aloud.
 
-use retrograd_compiler::ir::{Array, Builder, DType, Error, ErrorKind, Pos, Program, Type};
+use retrograd_compiler::ir::{Array, Builder, Error, ErrorKind, Pos, Program, Type};
 use std::sync::Arc;
 
 use retrograd_compiler::diff::check::{check_in_mode, check_to_order, floats};
@@ -82,7 +82,7 @@ pub fn compile(program: &Program, options: &Options) -> Result<Compiled, Error> 
         Some(derived) => derived,
         None => program,
     };
-    let program = opt::simplify(&opt::all_calls(&program));
+    let program = opt::freeze(&program);
     let plan = plan::plan(&program, &plan::Request { strategy: options.strategy.clone(), budget: options.budget })?;
     let fused = fuse::fuse(&plan);
     let (inputs, outputs) = (program.main().param_types(), program.main().result_types());
@@ -263,7 +263,6 @@ impl Compiled {
 /// Mistakes are found in the Program as the user wrote it, before it is simplified.
 fn check(program: &Program, wanted: Wanted, argnums: &[usize]) -> Result<(), Error> {
     let types = program.main().param_types();
-    check_inputs(&types)?;
     match wanted {
         Wanted::Results => Ok(()),
         Wanted::Gradient | Wanted::ValueAndGradient | Wanted::Hvp | Wanted::Hessian => {
@@ -273,17 +272,6 @@ fn check(program: &Program, wanted: Wanted, argnums: &[usize]) -> Result<(), Err
         Wanted::Vjp | Wanted::Jvp | Wanted::Jacobian(_) => {
             check_differentiable(&types, argnums)?;
             check_float_result(program)
-        }
-    }
-}
-
-/// Whether a function can be traced over inputs of these types at all.
-pub fn check_inputs(types: &[Type]) -> Result<(), Error> {
-    match types.iter().position(|ty| matches!(ty.dtype, DType::F32 | DType::I32)) {
-        None => Ok(()),
-        Some(k) => {
-            let message = format!("argument {k} is {}; f32 and i32 are not there yet, convert to f64 or i64", types[k]);
-            Err(Error::new(ErrorKind::Unsupported, Pos::unknown(), message))
         }
     }
 }
@@ -307,15 +295,15 @@ fn check_differentiable(types: &[Type], argnums: &[usize]) -> Result<(), Error> 
 fn check_scalar(program: &Program) -> Result<(), Error> {
     let main = program.main();
     let Some(result) = main.results.first() else {
-        let message = "a gradient needs a function whose result is a scalar f64, found no result";
+        let message = "a gradient needs a function whose result is a scalar float, found no result";
         return Err(Error::new(ErrorKind::Argument, Pos::unknown(), message));
     };
     let ty = main.ty(*result);
-    if *ty == Type::f64([]) {
+    if ty.dtype.is_float() && ty.rank() == 0 {
         return Ok(());
     }
     let pos = main.insts.iter().find(|inst| inst.results.contains(result)).map(|inst| inst.pos.clone());
-    let message = format!("a gradient needs a function whose result is a scalar f64, found {ty}; reduce it, for example with `sum`");
+    let message = format!("a gradient needs a function whose result is a scalar float, found {ty}; reduce it, for example with `sum`");
     Err(Error::new(ErrorKind::Argument, pos.unwrap_or_default(), message))
 }
 

@@ -64,6 +64,23 @@ pub fn f64(shape: impl Into<Vec<usize>>) -> Type {
     Type::f64(shape)
 }
 
+/// An f32 array type.
+///
+/// ```
+/// use retrograd::{Array, compile, f32};
+/// let compiled = compile(|[x]| x * 0.5 + 1, &[f32([2])])?;
+/// assert_eq!(compiled.run(&[&Array::f32([2], vec![1.0, 3.0])])?, [Array::f32([2], vec![1.5, 2.5])]);
+/// # Ok::<(), retrograd::Error>(())
+/// ```
+pub fn f32(shape: impl Into<Vec<usize>>) -> Type {
+    Type::f32(shape)
+}
+
+/// An i32 array type.
+pub fn i32(shape: impl Into<Vec<usize>>) -> Type {
+    Type::new(DType::I32, shape)
+}
+
 /// An i64 array type.
 pub fn i64(shape: impl Into<Vec<usize>>) -> Type {
     Type::new(DType::I64, shape)
@@ -150,7 +167,6 @@ impl<'f, M: Mode> Transformed<'f, M> {
             if types.len() != N {
                 return Err(argument_error(format!("the function takes {N} arguments, found {}", types.len())));
             }
-            pipeline::check_inputs(types)?;
             Trace::run(types, |vars| f(vars.try_into().expect("as many handles as types")))
         };
         Transformed {
@@ -296,7 +312,7 @@ impl<'f, M: Mode> Transformed<'f, M> {
     #[track_caller]
     pub fn trace<T: Typed>(&self, args: &[T]) -> Result<Program, Error> {
         let (pos, types) = (here(), args.iter().map(Typed::ty).collect::<Vec<_>>());
-        pipeline::check_inputs(&types).and_then(|()| (self.trace)(&types)).map_err(|error| error.at(&pos))
+        (self.trace)(&types).map_err(|error| error.at(&pos))
     }
 
     /// The function compiled for arguments of these types (arrays serve too); compiled once. Seeds, where it takes any, are inputs after

@@ -1,6 +1,6 @@
 //! `while_loop`, `custom_vjp`, `custom_jvp` and `stop_gradient` from Rust.
 
-use retrograd::{Array, DType, ErrorKind, custom_jvp, custom_vjp, eval, f64, for_loop, grad, jit, stop_gradient, while_loop};
+use retrograd::{Array, DType, ErrorKind, Var, custom_jvp, custom_vjp, eval, f64, for_loop, grad, jit, stop_gradient, while_loop};
 
 #[test]
 fn a_while_reads_values_from_outside_in_condition_and_body() {
@@ -13,7 +13,9 @@ fn a_while_reads_values_from_outside_in_condition_and_body() {
 #[test]
 fn a_while_runs_and_differentiates() {
     // 0.3 doubled until it is 1 or more: 1.2, by 4.
-    let double = |[x]: [retrograd::Var<'_>; 1]| while_loop(x, |z| z.lt(1.0), |z| z * 2.0);
+    fn double<'t>([x]: [Var<'t>; 1]) -> Var<'t> {
+        while_loop(x, |z| z.lt(1.0), |z| z * 2.0)
+    }
     assert_eq!(jit(double).run(&[Array::scalar(0.3)]).unwrap(), [Array::scalar(1.2)]);
     assert_eq!(grad(double).run(&[Array::scalar(0.3)]).unwrap(), [Array::scalar(4.0)]);
 }

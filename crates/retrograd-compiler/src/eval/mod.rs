@@ -5,7 +5,9 @@
 mod finite;
 mod observe;
 
-use crate::ir::{Array, Data, Error, ErrorKind, ForOp, FuncId, Function, Inst, Op, Program, Type, UnwindArgs, UnwindOp, WhileOp};
+use crate::ir::{
+    Array, Element, Error, ErrorKind, ForOp, FuncId, Function, Inst, Op, Program, Type, UnwindArgs, UnwindOp, WhileOp, each_element,
+};
 
 pub use finite::FirstNotFinite;
 pub use observe::{Event, Observer, Probes, Sighting, Step};
@@ -170,24 +172,11 @@ fn trips(inst: &Inst, count: &Array, bound: usize, has_streams: bool) -> Result<
 fn row(stream: &Array, i: usize) -> Array {
     let ty = stream.ty().row().expect("verified types: streams have a leading axis");
     let range = i * ty.elements()..(i + 1) * ty.elements();
-    let data = match stream.data() {
-        Data::F32(x) => Data::F32(x[range].to_vec()),
-        Data::F64(x) => Data::F64(x[range].to_vec()),
-        Data::I32(x) => Data::I32(x[range].to_vec()),
-        Data::I64(x) => Data::I64(x[range].to_vec()),
-        Data::Bool(x) => Data::Bool(x[range].to_vec()),
-    };
+    let data = each_element!(ty.dtype, T => T::data(T::of(stream)[range].to_vec()));
     Array::new(ty.shape, data)
 }
 
 fn set_row(stream: &mut Array, i: usize, row: &Array) {
     let start = i * row.len();
-    match (stream.data_mut(), row.data()) {
-        (Data::F32(x), Data::F32(y)) => x[start..start + y.len()].copy_from_slice(y),
-        (Data::F64(x), Data::F64(y)) => x[start..start + y.len()].copy_from_slice(y),
-        (Data::I32(x), Data::I32(y)) => x[start..start + y.len()].copy_from_slice(y),
-        (Data::I64(x), Data::I64(y)) => x[start..start + y.len()].copy_from_slice(y),
-        (Data::Bool(x), Data::Bool(y)) => x[start..start + y.len()].copy_from_slice(y),
-        (x, y) => panic!("verified types: row {y:?} of stream {x:?}"),
-    }
+    each_element!(row.dtype(), T => T::of_mut(stream)[start..start + row.len()].copy_from_slice(T::of(row)));
 }

@@ -259,7 +259,7 @@ pub struct Address {
 pub struct Fold {
     /// Gets the result after the loop; assigned by the loop. Its type is that of `src`.
     pub dst: Reg,
-    /// The lane value.
+    /// The lane value, a number of the same type.
     pub src: Reg,
     /// How values are combined.
     pub how: Reduction,

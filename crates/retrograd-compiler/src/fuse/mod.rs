@@ -11,7 +11,7 @@ mod reduce;
 
 use std::collections::BTreeMap;
 
-use crate::ir::{Array, DType, Data, Lowering, Scalar};
+use crate::ir::{Array, DType, Data, LaneFunction, Lowering, Scalar};
 use crate::plan::Plan;
 use crate::plan::place::{
     Access, Block, Branch, Call, Carried, Home, Loop, Node, Placed, RowItem, RowPlace, RowTime, Step, StepEnd, Val, While,
@@ -205,14 +205,31 @@ impl<'p> Fuse<'p> {
             return;
         }
         let args: Vec<Reg> = item.args.iter().map(|v| self.value(*v)).collect();
+        self.arithmetic(item, dst, args);
+    }
+
+    /// One elementwise row on registers.
+    fn arithmetic(&mut self, item: &RowItem, dst: Reg, args: Vec<Reg>) {
         self.check_division(item, &args);
-        self.body.push(Stmt::Let { dst, op: item.scalar(), args });
+        let dtype = self.placed.ty(item.result).dtype;
+        // Back ends divide integers themselves; what is left of a float takes a call.
+        let calls = item.scalar() == Scalar::Rem && dtype.is_float();
+        let op = if calls { Scalar::Call(LaneFunction::Rem) } else { item.scalar() };
+        if let (Scalar::Call(_), DType::F32) = (op, dtype) {
+            // Functions are of f64: that of the widened arguments, rounded.
+            let wide: Vec<Reg> = args.iter().map(|arg| self.compute(Scalar::Convert(DType::F64), DType::F64, &[*arg])).collect();
+            let result = self.compute(op, DType::F64, &wide);
+            self.body.push(Stmt::Let { dst, op: Scalar::Convert(DType::F32), args: vec![result] });
+        } else {
+            self.body.push(Stmt::Let { dst, op, args });
+        }
     }
 
     /// An integer division by zero is a fault of the run.
     fn check_division(&mut self, item: &RowItem, args: &[Reg]) {
         if let Some(site) = self.placed.divisions.get(&item.result).copied() {
-            let zero = self.literal(0);
+            let zero = self.reg(RegType::Scalar(self.placed.ty(item.result).dtype));
+            self.body.push(Stmt::Literal { dst: zero, bits: 0 });
             let cond = self.compute(Scalar::Eq, DType::Bool, &[args[1], zero]);
             self.body.push(Stmt::Fault { cond, site });
         }

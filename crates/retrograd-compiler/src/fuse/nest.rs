@@ -172,11 +172,12 @@ impl Fuse<'_> {
                 Some((index, _)) => *index,
                 None => self.literal(0),
             };
-            match self.placed.ty(item.result).dtype {
-                DType::F64 => self.body.push(Stmt::Let { dst, op: Scalar::Convert(DType::F64), args: vec![index] }),
-                DType::I64 => self.body.push(Stmt::Move { dst, src: index }),
-                DType::F32 | DType::I32 | DType::Bool => panic!("verified types: iota makes f64 or i64"),
-            }
+            self.body.push(match self.placed.ty(item.result).dtype {
+                DType::I64 => Stmt::Move { dst, src: index },
+                dtype @ (DType::F32 | DType::F64 | DType::I32 | DType::Bool) => {
+                    Stmt::Let { dst, op: Scalar::Convert(dtype), args: vec![index] }
+                }
+            });
             return;
         }
         if let Some(index) = self.placed.picks.get(&item.result) {
@@ -186,8 +187,7 @@ impl Fuse<'_> {
             return;
         }
         let args: Vec<Reg> = item.args.iter().map(|v| self.read(*v, nest, indices)).collect();
-        self.check_division(item, &args);
-        self.body.push(Stmt::Let { dst, op: item.scalar(), args });
+        self.arithmetic(item, dst, args);
     }
 
     /// The index of one element, brought into its axis.

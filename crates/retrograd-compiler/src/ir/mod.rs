@@ -6,6 +6,7 @@
 mod array;
 mod attr;
 mod builder;
+mod element;
 mod error;
 mod linear;
 mod program;
@@ -18,6 +19,8 @@ mod verify;
 pub use array::{Array, Data};
 pub use attr::{Attr, Attrs};
 pub use builder::{Builder, Expr};
+pub use element::Element;
+pub(crate) use element::{each_bits, each_element, each_float, each_integer, each_number};
 pub use error::{Error, ErrorKind, Part, Pos};
 pub use linear::linear_in;
 pub use program::{CallOp, CustomRule, ForOp, FuncId, Function, IfOp, Inst, Linearity, Op, Program, UnwindArgs, UnwindOp, Value, WhileOp};

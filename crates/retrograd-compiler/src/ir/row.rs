@@ -286,11 +286,17 @@ pub enum Scalar {
     Sub,
     Mul,
     Div,
+    /// What a division towards zero leaves over.
+    Rem,
+    /// `a · b + c`, rounded once.
+    Fma,
     Neg,
     Abs,
     Sign,
     Min,
     Max,
+    /// The lesser of the third argument and the greater of the first two.
+    Clamp,
     Sqrt,
     Floor,
     Ceil,
@@ -309,13 +315,16 @@ pub enum Scalar {
     Ne,
     And,
     Or,
+    Xor,
     Not,
+    Shl,
+    Shr,
     Select,
-    /// To another element type; bool becomes 0 or 1, floats truncate to integers and saturate.
+    /// To another element type; bool becomes 0 or 1, floats truncate to integers and saturate, integers wrap.
     Convert(DType),
 }
 
-/// A function of one or two f64. Meaning: `ops::lanes`.
+/// A function of one or two f64; on f32 it is that of the widened arguments, rounded. Meaning: `ops::lanes`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names say it; meanings are stated at their evaluation")]
 pub enum LaneFunction {

@@ -4,29 +4,30 @@
 //! placed has shape (a…, i…, b…). `take_along_axis` and `add_along_axis` have one index per element.
 
 use super::build::{equal, tangent, total};
-use super::fold::{APART, larger, prod_tangent, smaller};
+use super::fold::{APART, prod_tangent};
+use super::number::Number;
 use super::ops;
 use super::scalar::{AND, DIV, EQ, LT, NOT, SELECT};
 use super::shape::{BROADCAST, IOTA, RESHAPE, axis_of, check_axis, indices, pick, shape_error, view};
 use crate::ir::{
-    Array, Attr, Attrs, Builder, Contribution, DType, Data, Error, ErrorKind, Indexing, Lowering, Pos, Row, Rule, Sample, Type, Value,
-    View, Write,
+    Array, Attr, Attrs, Builder, Contribution, DType, Element, Error, ErrorKind, Indexing, Lowering, Pos, Row, Rule, Sample, Type, Value,
+    View, Write, each_element, each_number,
 };
 
 ops! {
     /// Rows of the first argument along an axis, at the indices that the second argument holds.
     GATHER = Row { infer: infer_gather, eval: eval_gather, rule: Rule::Linear(&[Some(transpose_gather)]), samples: gather_samples, ..indexed("gather", 2, Lowering::Pick(Indexing::Rows)) };
     /// The first argument with rows along an axis replaced by the second, at the indices that the third holds; of several the last stays.
-    SCATTER_SET = scatter("scatter_set", Write::Set, |_, args, attrs, ty| write(args, places(ty, args[2], axis_of(attrs))?, |_, u| u, |_, u| u), Rule::Linear(&[Some(transpose_set_base), Some(transpose_set_update)]));
+    SCATTER_SET = scatter("scatter_set", Write::Set, |_, args, attrs, ty| each_element!(ty.dtype, T => combine(args, attrs, ty, |_: T, u| u)), Rule::Linear(&[Some(transpose_set_base), Some(transpose_set_update)]));
     /// The first argument with the second added to rows along an axis, at the indices that the third holds, in ascending order.
-    SCATTER_ADD = scatter("scatter_add", Write::Add, |_, args, attrs, ty| write(args, places(ty, args[2], axis_of(attrs))?, |x, u| x + u, i64::wrapping_add), Rule::Linear(&[Some(|_, _, _, ct| Contribution::Dense(ct)), Some(transpose_add_update)]));
+    SCATTER_ADD = scatter("scatter_add", Write::Add, |_, args, attrs, ty| each_number!(ty.dtype, T => combine(args, attrs, ty, T::plus)), Rule::Linear(&[Some(|_, _, _, ct| Contribution::Dense(ct)), Some(transpose_add_update)]));
     /// The larger of the first argument and the rows of the second at the indices that the third holds; a NaN stays. What is equal shares the derivative.
-    SCATTER_MAX = Row { domain: APART, ..scatter("scatter_max", Write::Max, |_, args, attrs, ty| write(args, places(ty, args[2], axis_of(attrs))?, larger, i64::max), tangent(extreme_tangent)) };
+    SCATTER_MAX = Row { domain: APART, ..scatter("scatter_max", Write::Max, |_, args, attrs, ty| each_number!(ty.dtype, T => combine(args, attrs, ty, T::greatest)), tangent(extreme_tangent)) };
     /// The smaller of the first argument and the rows of the second at the indices that the third holds; a NaN stays. What is equal shares the derivative.
-    SCATTER_MIN = Row { domain: APART, ..scatter("scatter_min", Write::Min, |_, args, attrs, ty| write(args, places(ty, args[2], axis_of(attrs))?, smaller, i64::min), tangent(extreme_tangent)) };
+    SCATTER_MIN = Row { domain: APART, ..scatter("scatter_min", Write::Min, |_, args, attrs, ty| each_number!(ty.dtype, T => combine(args, attrs, ty, T::least)), tangent(extreme_tangent)) };
     /// The first argument with rows along an axis multiplied by the second, at the indices that the third holds, in ascending order.
     /// The derivative is exact at zeros too; it takes an array of every update against every row.
-    SCATTER_MUL = scatter("scatter_mul", Write::Mul, |_, args, attrs, ty| write(args, places(ty, args[2], axis_of(attrs))?, |x, u| x * u, i64::wrapping_mul), tangent(mul_tangent));
+    SCATTER_MUL = scatter("scatter_mul", Write::Mul, |_, args, attrs, ty| each_number!(ty.dtype, T => combine(args, attrs, ty, T::times)), tangent(mul_tangent));
     /// Elements of the first argument along an axis; the second holds an index for every element of the result.
     TAKE_ALONG_AXIS = Row { infer: infer_take, eval: eval_take, rule: Rule::Linear(&[Some(transpose_take)]), samples: take_samples, ..indexed("take_along_axis", 2, Lowering::Pick(Indexing::Elements)) };
     /// The first argument with the elements of the second added along an axis, at the indices that the third holds, in ascending order.
@@ -96,16 +97,17 @@ fn eval_gather(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Arr
     Ok(pick(args[0], &ty.shape, places(&args[0].ty(), args[1], axis_of(attrs))?.into_iter()))
 }
 
+/// The first argument with rows of the second combined with those at the indices of the third, one by one.
+fn combine<T: Element>(args: &[&Array], attrs: &Attrs, ty: &Type, how: fn(T, T) -> T) -> Result<Array, ErrorKind> {
+    Ok(write(args, &places(ty, args[2], axis_of(attrs))?, how))
+}
+
 /// The first argument with the elements of the second combined with those at these places, one by one.
-fn write(args: &[&Array], places: Vec<usize>, float: fn(f64, f64) -> f64, int: fn(i64, i64) -> i64) -> Result<Array, ErrorKind> {
+pub(super) fn write<T: Element>(args: &[&Array], places: &[usize], how: fn(T, T) -> T) -> Array {
     let mut result = args[0].clone();
-    match (result.data_mut(), args[1].data()) {
-        (Data::F64(x), Data::F64(u)) => places.iter().zip(u).for_each(|(k, u)| x[*k] = float(x[*k], *u)),
-        (Data::I64(x), Data::I64(u)) => places.iter().zip(u).for_each(|(k, u)| x[*k] = int(x[*k], *u)),
-        (Data::Bool(x), Data::Bool(u)) => places.iter().zip(u).for_each(|(k, u)| x[*k] = *u),
-        (x, u) => panic!("verified types: {u:?} into {x:?}"),
-    }
-    Ok(result)
+    let x = T::of_mut(&mut result);
+    places.iter().zip(T::of(args[1])).for_each(|(k, u)| x[*k] = how(x[*k], *u));
+    result
 }
 
 fn along(axis: usize) -> Attrs {
@@ -195,7 +197,7 @@ fn mul_tangent(b: &Builder, attrs: &Attrs, args: &[Value], _: Value, tangents: &
         let update = b.row(&super::TRANSPOSE, Attrs::none().ints("axes", last), &[update]);
         let axes: Vec<usize> = (0..=rank).filter(|k| *k != axis).collect();
         let update = b.row(&BROADCAST, Attrs::none().ints("shape", shape.clone()).ints("axes", axes), &[update]);
-        b.row(&SELECT, Attrs::none(), &[here, update, b.full(&Type::f64(shape.clone()), otherwise)])
+        b.row(&SELECT, Attrs::none(), &[here, update, b.full(&Type::new(base.dtype, shape.clone()), otherwise)])
     };
     let factors = spread(args[1], 1.0);
     let product = |factors| b.row(&super::PROD, Attrs::none().ints("axes", [rank]), &[factors]);
@@ -234,7 +236,8 @@ fn eval_take(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array
 }
 
 fn eval_add_along(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
-    write(args, places_along(ty, args[2], axis_of(attrs))?, |x, u| x + u, i64::wrapping_add)
+    let places = places_along(ty, args[2], axis_of(attrs))?;
+    Ok(each_number!(ty.dtype, T => write(args, &places, T::plus)))
 }
 
 fn transpose_take(_: &Builder, attrs: &Attrs, args: &[Value], ct: Value) -> Contribution {

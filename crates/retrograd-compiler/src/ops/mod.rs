@@ -9,6 +9,7 @@ mod gather;
 mod index;
 pub mod lanes;
 mod linalg;
+mod number;
 mod probe;
 mod reduce;
 mod scalar;
@@ -23,11 +24,11 @@ pub use gather::{ADD_ALONG_AXIS, GATHER, SCATTER_ADD, SCATTER_MAX, SCATTER_MIN, 
 pub use index::{ADD_AT, DYNAMIC_SLICE, SLICE, UPDATE, clamp_start};
 pub use linalg::{ADJUGATE, CHOLESKY, DET, DET_SIGN, INVERSE, LOGDET, LU, LU_PERMUTATION, SOLVE, TRIANGULAR_SOLVE};
 pub use probe::PROBE;
-pub use reduce::{DOT, DotAxes, SUM, SUM_CHUNK, SUM_LANES, blocked_sum, sum_axes};
+pub use reduce::{DOT, DotAxes, SUM, SUM_CHUNK, SUM_LANES, sum_axes};
 pub use scalar::{
-    ABS, ACOS, ACOSH, ADD, AND, ASIN, ASINH, ATAN, ATAN2, ATANH, CBRT, CEIL, CONVERT, COPYSIGN, COS, COSH, DIV, EQ, ERF, ERFC, EXP, EXP2,
-    EXPM1, FLOOR, GE, GT, HYPOT, IS_FINITE, IS_NAN, LE, LOG, LOG1P, LOG2, LOG10, LOGISTIC, LT, MAX, MIN, MUL, Meaning, NE, NEG, NOT, OR,
-    POW, REM, ROUND, RSQRT, SELECT, SIGN, SIN, SINH, SQRT, SUB, TAN, TANH, TRUNC, evaluate, meaning,
+    ABS, ACOS, ACOSH, ADD, AND, ASIN, ASINH, ATAN, ATAN2, ATANH, CBRT, CEIL, CLAMP, CONVERT, COPYSIGN, COS, COSH, DIV, EQ, ERF, ERFC, EXP,
+    EXP2, EXPM1, FLOOR, FMA, GE, GT, HYPOT, IS_FINITE, IS_NAN, LE, LOG, LOG1P, LOG2, LOG10, LOGISTIC, LT, MAX, MIN, MUL, Meaning, NE, NEG,
+    NOT, OR, POW, REM, ROUND, RSQRT, SELECT, SHL, SHR, SIGN, SIN, SINH, SQRT, SUB, TAN, TANH, TRUNC, XOR, evaluate, meaning,
 };
 pub use scan::{CUMMAX, CUMMIN, CUMPROD, CUMSUM, LINEAR_SCAN};
 pub use shape::{BROADCAST, CONCAT, CONSTANT, IOTA, PAD, RESHAPE, REVERSE, TRANSPOSE, composed};

@@ -3,8 +3,10 @@
 use super::index::{SLICE, UPDATE};
 use super::ops;
 use super::reduce::SUM;
+use super::scalar::evaluate;
 use crate::ir::{
-    Array, Attr, Attrs, Builder, Composed, Contribution, DType, Data, Error, ErrorKind, Lowering, Pos, Row, Rule, Sample, Type, Value, View,
+    Array, Attr, Attrs, Builder, Composed, Contribution, DType, Data, Element, Error, ErrorKind, Lowering, Pos, Row, Rule, Sample, Scalar,
+    Type, Value, View, each_element,
 };
 
 ops! {
@@ -119,13 +121,10 @@ pub(super) fn shape_error<T>(message: String) -> Result<T, Error> {
 
 /// The elements of `from` picked by source index, in the order of the result.
 pub(super) fn pick(from: &Array, shape: &[usize], sources: impl Iterator<Item = usize>) -> Array {
-    let data = match from.data() {
-        Data::F32(x) => Data::F32(sources.map(|k| x[k]).collect()),
-        Data::F64(x) => Data::F64(sources.map(|k| x[k]).collect()),
-        Data::I32(x) => Data::I32(sources.map(|k| x[k]).collect()),
-        Data::I64(x) => Data::I64(sources.map(|k| x[k]).collect()),
-        Data::Bool(x) => Data::Bool(sources.map(|k| x[k]).collect()),
-    };
+    let data = each_element!(from.dtype(), T => {
+        let x = T::of(from);
+        T::data(sources.map(|k| x[k]).collect())
+    });
     Array::new(shape, data)
 }
 
@@ -156,22 +155,16 @@ fn infer_iota(_: &Row, _: &[Type], attrs: &Attrs) -> Result<Type, Error> {
         return shape_error(format!("`iota` needs one axis of {ty}, found {axis:?}"));
     }
     match ty.dtype {
-        DType::F64 | DType::I64 => Ok(ty.clone()),
-        DType::F32 | DType::I32 | DType::Bool => {
-            Err(Error::new(ErrorKind::DType, Pos::unknown(), format!("`iota` makes f64 or i64, not {ty}")))
-        }
+        DType::F32 | DType::F64 | DType::I32 | DType::I64 => Ok(ty.clone()),
+        DType::Bool => Err(Error::new(ErrorKind::DType, Pos::unknown(), format!("`iota` makes numbers, not {ty}"))),
     }
 }
 
 fn eval_iota(_: &Row, _: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
     let axis = attrs.sizes("axis")[0];
     let along = indices(&ty.shape).map(|index| index[axis]);
-    let data = match ty.dtype {
-        DType::F64 => Data::F64(along.map(|k| k as f64).collect()),
-        DType::I64 => Data::I64(along.map(|k| k as i64).collect()),
-        DType::F32 | DType::I32 | DType::Bool => panic!("verified types: iota makes f64 or i64"),
-    };
-    Ok(Array::new(ty.shape.clone(), data))
+    let index = Array::new(ty.shape.clone(), Data::I64(along.map(|k| k as i64).collect()));
+    evaluate(Scalar::Convert(ty.dtype), &[&index], ty)
 }
 
 fn infer_broadcast(_: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
@@ -277,12 +270,7 @@ fn eval_pad(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array,
 
 /// All elements of arrays of one element type, one array after the other.
 fn join(arrays: &[&Array], shape: &[usize]) -> Array {
-    let data = match arrays[0].data() {
-        Data::F32(_) | Data::I32(_) => panic!("verified types: f32 and i32 are refused before anything runs"),
-        Data::F64(_) => Data::F64(arrays.iter().flat_map(|array| array.as_f64()).copied().collect()),
-        Data::I64(_) => Data::I64(arrays.iter().flat_map(|array| array.as_i64()).copied().collect()),
-        Data::Bool(_) => Data::Bool(arrays.iter().flat_map(|array| array.as_bool()).copied().collect()),
-    };
+    let data = each_element!(arrays[0].dtype(), T => T::data(arrays.iter().flat_map(|array| T::of(array)).copied().collect()));
     Array::new(shape, data)
 }
 

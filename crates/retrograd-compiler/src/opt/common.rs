@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use super::edit::Editor;
 use super::functions::rewrite;
-use crate::ir::{Array, Attr, Attrs, CustomRule, DType, Data, FuncId, Function, Inst, Linearity, Op, Program, Type, Value};
+use crate::ir::{Attr, Attrs, CustomRule, DType, FuncId, Function, Inst, Linearity, Op, Program, Type, Value};
 
 /// The Program with every value of a function computed once, by its first instruction, and every function there once.
 pub fn common(program: &Program) -> Program {
@@ -159,19 +159,8 @@ fn attr_keys(attrs: &Attrs) -> Vec<(&'static str, AttrKey)> {
         Attr::Ints(values) => AttrKey::Ints(values.clone()),
         Attr::DType(dtype) => AttrKey::DType(*dtype),
         Attr::Type(ty) => AttrKey::Type(ty.clone()),
-        Attr::Array(array) => AttrKey::Array(array.ty(), bits(array)),
+        Attr::Array(array) => AttrKey::Array(array.ty(), array.bits()),
         Attr::Text(text) => AttrKey::Text(text.clone()),
     };
     attrs.iter().map(|(name, attr)| (*name, key(attr))).collect()
-}
-
-/// Elements by their bits: 0.0 differs from -0.0, and a NaN is itself.
-pub(super) fn bits(array: &Array) -> Vec<u64> {
-    match array.data() {
-        Data::F32(x) => x.iter().map(|x| u64::from(x.to_bits())).collect(),
-        Data::F64(x) => x.iter().map(|x| x.to_bits()).collect(),
-        Data::I32(x) => x.iter().map(|x| u64::from(x.cast_unsigned())).collect(),
-        Data::I64(x) => x.iter().map(|x| x.cast_unsigned()).collect(),
-        Data::Bool(x) => x.iter().map(|x| u64::from(*x)).collect(),
-    }
 }

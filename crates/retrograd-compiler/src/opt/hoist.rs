@@ -154,6 +154,7 @@ fn never_faults(row: &Row, dtype: DType) -> bool {
                     scalar,
                     Scalar::Add | Scalar::Sub | Scalar::Mul | Scalar::Neg | Scalar::Abs | Scalar::Sign | Scalar::Min | Scalar::Max
                 )
+                || matches!(scalar, Scalar::Clamp | Scalar::Xor | Scalar::Shl | Scalar::Shr)
                 || matches!(scalar, Scalar::Lt | Scalar::Le | Scalar::Gt | Scalar::Ge | Scalar::Eq | Scalar::Ne)
                 || matches!(scalar, Scalar::And | Scalar::Or | Scalar::Not | Scalar::Select)
         }

@@ -17,7 +17,8 @@ impl Text {
             Scalar::Sub => self.either(["fsub", "sub"], form, args),
             Scalar::Mul => self.either(["fmul", "mul"], form, args),
             Scalar::Div if float => self.make(format_args!("fdiv {form} {}, {}", args[0], args[1])),
-            Scalar::Div => self.divide(form, &args[0], &args[1]),
+            Scalar::Div | Scalar::Rem => self.divide(op, form, &args[0], &args[1]),
+            Scalar::Fma => self.fused(form, &[&args[0], &args[1], &args[2]]),
             Scalar::Neg if float => self.make(format_args!("fneg {form} {}", args[0])),
             Scalar::Neg => {
                 let zero = self.number(form, 0);
@@ -30,6 +31,10 @@ impl Text {
             Scalar::Min | Scalar::Max if float => self.float_extreme(op, form, &args[0], &args[1]),
             Scalar::Min => self.intrinsic("llvm.smin", form, &[&args[0], &args[1]]),
             Scalar::Max => self.intrinsic("llvm.smax", form, &[&args[0], &args[1]]),
+            Scalar::Clamp => {
+                let raised = self.compute(Scalar::Max, form, &args[..2]);
+                self.compute(Scalar::Min, form, &[raised, args[2].clone()])
+            }
             Scalar::Sqrt => self.intrinsic("llvm.sqrt", form, &[&args[0]]),
             Scalar::Floor => self.intrinsic("llvm.floor", form, &[&args[0]]),
             Scalar::Ceil => self.intrinsic("llvm.ceil", form, &[&args[0]]),
@@ -62,6 +67,8 @@ impl Text {
             Scalar::Ne => self.compare(["une", "ne", "ne"], form, args),
             Scalar::And => self.make(format_args!("and {form} {}, {}", args[0], args[1])),
             Scalar::Or => self.make(format_args!("or {form} {}, {}", args[0], args[1])),
+            Scalar::Xor => self.make(format_args!("xor {form} {}, {}", args[0], args[1])),
+            Scalar::Shl | Scalar::Shr => self.shift(op, form, &args[0], &args[1]),
             Scalar::Not => {
                 let ones = self.number(form, -1);
                 self.make(format_args!("xor {form} {}, {ones}", args[0]))
@@ -129,18 +136,35 @@ impl Text {
         self.make(format_args!("{name} {form} {}, {}", args[0], args[1]))
     }
 
-    /// Truncating and wrapping; division by zero gives the dividend (the fault is recorded elsewhere).
-    fn divide(&mut self, form: Form, a: &Value, b: &Value) -> Value {
+    /// Truncating and wrapping; division by zero gives the dividend, or 0 as what is left (the fault is recorded elsewhere).
+    fn divide(&mut self, op: Scalar, form: Form, a: &Value, b: &Value) -> Value {
         let [zero, one, minus_one] = [0, 1, -1].map(|x| self.number(form, x));
         let by_zero = self.make(format_args!("icmp eq {form} {b}, {zero}"));
         let by_minus = self.make(format_args!("icmp eq {form} {b}, {minus_one}"));
         let truths = form.of(DType::Bool);
         let awkward = self.make(format_args!("or {truths} {by_zero}, {by_minus}"));
         let divisor = self.select(form, &awkward, &one, b);
+        if op == Scalar::Rem {
+            // Nothing is left after a division by −1, as by 1.
+            return self.make(format_args!("srem {form} {a}, {divisor}"));
+        }
         let quotient = self.make(format_args!("sdiv {form} {a}, {divisor}"));
         // a / −1 = −a, also for the smallest integer, where the machine would trap.
         let negative = self.make(format_args!("sub {form} {zero}, {a}"));
         self.select(form, &by_minus, &negative, &quotient)
+    }
+
+    /// A count below 0 or beyond the width shifts everything out; the machine's would be undefined.
+    fn shift(&mut self, op: Scalar, form: Form, a: &Value, count: &Value) -> Value {
+        let last = self.number(form, form.dtype.bytes() as i64 * 8 - 1);
+        let outside = self.make(format_args!("icmp ugt {form} {count}, {last}"));
+        if op == Scalar::Shl {
+            let shifted = self.make(format_args!("shl {form} {a}, {count}"));
+            let zero = self.number(form, 0);
+            return self.select(form, &outside, &zero, &shifted);
+        }
+        let count = self.select(form, &outside, &last, count);
+        self.make(format_args!("ashr {form} {a}, {count}"))
     }
 
     /// 1 with the sign of `x`, but zeros and NaN as they are.

@@ -7,6 +7,7 @@ use retrograd_compiler::fuse::kernel::{Address, Kernel, Order, Place, Reg, RegTy
 use retrograd_compiler::ir::DType;
 use retrograd_compiler::plan::schedule::{Schedule, Sweep};
 
+use super::Instructions;
 use super::text::{Form, Label, Text, Value, literal};
 use super::vector;
 use crate::code::STOPPED;
@@ -18,8 +19,8 @@ const ATTRIBUTES: &str = r#"nounwind "prefer-vector-width"="512" "min-legal-vect
 
 /// A module with one function of the arena, the inputs, the outputs, two words (the fault, and who observes), the flag and the
 /// watch; vectors have so many lanes.
-pub(super) fn lower(kernel: &Kernel, constants: &Constants, lanes: u32, name: &str) -> String {
-    let mut text = Text::default();
+pub(super) fn lower(kernel: &Kernel, constants: &Constants, Instructions { lanes, fused }: Instructions, name: &str) -> String {
+    let mut text = Text::new(fused);
     let rooms = kernel.regs.iter().map(|&ty| text.room(native(ty))).collect();
     let mut lower = Lower { kernel, constants, lanes, text, rooms, exits: Vec::new(), action: None, operands: None, buffers: Vec::new() };
     lower.statements(&kernel.body);

@@ -243,7 +243,7 @@ impl<'t> Lane for Recorded<'t> {
         let at = args.iter().find_map(|arg| arg.at()).expect("what is known now is not computed later");
         Recorded::Value(at.write(|text, lanes, values| {
             let [a, b, c] = args.map(|arg| arg.operand(text, lanes, values));
-            text.intrinsic("llvm.fma", Form::new(DType::F64, lanes), &[&a, &b, &c])
+            text.fused(Form::new(DType::F64, lanes), &[&a, &b, &c])
         }))
     }
 

@@ -5,6 +5,8 @@ use std::fmt::Write;
 
 use retrograd_compiler::ir::DType;
 
+use crate::code::{fused, fused_narrow};
+
 /// An operand: a value that an instruction made, or a constant.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Value(String);
@@ -113,9 +115,24 @@ pub(super) struct Text {
     declarations: BTreeSet<String>,
     values: u32,
     labels: u32,
+    fused: Fused,
+}
+
+/// How a fused multiply-add is computed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Fused {
+    /// By an instruction.
+    #[default]
+    Instruction,
+    /// By a call of ours for each lane, where the machine has none, so that no library decides the bits.
+    Call,
 }
 
 impl Text {
+    pub(super) fn new(fused: Fused) -> Text {
+        Text { fused, ..Text::default() }
+    }
+
     /// The whole module.
     pub(super) fn finish(self, name: &str, attributes: &str) -> String {
         let Text { rooms, body, declarations, .. } = self;
@@ -175,6 +192,26 @@ impl Text {
         self.declarations.insert(format!("declare {form} @{name}({types})"));
         let args: Vec<String> = args.iter().map(|arg| format!("{form} {arg}")).collect();
         self.make(format_args!("call {form} @{name}({})", args.join(", ")))
+    }
+
+    /// `a·b + c`, rounded once.
+    pub(super) fn fused(&mut self, form: Form, args: &[&Value]) -> Value {
+        if self.fused == Fused::Instruction {
+            return self.intrinsic("llvm.fma", form, args);
+        }
+        let narrow = form.dtype == DType::F32;
+        let callee = Value::address(if narrow { fused_narrow as *const u8 } else { fused as *const u8 });
+        let one = form_of_one(form);
+        let mut result = Value::new("zeroinitializer");
+        for lane in 0..form.lanes {
+            let args: Vec<String> = args.iter().map(|arg| format!("{one} {}", self.lane(form, arg, lane))).collect();
+            let value = self.make(format_args!("call {one} {callee}({})", args.join(", ")));
+            if form.lanes == 1 {
+                return value;
+            }
+            result = self.make(format_args!("insertelement {form} {result}, {one} {value}, i32 {lane}"));
+        }
+        result
     }
 
     /// `llvm.abs`, where the least integer is its own magnitude.

@@ -60,7 +60,7 @@ impl Access {
     pub(super) fn load(&self, lower: &mut Lower<'_, '_>, vec_loop: &VecLoop<'_>, lanes: &Lanes<'_>, k: usize) -> Value {
         let part = lanes.parts[k];
         if let Some((at, offset)) = self.whole(lower, lanes, part) {
-            return lower.builder.ins().load(part.width.native(self.ty), FLAGS, at, offset);
+            return self.load_whole(lower, part.width, at, offset);
         }
         if self.stride == 0 && self.scattered.is_empty() {
             let one = lower.load_one(self.ty, self.base, self.offset);
@@ -72,31 +72,57 @@ impl Access {
                 lower.load_one(self.ty, at, offset)
             })
             .collect();
+        let native = part.width.native(self.ty);
         match (part.width, self.ty) {
             (Width::One, _) => loaded[0],
-            (Width::Two, DType::Bool) => {
-                let words = [loaded[0], loaded[1]].map(|byte| lower.builder.ins().uextend(types::I64, byte));
-                let pair = lower.pair(types::I64X2, words);
-                lower.builder.ins().ineg(pair)
+            (Width::Two | Width::Four, DType::Bool) => {
+                let words: Vec<Value> = loaded.iter().map(|&byte| lower.builder.ins().uextend(native.lane_type(), byte)).collect();
+                let vector = lower.vector(native, &words);
+                lower.builder.ins().ineg(vector)
             }
-            (Width::Two, _) => lower.pair(part.width.native(self.ty), [loaded[0], loaded[1]]),
+            (Width::Two | Width::Four, _) => lower.vector(native, &loaded),
         }
+    }
+
+    /// Elements side by side. Two of 32 bits are moved as one of 64.
+    fn load_whole(&self, lower: &mut Lower<'_, '_>, width: Width, at: Value, offset: i32) -> Value {
+        let native = width.native(self.ty);
+        if self.moves_as_one(width) {
+            let both = lower.builder.ins().load(types::F64, FLAGS, at, offset);
+            let both = lower.builder.ins().scalar_to_vector(types::F64X2, both);
+            return lower.reinterpret(native, both);
+        }
+        lower.builder.ins().load(native, FLAGS, at, offset)
+    }
+
+    fn store_whole(&self, lower: &mut Lower<'_, '_>, width: Width, at: Value, offset: i32, value: Value) {
+        let value = if self.moves_as_one(width) {
+            let both = lower.reinterpret(types::F64X2, value);
+            lower.builder.ins().extractlane(both, 0)
+        } else {
+            value
+        };
+        lower.builder.ins().store(FLAGS, value, at, offset);
+    }
+
+    fn moves_as_one(&self, width: Width) -> bool {
+        width == Width::Two && self.ty.bytes() == 4
     }
 
     /// One part of the lanes.
     pub(super) fn store(&self, lower: &mut Lower<'_, '_>, vec_loop: &VecLoop<'_>, lanes: &Lanes<'_>, k: usize, value: Value) {
         let part = lanes.parts[k];
         if let Some((at, offset)) = self.whole(lower, lanes, part) {
-            lower.builder.ins().store(FLAGS, value, at, offset);
+            self.store_whole(lower, part.width, at, offset, value);
             return;
         }
         for lane in 0..part.width.lanes() {
             let one = match part.width {
                 Width::One => value,
-                Width::Two => lower.builder.ins().extractlane(value, lane as u8),
+                Width::Two | Width::Four => lower.builder.ins().extractlane(value, lane as u8),
             };
             let one = match (part.width, self.ty) {
-                (Width::Two, DType::Bool) => {
+                (Width::Two | Width::Four, DType::Bool) => {
                     let byte = lower.builder.ins().ireduce(types::I8, one);
                     lower.builder.ins().band_imm_u(byte, 1)
                 }
@@ -122,14 +148,10 @@ impl Access {
 
     /// Where the part is, if one instruction can move it.
     fn whole(&self, lower: &mut Lower<'_, '_>, lanes: &Lanes<'_>, part: Part) -> Option<(Value, i32)> {
-        let eight = self.stride == 8 && self.scattered.is_empty();
-        let native = match self.ty {
-            DType::F64 | DType::I64 => true,
-            // In memory a byte, in a pair a mask.
-            DType::Bool => false,
-            DType::F32 | DType::I32 => false,
-        };
-        (eight && native).then(|| (lower.add_scaled(self.base, lanes.index, 8), self.offset + 8 * part.lane.cast_signed()))
+        let bytes = self.ty.bytes() as i64;
+        // A truth value is a byte in memory, in lanes a mask.
+        let whole = self.ty != DType::Bool && self.stride == bytes && self.scattered.is_empty();
+        whole.then(|| (lower.add_scaled(self.base, lanes.index, bytes), self.offset + offset32(bytes * i64::from(part.lane))))
     }
 
     /// Where one lane of a part is.
@@ -140,7 +162,7 @@ impl Access {
             let value = vec_loop.value(lower, lanes, reg, k);
             let index = match part.width {
                 Width::One => value,
-                Width::Two => lower.builder.ins().extractlane(value, lane as u8),
+                Width::Two | Width::Four => lower.builder.ins().extractlane(value, lane as u8),
             };
             at = lower.add_scaled(at, index, bytes);
         }

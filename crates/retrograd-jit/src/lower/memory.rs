@@ -4,7 +4,8 @@ use cranelift_codegen::ir::{InstBuilder, Type, Value, types};
 use retrograd_compiler::fuse::kernel::{Address, Reg};
 use retrograd_compiler::ir::DType;
 
-use super::{FLAGS, Lower, NARROW, offset32};
+use super::arithmetic::Width;
+use super::{FLAGS, Lower, offset32};
 
 /// Copies up to this size are moves in line, not calls.
 const INLINE_BYTES: u64 = 64;
@@ -58,13 +59,7 @@ impl Lower<'_, '_> {
 
     /// One element, as scalar code holds it.
     pub(super) fn load_one(&mut self, ty: DType, at: Value, offset: i32) -> Value {
-        let native = match ty {
-            DType::F64 => types::F64,
-            DType::I64 => types::I64,
-            DType::Bool => types::I8,
-            DType::F32 | DType::I32 => panic!("{NARROW}"),
-        };
-        self.builder.ins().load(native, FLAGS, at, offset)
+        self.builder.ins().load(Width::One.native(ty), FLAGS, at, offset)
     }
 
     /// All is read before anything is written, so that equal places are fine.
@@ -87,7 +82,7 @@ impl Lower<'_, '_> {
         let to = self.address(to);
         if bytes <= INLINE_BYTES {
             for (ty, offset) in pieces(bytes) {
-                let zero = if ty == types::I8X16 { self.pair_of(ty, [0, 0]) } else { self.builder.ins().iconst(ty, 0) };
+                let zero = if ty == types::I8X16 { self.vector_of(ty, [0, 0]) } else { self.builder.ins().iconst(ty, 0) };
                 self.builder.ins().store(FLAGS, zero, to, offset);
             }
         } else {

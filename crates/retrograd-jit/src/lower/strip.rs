@@ -13,7 +13,7 @@ use retrograd_compiler::ir::LaneFunction;
 
 use super::Lower;
 use super::access::Access;
-use super::vector::{Lanes, Step, VecLoop, every, every_block, groups};
+use super::vector::{Lanes, Step, VecLoop, every, every_block};
 use crate::runtime::Import;
 
 /// Bytes of a cache line.
@@ -121,7 +121,7 @@ impl Stage {
         let before = lower.builder.ins().imul_imm_s(from, -8);
         let at_zero: Vec<Value> = buffers.iter().map(|&buffer| lower.builder.ins().iadd(buffer, before)).collect();
         every_block(lower, from, to, |lower, index| {
-            for group in groups(vec_loop.pressure()) {
+            for group in vec_loop.groups() {
                 let mut lanes = Lanes::new(index, &group);
                 for &(reg, buffer) in &self.inputs {
                     let access = Access::buffer(lower.dtype(reg), at_zero[buffer]);

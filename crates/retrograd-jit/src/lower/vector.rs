@@ -1,8 +1,9 @@
 //! Vector loops.
 //!
-//! A loop runs in blocks of [`WIDTH`] steps, as four pairs of lanes; what remains, fewer steps than that, is straight code of pairs and,
-//! for the last step of an odd count, of scalars. Statements that are the same for all steps come before the loop. Partial results
-//! of reductions live in pairs too, so that the lane of a step in its block is the number of its partial.
+//! A loop runs in blocks of [`WIDTH`] steps, as vectors of two lanes, or of four where no lane has more than 32 bits; what remains, fewer
+//! steps than that, is straight code of vectors and, for the last steps, of scalars. Statements that are the same for all steps come
+//! before the loop. Partial results
+//! of reductions live in vectors too, so that the lane of a step in its block is the number of its partial.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,9 +22,6 @@ use crate::runtime::Import;
 
 /// Steps of a block: as many as there are partial sums.
 pub(super) const WIDTH: u64 = SUM_LANES as u64;
-
-/// Pairs in a block.
-const PAIRS: usize = SUM_LANES / 2;
 
 /// Room for the lanes that may remain, fewer than two blocks.
 const FEW_BYTES: u32 = 16 * WIDTH as u32;
@@ -48,7 +46,7 @@ pub(super) fn for_vec<'k>(lower: &mut Lower<'k, '_>, index: Reg, count: u64, bod
     }
 }
 
-/// One or two lanes of a block of steps.
+/// Some lanes of a block of steps.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part {
     pub(super) width: Width,
@@ -111,25 +109,38 @@ pub(super) struct VecLoop<'k> {
     pub(super) steps: Vec<Step<'k>>,
     pub(super) folds: &'k [Fold],
     uniform: BTreeMap<Reg, Value>,
-    /// Partial results: pair p holds partials 2p and 2p + 1.
-    partials: Vec<[Variable; PAIRS]>,
+    /// How many lanes are computed at once.
+    width: Width,
+    /// Partial results, as many lanes in each.
+    partials: Vec<Vec<Variable>>,
     totals: Vec<Variable>,
 }
 
 impl<'k> VecLoop<'k> {
     fn new(lower: &mut Lower<'k, '_>, index: Reg, count: u64, body: &'k [Stmt], folds: &'k [Fold]) -> VecLoop<'k> {
-        let native = |lower: &Lower<'_, '_>, fold: &Fold, width: Width| width.native(lower.dtype(fold.src));
-        let pairs = folds.iter().map(|fold| native(lower, fold, Width::Two)).collect::<Vec<_>>();
-        let ones = folds.iter().map(|fold| native(lower, fold, Width::One)).collect::<Vec<_>>();
-        let partials = pairs.into_iter().map(|ty| [(); PAIRS].map(|()| lower.builder.declare_var(ty))).collect();
-        let totals = ones.into_iter().map(|ty| lower.builder.declare_var(ty)).collect();
-        let mut vec_loop = VecLoop { index, count, steps: Vec::new(), folds, uniform: BTreeMap::new(), partials, totals };
+        let (uniform, partials) = (BTreeMap::new(), Vec::new());
+        let mut vec_loop = VecLoop { index, count, steps: Vec::new(), folds, uniform, width: Width::Two, partials, totals: Vec::new() };
         vec_loop.read_outside(lower, body);
         let stores = body.iter().any(|stmt| matches!(stmt, Stmt::Store { .. }));
         for stmt in body {
             if vec_loop.hoists(stmt, stores) { vec_loop.hoist(lower, stmt) } else { vec_loop.keep(lower, stmt) }
         }
+        vec_loop.width = vec_loop.fitting_width(lower);
+        for fold in folds {
+            let (ty, vectors) = (lower.dtype(fold.src), WIDTH / u64::from(vec_loop.width.lanes()));
+            let native = vec_loop.width.native(ty);
+            vec_loop.partials.push((0..vectors).map(|_| lower.builder.declare_var(native)).collect());
+            vec_loop.totals.push(lower.builder.declare_var(Width::One.native(ty)));
+        }
         vec_loop
+    }
+
+    /// Four lanes where something has 32 bits and nothing has more.
+    fn fitting_width(&self, lower: &Lower<'_, '_>) -> Width {
+        let regs =
+            self.steps.iter().flat_map(|step| step.reads().into_iter().chain(step.dst())).chain(self.folds.iter().map(|fold| fold.src));
+        let bytes: BTreeSet<usize> = regs.map(|reg| lower.dtype(reg).bytes()).collect();
+        if bytes.contains(&4) && !bytes.contains(&8) { Width::Four } else { Width::Two }
     }
 
     /// Registers from outside are the same for all lanes.
@@ -232,9 +243,10 @@ impl<'k> VecLoop<'k> {
         match part.width {
             Width::One => lower.builder.ins().iadd_imm_s(lanes.index, i64::from(part.lane)),
             Width::Two => {
-                let (index, lanes) = (lower.widen(Width::Two, DType::I64, lanes.index), lower.pair_of(types::I64X2, [first, first + 1]));
+                let (index, lanes) = (lower.widen(Width::Two, DType::I64, lanes.index), lower.vector_of(types::I64X2, [first, first + 1]));
                 lower.builder.ins().iadd(index, lanes)
             }
+            Width::Four => panic!("a loop that reads its index has lanes of 64 bits"),
         }
     }
 
@@ -303,7 +315,7 @@ impl<'k> VecLoop<'k> {
 
     /// One block of steps.
     fn block(&self, lower: &mut Lower<'k, '_>, index: Value) {
-        for group in groups(self.pressure()) {
+        for group in self.groups() {
             self.straight(lower, index, &group);
         }
     }
@@ -314,10 +326,9 @@ impl<'k> VecLoop<'k> {
         if count == 0 {
             return;
         }
-        let mut parts: Vec<Part> = (0..count / 2).map(|k| Part { width: Width::Two, lane: 2 * k }).collect();
-        if count % 2 == 1 {
-            parts.push(Part { width: Width::One, lane: count - 1 });
-        }
+        let lanes = self.width.lanes();
+        let mut parts: Vec<Part> = (0..count / lanes).map(|k| Part { width: self.width, lane: lanes * k }).collect();
+        parts.extend((count / lanes * lanes..count).map(|lane| Part { width: Width::One, lane }));
         let index = lower.integer(main.cast_signed());
         // A call takes all lanes at once.
         let together = if self.has_calls() { parts.len() } else { together(self.pressure()) };
@@ -395,6 +406,13 @@ impl<'k> VecLoop<'k> {
         lanes.parts.iter().map(|part| lower.builder.ins().load(part.width.native(DType::F64), FLAGS, target, place(part))).collect()
     }
 
+    /// The parts of a block, in groups that are computed one after the other.
+    pub(super) fn groups(&self) -> Vec<Vec<Part>> {
+        let lanes = self.width.lanes();
+        let parts: Vec<Part> = (0..WIDTH as u32 / lanes).map(|k| Part { width: self.width, lane: lanes * k }).collect();
+        parts.chunks(together(self.pressure())).map(<[Part]>::to_vec).collect()
+    }
+
     /// How many lane values are alive at once, at most.
     pub(super) fn pressure(&self) -> usize {
         let mut alive: BTreeSet<Reg> = self.folds.iter().map(|fold| fold.src).collect();
@@ -412,25 +430,26 @@ impl<'k> VecLoop<'k> {
     fn clear_partials(&self, lower: &mut Lower<'_, '_>) {
         for (fold, partials) in self.folds.iter().zip(&self.partials) {
             let unit = lower.unit(fold);
-            let pair = lower.widen(Width::Two, lower.dtype(fold.src), unit);
-            partials.iter().for_each(|&partial| lower.builder.def_var(partial, pair));
+            let vector = lower.widen(self.width, lower.dtype(fold.src), unit);
+            partials.iter().for_each(|&partial| lower.builder.def_var(partial, vector));
         }
     }
 
     /// Combines the lanes of a reduction with its partials, in the order of steps.
     pub(super) fn add_to_partials(&self, lower: &mut Lower<'_, '_>, lanes: &Lanes<'_>, k: usize) {
         let fold = &self.folds[k];
-        let ty = lower.dtype(fold.src);
+        let (ty, wide) = (lower.dtype(fold.src), self.width.lanes());
         for (p, part) in lanes.parts.iter().enumerate() {
             let value = self.value(lower, lanes, fold.src, p);
-            let variable = self.partials[k][part.lane as usize / 2 % PAIRS];
+            let variable = self.partials[k][(part.lane / wide) as usize % self.partials[k].len()];
             let partial = lower.builder.use_var(variable);
             let combined = match part.width {
-                Width::Two => lower.compute(Width::Two, fold.how.scalar(), ty, &[partial, value]),
+                Width::Two | Width::Four => lower.compute(part.width, fold.how.scalar(), ty, &[partial, value]),
                 Width::One => {
-                    let lane = lower.lane(ty, partial, 0);
+                    let place = (part.lane % wide) as u8;
+                    let lane = lower.lane(ty, partial, place);
                     let lane = lower.compute(Width::One, fold.how.scalar(), ty, &[lane, value]);
-                    lower.with_lane(ty, partial, lane, 0)
+                    lower.with_lane(ty, partial, lane, place)
                 }
             };
             lower.builder.def_var(variable, combined);
@@ -441,14 +460,11 @@ impl<'k> VecLoop<'k> {
     fn add_partials(&self, lower: &mut Lower<'_, '_>) {
         for ((partials, &total), fold) in self.partials.iter().zip(&self.totals).zip(self.folds) {
             let (op, ty) = (fold.how.scalar(), lower.dtype(fold.src));
-            let mut results: Vec<Value> = partials.iter().map(|&partial| lower.builder.use_var(partial)).collect();
-            // Partial l and l + lanes/2 are half the pairs apart.
-            while results.len() > 1 {
-                let half = results.len() / 2;
-                results = (0..half).map(|p| lower.compute(Width::Two, op, ty, &[results[p], results[p + half]])).collect();
-            }
-            let [low, high] = [0, 1].map(|lane: u8| lower.lane(ty, results[0], lane));
-            let chunk = lower.compute(Width::One, op, ty, &[low, high]);
+            let vectors = partials.iter().map(|&partial| lower.builder.use_var(partial)).collect();
+            // Partial l and l + lanes/2 are half the vectors apart, at last half the lanes of one.
+            let vector = halves(lower, self.width, op, ty, vectors);
+            let lanes = (0..self.width.lanes()).map(|lane| lower.lane(ty, vector, lane as u8)).collect();
+            let chunk = halves(lower, Width::One, op, ty, lanes);
             let old = lower.builder.use_var(total);
             let new = lower.compute(Width::One, op, ty, &[old, chunk]);
             lower.builder.def_var(total, new);
@@ -478,10 +494,13 @@ pub(super) fn every<'k, 'b>(lower: &mut Lower<'k, 'b>, start: Value, end: Value,
     lower.continue_at(after);
 }
 
-/// The parts of a block, in groups that are computed one after the other.
-pub(super) fn groups(pressure: usize) -> Vec<Vec<Part>> {
-    let parts: Vec<Part> = (0..PAIRS as u32).map(|k| Part { width: Width::Two, lane: 2 * k }).collect();
-    parts.chunks(together(pressure)).map(<[Part]>::to_vec).collect()
+/// Halves combined with each other until one is left.
+fn halves(lower: &mut Lower<'_, '_>, width: Width, op: Scalar, ty: DType, mut partials: Vec<Value>) -> Value {
+    while partials.len() > 1 {
+        let half = partials.len() / 2;
+        partials = (0..half).map(|p| lower.compute(width, op, ty, &[partials[p], partials[p + half]])).collect();
+    }
+    partials[0]
 }
 
 /// How many parts are computed at once: few when many values are alive, because there are 16 vector registers.

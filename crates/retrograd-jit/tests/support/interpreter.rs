@@ -2,7 +2,7 @@
 
 use retrograd_compiler::fuse::kernel::{ActionCode, Address, Fold, Kernel, Order, Place, Reg, RegType, Stmt};
 use retrograd_compiler::ir::{Array, DType, Data, Reduction, Scalar, Type};
-use retrograd_compiler::ops::{Meaning, SUM_CHUNK, SUM_LANES, lanes, meaning};
+use retrograd_compiler::ops::{Meaning, SUM_CHUNK, SUM_LANES, evaluate, lanes, meaning};
 use retrograd_compiler::plan::schedule::{self, Action, Schedule};
 
 /// What a run gives.
@@ -240,11 +240,26 @@ fn scalar(op: Scalar, ty: DType, args: &[u64]) -> u64 {
                 args[2]
             }
         }
+        (Scalar::Convert(DType::F32 | DType::I32), _) | (_, DType::F32 | DType::I32) => narrow(op, ty, args),
         (Scalar::Convert(to), _) => convert(ty, to, args[0]),
         (_, DType::F64) => float(op, &args.iter().map(|&bits| f64::from_bits(bits)).collect::<Vec<f64>>()),
         (_, DType::I64) => integer(op, &args.iter().map(|&bits| bits.cast_signed()).collect::<Vec<i64>>()),
         (_, DType::Bool) => truth(op, &args.iter().map(|&bits| bits != 0).collect::<Vec<bool>>()),
-        (_, DType::F32 | DType::I32) => panic!("not yet"),
+    }
+}
+
+/// What the table says of numbers of 32 bits; of a division by zero, what machine code goes on with.
+fn narrow(op: Scalar, ty: DType, args: &[u64]) -> u64 {
+    let arrays: Vec<Array> = args.iter().map(|bits| from_bytes(&Type::scalar(ty), &bits.to_le_bytes()[..ty.bytes()])).collect();
+    let result = match op {
+        Scalar::Lt | Scalar::Le | Scalar::Gt | Scalar::Ge | Scalar::Eq | Scalar::Ne | Scalar::IsNan | Scalar::IsFinite => DType::Bool,
+        Scalar::Convert(to) => to,
+        _ => ty,
+    };
+    match evaluate(op, &arrays.iter().collect::<Vec<_>>(), &Type::scalar(result)) {
+        Ok(array) => word(&to_bytes(&array)),
+        Err(_) if op == Scalar::Rem => 0,
+        Err(_) => args[0],
     }
 }
 
@@ -254,6 +269,8 @@ fn float(op: Scalar, x: &[f64]) -> u64 {
         Scalar::Sub => (x[0] - x[1]).to_bits(),
         Scalar::Mul => (x[0] * x[1]).to_bits(),
         Scalar::Div => (x[0] / x[1]).to_bits(),
+        Scalar::Fma => x[0].mul_add(x[1], x[2]).to_bits(),
+        Scalar::Clamp => lanes::min(lanes::max(x[0], x[1]), x[2]).to_bits(),
         Scalar::Neg => (-x[0]).to_bits(),
         Scalar::Sqrt => x[0].sqrt().to_bits(),
         Scalar::Abs => x[0].abs().to_bits(),
@@ -281,6 +298,14 @@ fn integer(op: Scalar, x: &[i64]) -> u64 {
         Scalar::Sub => x[0].wrapping_sub(x[1]).cast_unsigned(),
         Scalar::Mul => x[0].wrapping_mul(x[1]).cast_unsigned(),
         Scalar::Div => if x[1] == 0 { x[0] } else { x[0].wrapping_div(x[1]) }.cast_unsigned(),
+        Scalar::Rem => if x[1] == 0 { 0 } else { x[0].wrapping_rem(x[1]) }.cast_unsigned(),
+        Scalar::Clamp => x[0].max(x[1]).min(x[2]).cast_unsigned(),
+        Scalar::And => (x[0] & x[1]).cast_unsigned(),
+        Scalar::Or => (x[0] | x[1]).cast_unsigned(),
+        Scalar::Xor => (x[0] ^ x[1]).cast_unsigned(),
+        Scalar::Not => (!x[0]).cast_unsigned(),
+        Scalar::Shl => if (0..64).contains(&x[1]) { x[0] << x[1] } else { 0 }.cast_unsigned(),
+        Scalar::Shr => (x[0] >> if (0..64).contains(&x[1]) { x[1] } else { 63 }).cast_unsigned(),
         Scalar::Neg => x[0].wrapping_neg().cast_unsigned(),
         Scalar::Abs => x[0].wrapping_abs().cast_unsigned(),
         Scalar::Sign => x[0].signum().cast_unsigned(),
@@ -294,6 +319,7 @@ fn truth(op: Scalar, x: &[bool]) -> u64 {
     u64::from(match op {
         Scalar::And => x[0] && x[1],
         Scalar::Or => x[0] || x[1],
+        Scalar::Xor => x[0] != x[1],
         Scalar::Not => !x[0],
         op => relation(op, x),
     })
@@ -340,17 +366,23 @@ fn to_bytes(array: &Array) -> Vec<u8> {
         Data::F64(x) => x.iter().flat_map(|x| x.to_le_bytes()).collect(),
         Data::I64(x) => x.iter().flat_map(|x| x.to_le_bytes()).collect(),
         Data::Bool(x) => x.iter().map(|&x| u8::from(x)).collect(),
-        Data::F32(_) | Data::I32(_) => panic!("not yet"),
+        Data::F32(x) => x.iter().flat_map(|x| x.to_le_bytes()).collect(),
+        Data::I32(x) => x.iter().flat_map(|x| x.to_le_bytes()).collect(),
     }
 }
 
+/// Up to eight bytes, zero-extended.
+fn word(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
+}
+
 fn from_bytes(ty: &Type, bytes: &[u8]) -> Array {
-    let word = |word: &[u8]| u64::from_le_bytes(word.try_into().unwrap());
     let data = match ty.dtype {
         DType::F64 => Data::F64(bytes.chunks(8).map(|bytes| f64::from_bits(word(bytes))).collect()),
         DType::I64 => Data::I64(bytes.chunks(8).map(|bytes| word(bytes).cast_signed()).collect()),
         DType::Bool => Data::Bool(bytes.iter().map(|&byte| byte != 0).collect()),
-        DType::F32 | DType::I32 => panic!("not yet"),
+        DType::F32 => Data::F32(bytes.chunks(4).map(|bytes| f32::from_bits(word(bytes) as u32)).collect()),
+        DType::I32 => Data::I32(bytes.chunks(4).map(|bytes| (word(bytes) as u32).cast_signed()).collect()),
     };
     Array::new(ty.shape.clone(), data)
 }

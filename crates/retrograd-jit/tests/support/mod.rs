@@ -85,6 +85,7 @@ fn bits(array: &Array) -> Vec<u64> {
         Data::F64(x) => x.iter().map(|x| if x.is_nan() { f64::NAN.to_bits() } else { x.to_bits() }).collect(),
         Data::I64(x) => x.iter().map(|x| x.cast_unsigned()).collect(),
         Data::Bool(x) => x.iter().map(|&x| u64::from(x)).collect(),
-        Data::F32(_) | Data::I32(_) => panic!("not yet"),
+        Data::F32(x) => x.iter().map(|x| if x.is_nan() { f32::NAN } else { *x }.to_bits().into()).collect(),
+        Data::I32(x) => x.iter().map(|x| x.cast_unsigned().into()).collect(),
     }
 }

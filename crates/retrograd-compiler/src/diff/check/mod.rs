@@ -1,6 +1,9 @@
 //! Derivatives of a Program against finite differences and against each other, to any order, by the reference interpreter.
+//!
+//! Where something is an f32, differences are those of the same Program over f64, and tolerances are those of f32.
 
 mod random;
+mod wide;
 
 use super::Direction;
 use crate::ir::{Array, Data, Error, Program, Type, verify};
@@ -77,7 +80,7 @@ pub fn check_in_mode(program: &Program, inputs: &[Array], order: usize, mode: Di
         Direction::Forward => case.check_tangents(derivatives, &difference)?,
         Direction::Reverse => {
             let dy: Vec<Array> = difference.into_iter().map(|dy| Array::f64([dy.len()], dy)).collect();
-            same_sum(inner(&ct, &dy), inner(derivatives, &dx), 1e-7)
+            same_sum(inner(&ct, &dy), inner(derivatives, &dx), case.tolerance(1e-7))
                 .map_err(|e| format!("⟨ct, J dx⟩ by differences against ⟨Jᵀct, dx⟩ by vjp: {e}"))?;
         }
     }
@@ -209,7 +212,8 @@ impl Case<'_> {
 
     fn check_tangents(&self, dy: &[Array], difference: &[Vec<f64>]) -> Result<(), String> {
         for (k, (dy, difference)) in dy.iter().zip(difference).enumerate() {
-            close(&numbers(dy), difference, 1e-7).map_err(|e| format!("jvp of output {} against differences: {e}", self.outputs[k]))?;
+            close(&numbers(dy), difference, self.tolerance(1e-7))
+                .map_err(|e| format!("jvp of output {} against differences: {e}", self.outputs[k]))?;
         }
         Ok(())
     }
@@ -226,7 +230,7 @@ impl Case<'_> {
         }
         let (dy, dx_bar) = (&forward[values.len()..], &reverse[values.len()..]);
         let (left, right) = (inner(&derived.ct, dy), inner(dx_bar, &derived.dx));
-        same_sum(left, right, tolerance).map_err(|e| format!("⟨ct, J dx⟩ against ⟨Jᵀct, dx⟩: {e}"))?;
+        same_sum(left, right, self.tolerance(tolerance)).map_err(|e| format!("⟨ct, J dx⟩ against ⟨Jᵀct, dx⟩: {e}"))?;
         Ok(dy.to_vec())
     }
 
@@ -239,15 +243,21 @@ impl Case<'_> {
 
     /// The outputs at four points along a direction.
     fn points(&self, dx: &[Array], h: f64) -> Result<Points, String> {
+        let program = wide::widened(self.program);
         let at = |h: f64| -> Result<Vec<Vec<f64>>, String> {
-            let mut inputs = self.inputs.to_vec();
+            let mut inputs: Vec<Array> = self.inputs.iter().map(wide::wide).collect();
             for (k, dx) in self.wrt.iter().zip(dx) {
                 inputs[*k] = moved(&inputs[*k], dx, h);
             }
-            let results = run(self.program, &inputs)?;
+            let results = run(&program, &inputs)?;
             Ok(self.outputs.iter().map(|k| numbers(&results[*k])).collect())
         };
         Ok(Points { h, at: [at(-2.0 * h)?, at(-h)?, at(h)?, at(2.0 * h)?] })
+    }
+
+    /// This tolerance, or what f32 needs.
+    fn tolerance(&self, of_f64: f64) -> f64 {
+        if wide::has_f32(self.program) { F32_TOLERANCE.max(of_f64) } else { of_f64 }
     }
 
     /// D²⟨ct, f⟩[dx, ex] comes out the same from all four orders of modes.
@@ -271,11 +281,14 @@ impl Case<'_> {
             ("vjp of vjp", second(diff::vjp(&derived.vjp, &self.wrt, &cotangents), &reverse, dx, &ex, ends.1)?),
         ];
         for (name, form) in &forms[1..] {
-            same_sum(forms[0].1, *form, 1e-10).map_err(|e| format!("{} against {name}: {e}", forms[0].0))?;
+            same_sum(forms[0].1, *form, self.tolerance(1e-10)).map_err(|e| format!("{} against {name}: {e}", forms[0].0))?;
         }
         Ok(())
     }
 }
+
+/// Some thousand roundings of f32 (a second derivative of a determinant has them), relative to the largest number compared.
+const F32_TOLERANCE: f64 = 2e-4;
 
 /// A random part of a list, not empty.
 fn subset(list: &[usize], random: &mut Random) -> Vec<usize> {
@@ -295,12 +308,7 @@ fn numbers(array: &Array) -> Vec<f64> {
 /// x + h·dx.
 fn moved(x: &Array, dx: &Array, h: f64) -> Array {
     let sum: Vec<f64> = numbers(x).iter().zip(numbers(dx)).map(|(x, dx)| x + h * dx).collect();
-    let data = match x.data() {
-        Data::F32(_) => Data::F32(sum.iter().map(|x| *x as f32).collect()),
-        Data::F64(_) => Data::F64(sum),
-        Data::I32(_) | Data::I64(_) | Data::Bool(_) => panic!("only floats have derivatives: {}", x.ty()),
-    };
-    Array::new(x.shape(), data)
+    Array::f64(x.shape(), sum)
 }
 
 /// An inner product and the sum of the absolute values of its terms.

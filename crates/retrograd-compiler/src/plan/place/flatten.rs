@@ -211,8 +211,9 @@ impl Flatten<'_> {
 
     pub(super) fn push(&mut self, row: &'static Row, attrs: Attrs, args: Vec<Val>, ty: Type, pos: &Pos, scope: &mut Scope) -> Val {
         let result = self.placed.define(ty);
-        if row.lowering == Lowering::Map(Scalar::Div) && self.placed.ty(result).dtype == DType::I64 {
-            let site = self.placed.fault(ErrorKind::DivisionByZero, pos, "in `div`".into());
+        let divides = matches!(row.lowering, Lowering::Map(Scalar::Div | Scalar::Rem));
+        if divides && self.placed.ty(result).dtype.is_integer() {
+            let site = self.placed.fault(ErrorKind::DivisionByZero, pos, format!("in `{}`", row.name));
             self.placed.divisions.insert(result, site);
         }
         if row.lowering == Lowering::Constant {

@@ -514,10 +514,26 @@ mod folded {
 
 mod known_control {
     use super::*;
-    use retrograd_compiler::opt::control;
+    use retrograd_compiler::opt::{control, simplify};
 
     fn cleaned(before: &Program) -> Program {
         check(|p| dead_code(&control(p)), before)
+    }
+
+    #[test]
+    fn the_only_step_of_a_loop_has_index_zero() {
+        let text = "fn main(%0: i64) -> i64 {
+  %1: i64 = constant {value=1}
+  %2: i64 = for %1 carries(%0) {body=step}
+  return %2
+}
+fn step(%0: i64, %1: i64) -> i64 {
+  %2: i64 = add %0, %1
+  return %2
+}
+";
+        let program = ops::parse(text, "step.rg").unwrap();
+        assert_eq!(retrograd_compiler::eval::run(&simplify(&program), &[Array::int(5)]).unwrap(), [Array::int(5)]);
     }
 
     #[test]

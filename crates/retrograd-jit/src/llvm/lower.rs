@@ -21,7 +21,13 @@ const ATTRIBUTES: &str = r#"nounwind "prefer-vector-width"="512" "min-legal-vect
 /// watch; vectors have so many lanes.
 pub(super) fn lower(kernel: &Kernel, constants: &Constants, Instructions { lanes, fused }: Instructions, name: &str) -> String {
     let mut text = Text::new(fused);
-    let rooms = kernel.regs.iter().map(|&ty| text.room(native(ty))).collect();
+    // A register that is read on a way on which nothing assigned it holds 0, as anything undefined could spread to branches.
+    let register = |&ty: &RegType| {
+        let room = text.room(native(ty));
+        text.act(format_args!("store {} zeroinitializer, ptr {room}", native(ty)));
+        room
+    };
+    let rooms = kernel.regs.iter().map(register).collect();
     let mut lower = Lower { kernel, constants, lanes, text, rooms, exits: Vec::new(), action: None, operands: None, buffers: Vec::new() };
     lower.statements(&kernel.body);
     lower.text.finish(name, ATTRIBUTES)

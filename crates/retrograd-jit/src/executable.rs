@@ -10,7 +10,8 @@ use retrograd_compiler::ir::{Array, Error, ErrorKind, Pos, Type};
 
 use crate::arena::{Arena, Pool};
 use crate::backend::Backend;
-use crate::code::{Code, Cranelift, STOPPED, address, address_mut, code, compile};
+use crate::code::{Code, STOPPED, address, address_mut, code, compile};
+use crate::cranelift::Cranelift;
 use crate::observer::Observer;
 use crate::watch::Watch;
 

@@ -10,8 +10,7 @@ use retrograd_compiler::plan::schedule::{Schedule, Sweep};
 use super::Instructions;
 use super::text::{Form, Label, Text, Value, literal};
 use super::vector;
-use crate::code::STOPPED;
-use crate::lower::Constants;
+use crate::code::{Constants, STOPPED};
 use crate::runtime::{Import, encode_schedule, encode_sweep};
 
 /// The widest vectors may be used, also where they are not preferred.

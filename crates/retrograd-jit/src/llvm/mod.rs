@@ -13,8 +13,7 @@ use std::path::Path;
 
 use retrograd_compiler::fuse::kernel::Kernel;
 
-use crate::code::{Entry, Generator};
-use crate::lower::Constants;
+use crate::code::{Constants, Entry, Generator};
 use library::Library;
 use text::Fused;
 
@@ -72,7 +71,8 @@ impl Instructions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::code::{Cranelift, code};
+    use crate::code::code;
+    use crate::cranelift::Cranelift;
     use crate::watch::Watch;
     use retrograd_compiler::fuse::kernel::{Address, Fold, Place, Reg, RegType, Stmt};
     use retrograd_compiler::ir::{DType, LaneFunction, Reduction, Scalar};

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use retrograd_compiler::ir::DType;
 
-use crate::code::{fused, fused_narrow};
+use crate::runtime::{fused, fused_narrow};
 
 /// An operand: a value that an instruction made, or a constant.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

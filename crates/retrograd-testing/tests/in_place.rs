@@ -100,6 +100,38 @@ fn step(%0: i64, %1: f64[{n}]) -> i64, f64[{n}] {{
     ))
 }
 
+/// A[i] = A[i] + f(x[i]) for all i, or with another sign, as users write it.
+fn adding(n: usize, how: &str, f: &str) -> Program {
+    program(&format!(
+        "fn main(%0: f64[{n}], %1: f64[{n}]) -> f64[{n}] {{
+  %2: i64 = constant {{value={n}}}
+  %3: f64[{n}] = for %2 carries(%0) invariants(%1) {{body=step}}
+  return %3
+}}
+fn step(%0: i64, %1: f64[{n}], %2: f64[{n}]) -> f64[{n}] {{
+  %3: f64[1] = dynamic_slice %1, %0 {{sizes=[1], step=[1]}}
+  %4: f64 = reshape %3 {{shape=[]}}
+  %5: f64[1] = dynamic_slice %2, %0 {{sizes=[1], step=[1]}}
+  %6: f64 = reshape %5 {{shape=[]}}
+  %7: f64 = {f} %6
+  %8: f64 = {how} %4, %7
+  %9: f64[1] = reshape %8 {{shape=[1]}}
+  %10: f64[{n}] = update %1, %9, %0 {{step=[1]}}
+  return %10
+}}
+"
+    ))
+}
+
+#[test]
+fn adding_to_an_element_costs_an_element() {
+    for how in ["add", "sub"] {
+        same_in_long(|n| adding(n, how, "sin"), Arc::new(Auto), every_loop);
+        let both = |n| simplify(&diff::vjp(&adding(n, how, "sin"), &[0, 1], &[0]).unwrap_or_else(|error| panic!("{error}")));
+        same_in_long(both, Arc::new(Auto), every_loop);
+    }
+}
+
 fn program(text: &str) -> Program {
     let program = ops::parse(text, "in_place.rg").unwrap_or_else(|error| panic!("{error}"));
     verify(&program).unwrap_or_else(|error| panic!("{error}"));

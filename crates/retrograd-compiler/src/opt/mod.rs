@@ -5,6 +5,7 @@
 //! bounds) that only such a value would have met goes with it; everything else is the same for all inputs, NaN, infinities and -0.0
 //! included.
 
+mod accumulate;
 mod calls;
 mod common;
 mod contract;
@@ -17,6 +18,7 @@ mod hoist;
 
 use crate::ir::Program;
 
+pub use accumulate::accumulate;
 pub use calls::{all_calls, calls};
 pub use common::common;
 pub use contract::contract;
@@ -30,8 +32,15 @@ pub use hoist::hoist;
 pub type Pass = fn(&Program) -> Program;
 
 /// The passes of one round, in order, by name.
-pub const PASSES: &[(&str, Pass)] =
-    &[("calls", calls), ("fold", fold), ("control", control), ("common", common), ("hoist", hoist), ("dead_code", dead_code)];
+pub const PASSES: &[(&str, Pass)] = &[
+    ("calls", calls),
+    ("fold", fold),
+    ("control", control),
+    ("common", common),
+    ("accumulate", accumulate),
+    ("hoist", hoist),
+    ("dead_code", dead_code),
+];
 
 /// Rounds of all passes. Constants sink and scalars rise by one loop per round, so deep nests take some; more than this is not worth it.
 const ROUNDS: usize = 32;

@@ -38,12 +38,19 @@ fn measured(row: &'static Row, sample: Sample) -> Option<Drawable> {
     let mut most: f64 = 0.0;
     for seed in 0..POINTS {
         let random = &mut Random::new(seed);
-        let args: Vec<Array> = sample.args.iter().map(|(ty, interval)| random.array(ty, *interval)).collect();
+        let args = inputs(row, &sample, random);
         let result = (row.eval)(row, &args.iter().collect::<Vec<_>>(), &sample.attrs, &ty).ok()?;
         most = most.max(largest(&result));
     }
     let fits = sample.args.iter().all(|(ty, _)| ty.elements() <= ELEMENTS);
     (fits && most.is_finite()).then_some(Drawable { row, sample, most: 1.5 * most + 0.5 })
+}
+
+/// Inputs of a sample that satisfy the condition of their row.
+fn inputs(row: &Row, sample: &Sample, random: &mut Random) -> Vec<Array> {
+    let mut inputs: Vec<Array> = sample.args.iter().map(|(ty, interval)| random.array(ty, *interval)).collect();
+    (row.condition)(&mut inputs);
+    inputs
 }
 
 fn largest(array: &Array) -> f64 {
@@ -63,9 +70,44 @@ impl Draft {
         if self.reach == Reach::Lowered && row.lowering == Lowering::Missing {
             return;
         }
-        let args: Vec<Value> = sample.args.iter().map(|(ty, interval)| self.within(s, ty, *interval)).collect();
+        let random = Random::new(self.random.below(1 << 30) as u64);
+        let plain: Vec<Array> =
+            sample.args.iter().scan(random.clone(), |random, (ty, interval)| Some(random.array(ty, *interval))).collect();
+        let inputs = inputs(row, sample, &mut random.clone());
+        let places = sample.args.iter().zip(plain.iter().zip(&inputs));
+        let args: Vec<Value> = places
+            .map(|((ty, interval), (plain, input))| {
+                let home = self.home(ty);
+                // What a condition shapes stays near the shape that it gave.
+                let value = match plain == input {
+                    true => self.within(s, &home, *interval),
+                    false => self.near(s, &home, input),
+                };
+                if home == *ty { value } else { s.b.convert(value, ty.dtype) }
+            })
+            .collect();
         let value = s.b.row(row, sample.attrs.clone(), &args);
-        self.push(s, kind(s.b.ty(value).dtype), value, *most);
+        let (ty, home) = (s.b.ty(value), self.home(&s.b.ty(value)));
+        let value = if home == ty { value } else { s.b.convert(value, home.dtype) };
+        self.push(s, kind(home.dtype), value, *most);
+    }
+
+    /// The element type in which a Program holds its numbers and integers.
+    fn home(&self, ty: &Type) -> Type {
+        let dtype = match kind(ty.dtype) {
+            Kind::Number => self.float,
+            Kind::Integer => DType::I64,
+            Kind::Mask | Kind::Index | Kind::Cotangent => ty.dtype,
+        };
+        Type::new(dtype, ty.shape.clone())
+    }
+
+    /// A value whose elements are near those of an array.
+    fn near(&mut self, s: &mut Scope, ty: &Type, array: &Array) -> Value {
+        let center = s.b.constant(array.clone());
+        let center = if array.dtype() == ty.dtype { center } else { s.b.convert(center, ty.dtype) };
+        let offset = self.within(s, ty, (-0.05, 0.05));
+        s.b.add(center, offset)
     }
 
     /// A value whose elements are in an interval.

@@ -45,59 +45,61 @@ def auto():
     return Strategy("auto")
 
 
-def value_and_grad(fun, argnums=0, has_aux=False, budget=None, strategy=None):
+def value_and_grad(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift"):
     """A function that returns the value of `fun` and its gradient with respect to the arguments `argnums`.
 
     `fun` is a plain NumPy function that returns one float (with `has_aux`, a pair of it and anything else, which is handed back). It gets
     copies of its arguments: what it changes in place is not seen by the caller. `budget` bounds the bytes that a run takes ("16 MB", or
     an int); it never changes a bit of the result.
+    `backend` makes the machine code, with the same bits: "cranelift", which is part of Retrograd; "llvm", or "llvm:PATH" of a libLLVM,
+    whose code is faster and takes longer to make; or "auto", which is llvm where a libLLVM is found.
     """
-    return Transformed(fun, "value_and_gradient", argnums, has_aux, budget, strategy)
+    return Transformed(fun, "value_and_gradient", argnums, has_aux, budget, strategy, backend)
 
 
-def grad(fun, argnums=0, has_aux=False, budget=None, strategy=None):
+def grad(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift"):
     """A function that returns the gradient of `fun` with respect to the arguments `argnums`; with `has_aux`, a pair of it and the rest."""
-    return Transformed(fun, "gradient", argnums, has_aux, budget, strategy)
+    return Transformed(fun, "gradient", argnums, has_aux, budget, strategy, backend)
 
 
-def jacfwd(fun, argnums=0, has_aux=False, budget=None, strategy=None):
+def jacfwd(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift"):
     """A function that returns the Jacobian of `fun`, in forward mode: the axes of the result, then those of the argument."""
-    return Transformed(fun, "jacfwd", argnums, has_aux, budget, strategy)
+    return Transformed(fun, "jacfwd", argnums, has_aux, budget, strategy, backend)
 
 
-def jacrev(fun, argnums=0, has_aux=False, budget=None, strategy=None):
+def jacrev(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift"):
     """A function that returns the Jacobian of `fun`, in reverse mode."""
-    return Transformed(fun, "jacrev", argnums, has_aux, budget, strategy)
+    return Transformed(fun, "jacrev", argnums, has_aux, budget, strategy, backend)
 
 
-def jacobian(fun, argnums=0, has_aux=False, budget=None, strategy=None):
+def jacobian(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift"):
     """A function that returns the Jacobian of `fun`, in the mode that takes fewer seeds."""
-    return Transformed(fun, "jacobian", argnums, has_aux, budget, strategy)
+    return Transformed(fun, "jacobian", argnums, has_aux, budget, strategy, backend)
 
 
-def hessian(fun, argnums=0, has_aux=False, budget=None, strategy=None):
+def hessian(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift"):
     """A function that returns the Hessian of `fun`, which returns one float, by forward over reverse."""
-    return Transformed(fun, "hessian", argnums, has_aux, budget, strategy)
+    return Transformed(fun, "hessian", argnums, has_aux, budget, strategy, backend)
 
 
-def jit(fun, budget=None, strategy=None):
+def jit(fun, budget=None, strategy=None, backend="cranelift"):
     """`fun` as machine code."""
-    return Transformed(fun, "results", (), False, budget, strategy)
+    return Transformed(fun, "results", (), False, budget, strategy, backend)
 
 
-def jvp(fun, primals, tangents, has_aux=False, budget=None, strategy=None):
+def jvp(fun, primals, tangents, has_aux=False, budget=None, strategy=None, backend="cranelift"):
     """`fun(*primals)` and its tangent along `tangents`; with `has_aux`, also what `fun` returns besides."""
-    transformed = Transformed(fun, "jvp", None, has_aux, budget, strategy)
+    transformed = Transformed(fun, "jvp", None, has_aux, budget, strategy, backend)
     return transformed._call(tuple(primals), {}, lambda outcome, types: outcome.tangents(tuple(tangents), types))
 
 
-def vjp(fun, *primals, has_aux=False, budget=None, strategy=None):
+def vjp(fun, *primals, has_aux=False, budget=None, strategy=None, backend="cranelift"):
     """`fun(*primals)` and a function from a cotangent of it to the cotangents of the primals; with `has_aux`, also what `fun` returns besides.
 
     Arguments that are no floats have the cotangent None. The function runs `fun` again.
     """
-    value = Transformed(fun, "results", (), has_aux, budget, strategy)(*primals)
-    transformed = Transformed(fun, "vjp", None, has_aux, budget, strategy)
+    value = Transformed(fun, "results", (), has_aux, budget, strategy, backend)(*primals)
+    transformed = Transformed(fun, "vjp", None, has_aux, budget, strategy, backend)
 
     def pullback(ct):
         return transformed._call(primals, {}, lambda outcome, types: outcome.cotangents(ct))
@@ -105,9 +107,9 @@ def vjp(fun, *primals, has_aux=False, budget=None, strategy=None):
     return (value[0], pullback, value[1]) if has_aux else (value, pullback)
 
 
-def hvp(fun, primals, tangents, argnums=0, budget=None, strategy=None):
+def hvp(fun, primals, tangents, argnums=0, budget=None, strategy=None, backend="cranelift"):
     """The Hessian of `fun(*primals)`, one float, times `tangents` (one per argument of `argnums`), by forward over reverse."""
-    transformed = Transformed(fun, "hvp", argnums, False, budget, strategy)
+    transformed = Transformed(fun, "hvp", argnums, False, budget, strategy, backend)
     directions = (tangents,) if transformed.single() else tuple(tangents)
     return transformed._call(tuple(primals), {}, lambda outcome, types: outcome.tangents(directions, types))
 
@@ -159,11 +161,11 @@ class Transformed:
     debug = False
     look = None
 
-    def __init__(self, fun, wanted, argnums, has_aux, budget, strategy):
+    def __init__(self, fun, wanted, argnums, has_aux, budget, strategy, backend):
         if not isinstance(fun, (types.FunctionType, types.MethodType, functools.partial, Transformed, custom_jvp, custom_vjp)):
             raise errors.ArgumentError(f"a Python function is needed, found {type(fun).__name__}")
         functools.update_wrapper(self, fun, updated=())
-        self.fun, self.wanted, self.argnums, self.has_aux, self.budget = fun, wanted, argnums, has_aux, budget
+        self.fun, self.wanted, self.argnums, self.has_aux, self.budget, self.backend = fun, wanted, argnums, has_aux, budget, backend
         self.strategy = strategy if isinstance(strategy, Strategy) else Strategy("auto" if strategy is None else str(strategy))
         self.cache = {}
 
@@ -222,7 +224,7 @@ class Transformed:
         """What a Jacobian does not hand back, the function itself does."""
         if not self.has_aux or self.wanted not in WITHOUT_AUX:
             return result
-        return result, Transformed(self.fun, "results", (), True, self.budget, self.strategy)(*args, **kwargs)[1]
+        return result, Transformed(self.fun, "results", (), True, self.budget, self.strategy, self.backend)(*args, **kwargs)[1]
 
     def _bind(self, args, kwargs):
         signature = inspect.signature(self.fun)
@@ -280,8 +282,13 @@ class Compiled:
         self.outcome = transformed._outcome(arguments)
         self.program, strategy = self.outcome.program, transformed.strategy
         options = (strategy.name, list(strategy.options.items()))
-        self._executable = _native.compile(self.program, transformed.wanted, self.outcome.leaves, options, transformed.budget)
+        self._executable = _native.compile(self.program, transformed.wanted, self.outcome.leaves, options, transformed.budget, transformed.backend)
         self.plan = Plan(self._executable)
+
+    @property
+    def backend(self):
+        """Who made the machine code: a name, a version and, of a library, its path."""
+        return self._executable.backend
 
     def __call__(self, *args, **kwargs):
         arguments = self._transformed._bind(args, kwargs)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use retrograd::{Budget, Strategy, strategy};
+use retrograd::{Backend, Budget, Strategy, strategy};
 
 use crate::outputs::Format;
 
@@ -39,6 +39,8 @@ pub(crate) enum Command {
         #[command(flatten)]
         file: File,
         #[command(flatten)]
+        machine: Machine,
+        #[command(flatten)]
         inputs: Inputs,
         #[command(flatten)]
         outputs: Outputs,
@@ -51,6 +53,8 @@ pub(crate) enum Command {
         file: File,
         #[command(flatten)]
         gradient: Gradient,
+        #[command(flatten)]
+        machine: Machine,
         #[command(flatten)]
         inputs: Inputs,
         #[command(flatten)]
@@ -126,6 +130,13 @@ pub(crate) struct Gradient {
     /// Who decides what is kept
     #[arg(long, value_parser = strategies(), default_value = strategy::all()[0].name())]
     pub(crate) strategy: Arc<dyn Strategy>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Machine {
+    /// Who makes machine code: cranelift, llvm, llvm:PATH of a libLLVM, or auto, which is llvm where one is found
+    #[arg(long, default_value = "cranelift")]
+    pub(crate) backend: Backend,
 }
 
 /// The names of the table of strategies.

@@ -1,11 +1,11 @@
 //! What each command does: from arguments to the text that it prints.
 
 use retrograd::pipeline::{Compiled, Options, Wanted, compile, debug_nan, derive};
-use retrograd::{Array, Budget, Error, Program, Row, Type, ops, strategy};
+use retrograd::{Array, Backend, Budget, Error, Program, Row, Type, ops, strategy};
 use retrograd_compiler::ir::Rule;
 use retrograd_compiler::{fuse, opt};
 
-use crate::arguments::{Command, Debug, File, Gradient, Inputs, Outputs, Stage};
+use crate::arguments::{Command, Debug, File, Gradient, Inputs, Machine, Outputs, Stage};
 use crate::check::check;
 use crate::inputs;
 use crate::source::{Source, argument};
@@ -15,6 +15,8 @@ use crate::source::{Source, argument};
 pub(crate) struct Report {
     /// For standard output.
     pub(crate) text: String,
+    /// For standard error.
+    pub(crate) note: String,
     /// Whether what was checked holds.
     pub(crate) verdict: Verdict,
 }
@@ -28,16 +30,16 @@ pub(crate) enum Verdict {
 
 impl Report {
     fn of(text: String) -> Report {
-        Report { text, verdict: Verdict::Passed }
+        Report { text, note: String::new(), verdict: Verdict::Passed }
     }
 }
 
 /// Carries out a command; the error is a message as the user reads it.
 pub(crate) fn execute(command: &Command) -> Result<Report, String> {
     match command {
-        Command::Run { file, inputs, outputs, debug } => on(file, |source| run(source, inputs, outputs, *debug).map(Report::of)),
-        Command::Grad { file, gradient, inputs, outputs, debug } => {
-            on(file, |source| grad(source, gradient, inputs, outputs, *debug).map(Report::of))
+        Command::Run { file, machine, inputs, outputs, debug } => on(file, |source| run(source, machine, inputs, outputs, *debug)),
+        Command::Grad { file, gradient, machine, inputs, outputs, debug } => {
+            on(file, |source| grad(source, gradient, machine, inputs, outputs, *debug))
         }
         Command::Check { file, inputs } => on(file, |source| check(source, inputs)),
         Command::Print { file, stage, gradient } => on(file, |source| print(source, *stage, gradient).map(Report::of)),
@@ -52,37 +54,61 @@ fn on(file: &File, command: impl FnOnce(&Source) -> Result<Report, Error>) -> Re
     command(&source).map_err(|error| source.explain(&error))
 }
 
-fn run(source: &Source, inputs: &Inputs, outputs: &Outputs, debug: Debug) -> Result<String, Error> {
+fn run(source: &Source, machine: &Machine, inputs: &Inputs, outputs: &Outputs, debug: Debug) -> Result<Report, Error> {
     let program = source.program()?;
     outputs.check(program.main().results.len())?;
     let inputs = inputs::read(inputs, &program, source)?;
-    let results = results_of(&program, &results_options(), &inputs, debug)?;
+    let options = Options { backend: machine.backend.clone(), ..results_options() };
+    let Results { results, note } = results_of(&program, &options, &inputs, debug)?;
     let named = results.into_iter().enumerate().map(|(k, array)| (format!("result_{k}"), array)).collect();
-    outputs.deliver(named, |_| String::new())
+    Ok(Report { note, ..Report::of(outputs.deliver(named, |_| String::new())?) })
 }
 
-/// What a run gives: machine code, or the interpreter that looks for NaNs.
-fn results_of(program: &Program, options: &Options, inputs: &[Array], debug: Debug) -> Result<Vec<Array>, Error> {
-    match debug.debug_nan {
-        true => debug_nan(&derive(program, options.wanted, &options.argnums)?, inputs),
-        false => compile(program, options)?.run(&inputs.iter().collect::<Vec<_>>()),
+/// What a run gives.
+struct Results {
+    results: Vec<Array>,
+    /// Which back end ran, where that was left open.
+    note: String,
+}
+
+/// Runs machine code, or the interpreter that looks for NaNs.
+fn results_of(program: &Program, options: &Options, inputs: &[Array], debug: Debug) -> Result<Results, Error> {
+    if debug.debug_nan {
+        let results = debug_nan(&derive(program, options.wanted, &options.argnums)?, inputs)?;
+        return Ok(Results { results, note: String::new() });
     }
+    let compiled = compile(program, options)?;
+    let results = compiled.run(&inputs.iter().collect::<Vec<_>>())?;
+    let note = match options.backend {
+        Backend::Auto => format!("machine code by {}\n", compiled.backend()),
+        Backend::Cranelift | Backend::Llvm { .. } => String::new(),
+    };
+    Ok(Results { results, note })
 }
 
 /// Options for a Program that is run as it is.
 pub(crate) fn results_options() -> Options {
-    Options { wanted: Wanted::Results, argnums: vec![], strategy: strategy::all()[0].clone(), budget: None }
+    let (strategy, backend) = (strategy::all()[0].clone(), Backend::default());
+    Options { wanted: Wanted::Results, argnums: vec![], strategy, budget: None, backend }
 }
 
-fn grad(source: &Source, gradient: &Gradient, inputs: &Inputs, outputs: &Outputs, debug: Debug) -> Result<String, Error> {
+fn grad(
+    source: &Source,
+    gradient: &Gradient,
+    machine: &Machine,
+    inputs: &Inputs,
+    outputs: &Outputs,
+    debug: Debug,
+) -> Result<Report, Error> {
     let program = source.program()?;
     let wrt = wrt(&program, gradient)?;
     outputs.check(1 + wrt.len())?;
     let inputs = inputs::read(inputs, &program, source)?;
-    let results = results_of(&program, &gradient_options(&program, gradient)?, &inputs, debug)?;
+    let options = Options { backend: machine.backend.clone(), ..gradient_options(&program, gradient)? };
+    let Results { results, note } = results_of(&program, &options, &inputs, debug)?;
     let names = ["value".into()].into_iter().chain(wrt.iter().map(|k| format!("gradient_{k}")));
     let named: Vec<(String, Array)> = names.zip(results).collect();
-    outputs.deliver(named, |name| format!("{name}: "))
+    Ok(Report { note, ..Report::of(outputs.deliver(named, |name| format!("{name}: "))?) })
 }
 
 fn print(source: &Source, stage: Stage, gradient: &Gradient) -> Result<String, Error> {
@@ -110,6 +136,7 @@ fn gradient_options(program: &Program, gradient: &Gradient) -> Result<Options, E
         argnums: wrt(program, gradient)?,
         strategy: gradient.strategy.clone(),
         budget: gradient.budget.map(Budget::bytes),
+        backend: Backend::default(),
     })
 }
 

@@ -1,40 +1,47 @@
 //! From a Kernel to a native function that owns its memory.
 
-use cranelift_codegen::ir::{AbiParam, Signature, UserFuncName, types};
-use cranelift_codegen::isa::{self, OwnedTargetIsa};
-use cranelift_codegen::settings::{self, Configurable};
-use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
-use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{Linkage, Module, default_libcall_names};
 use retrograd_compiler::fuse::kernel::{Kernel, RoutineCall};
-use retrograd_compiler::ir::{Array, Data};
+use retrograd_compiler::ir::{Array, Data, Error, ErrorKind, Pos};
 
-use crate::lower::{self, Constants};
-use crate::runtime::Import;
+use crate::backend::Backend;
+use crate::cranelift::Cranelift;
+use crate::llvm::Llvm;
 use crate::watch::Watch;
 
 /// What a compiled kernel looks like to a caller: `entry(arena, inputs, outputs, fault, flag, watch)`.
-type Entry = unsafe extern "C" fn(*mut u8, *const *const u8, *const *mut u8, *mut i64, *const u8, *const Watch<'_>);
+pub(crate) type Entry = unsafe extern "C" fn(*mut u8, *const *const u8, *const *mut u8, *mut i64, *const u8, *const Watch<'_>);
 
 /// The fault of a run that was stopped.
 pub(crate) const STOPPED: i64 = -1;
 
+/// A back end.
+pub(crate) trait Generator {
+    /// What it is, with its version.
+    fn name(&self) -> String;
+
+    /// Machine code of a kernel, and what keeps it in memory: the code is freed when that is dropped. The code holds no state of its own,
+    /// all that it writes is passed to it.
+    fn generate(&self, kernel: &Kernel, constants: &Constants) -> (Entry, Box<dyn Send + Sync>);
+}
+
+/// What stays where it is as long as the code.
+pub(crate) struct Constants {
+    /// Elements of literal arrays.
+    pub(crate) literals: Vec<*const u8>,
+    /// Calls of routines.
+    pub(crate) calls: Vec<*const RoutineCall>,
+}
+
 /// Machine code of one kernel, with the literals that it reads.
 pub struct Code {
     entry: Entry,
-    /// Taken only by `drop`.
-    module: Option<JITModule>,
+    backend: String,
+    _memory: Box<dyn Send + Sync>,
     /// The code holds the addresses of their elements.
     _literals: Vec<Array>,
     /// The code holds their addresses.
     _calls: Vec<RoutineCall>,
 }
-
-// SAFETY: the module is touched only by `compile`, before the `Code` exists, and by `drop`, which has it alone; literals and calls are never
-// changed; the machine code holds no state of its own, all that it writes is passed to it.
-unsafe impl Send for Code {}
-// SAFETY: as for `Send`.
-unsafe impl Sync for Code {}
 
 impl Code {
     /// Runs the code once.
@@ -47,14 +54,10 @@ impl Code {
         // SAFETY: the code is alive as long as `self`; the caller promises the rest.
         unsafe { (self.entry)(arena, inputs, outputs, fault, watch.flag(), watch) }
     }
-}
 
-impl Drop for Code {
-    fn drop(&mut self) {
-        if let Some(module) = self.module.take() {
-            // SAFETY: `call` borrows `self`, so no code runs now, and `entry` goes with `self`.
-            unsafe { module.free_memory() }
-        }
+    /// Who made it, with its version.
+    pub fn backend(&self) -> &str {
+        &self.backend
     }
 }
 
@@ -64,67 +67,29 @@ impl std::fmt::Debug for Code {
     }
 }
 
-/// Compiles a kernel for the machine that runs this.
-pub fn compile(kernel: &Kernel) -> Code {
-    compile_for(host(native()), kernel)
+/// Compiles a kernel for the machine that runs this. The only error is that LLVM was asked for by name and is not there.
+pub fn compile(kernel: &Kernel, backend: &Backend) -> Result<Code, Error> {
+    let unavailable = |reason: String| {
+        let message = format!("the back end LLVM is not available: {reason}\nname a library, or use the back end cranelift");
+        Error::new(ErrorKind::Unsupported, Pos::unknown(), message)
+    };
+    Ok(match backend {
+        Backend::Cranelift => code(kernel, &Cranelift::new()),
+        Backend::Llvm { path } => code(kernel, &Llvm::find(path.as_deref()).map_err(unavailable)?),
+        Backend::Auto => match Llvm::find(None) {
+            Ok(llvm) => code(kernel, &llvm),
+            // The name of the code says which it was.
+            Err(_) => code(kernel, &Cranelift::new()),
+        },
+    })
 }
 
-fn compile_for(isa: OwnedTargetIsa, kernel: &Kernel) -> Code {
-    let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
-    for import in Import::all() {
-        builder.symbol(import.name(), import.address());
-    }
-    // What Cranelift calls on machines without the instruction, so that no library decides the bits.
-    builder.symbol("fma", fused as *const u8);
-    builder.symbol("fmaf", fused_narrow as *const u8);
-    let mut module = JITModule::new(builder);
-    let mut context = module.make_context();
-    let pointer = AbiParam::new(types::I64);
-    context.func.signature = Signature { params: vec![pointer; 6], returns: vec![], call_conv: module.isa().default_call_conv() };
-    let entry = module.declare_function("kernel", Linkage::Local, &context.func.signature).expect("the only function of its module");
-    context.func.name = UserFuncName::user(0, entry.as_u32());
-
+/// Compiles a kernel by a back end.
+pub(crate) fn code(kernel: &Kernel, generator: &dyn Generator) -> Code {
     let (literals, calls) = (kernel.literals.clone(), kernel.calls.clone());
     let constants = Constants { literals: literals.iter().map(address).collect(), calls: calls.iter().map(std::ptr::from_ref).collect() };
-    let mut frontend = FunctionBuilderContext::new();
-    let function = FunctionBuilder::new(&mut context.func, &mut frontend);
-    lower::lower(kernel, &constants, &mut module, function);
-    module.define_function(entry, &mut context).unwrap_or_else(|error| panic!("lowered kernels are valid Cranelift IR: {error:?}"));
-    module.finalize_definitions().expect("memory for machine code");
-    let entry = module.get_finalized_function(entry);
-    // SAFETY: the function was declared with six pointers and no result, in the C convention of the host.
-    let entry = unsafe { std::mem::transmute::<*const u8, Entry>(entry) };
-    Code { entry, module: Some(module), _literals: literals, _calls: calls }
-}
-
-extern "C" fn fused(a: f64, b: f64, c: f64) -> f64 {
-    a.mul_add(b, c)
-}
-
-extern "C" fn fused_narrow(a: f32, b: f32, c: f32) -> f32 {
-    a.mul_add(b, c)
-}
-
-/// The machine that we run on, with all its vector instructions.
-fn native() -> isa::Builder {
-    cranelift_native::builder().unwrap_or_else(|message| panic!("Cranelift has a back end for this machine: {message}"))
-}
-
-fn host(isa: isa::Builder) -> OwnedTargetIsa {
-    let mut flags = settings::builder();
-    let settings = [
-        ("opt_level", "speed"),
-        ("is_pic", "false"),
-        ("use_colocated_libcalls", "false"),
-        ("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" }),
-        // Strip buffers can exceed the guard page, so big frames touch each of their pages.
-        ("enable_probestack", "true"),
-        ("probestack_strategy", "inline"),
-    ];
-    for (name, value) in settings {
-        flags.set(name, value).expect("a setting of Cranelift");
-    }
-    isa.finish(settings::Flags::new(flags)).expect("host features fit together")
+    let (entry, memory) = generator.generate(kernel, &constants);
+    Code { entry, backend: generator.name(), _memory: memory, _literals: literals, _calls: calls }
 }
 
 /// Where the elements of an array are.
@@ -146,49 +111,5 @@ pub(crate) fn address_mut(array: &mut Array) -> *mut u8 {
         Data::I32(x) => x.as_mut_ptr().cast(),
         Data::I64(x) => x.as_mut_ptr().cast(),
         Data::Bool(x) => x.as_mut_ptr().cast(),
-    }
-}
-
-#[cfg(all(test, target_arch = "x86_64"))]
-mod tests {
-    use super::*;
-    use retrograd_compiler::fuse::kernel::{Address, Place, Reg, RegType, Stmt};
-    use retrograd_compiler::ir::{DType, Scalar};
-
-    /// `to[k] = x[k] · x[k] + x[k]` for five elements, in a vector loop.
-    fn squares(ty: DType) -> Kernel {
-        let [from, to, index, x, y] = [0, 1, 2, 3, 4].map(Reg);
-        let at = |base| Address { base, terms: vec![(index, ty.bytes() as i64)], offset: 0 };
-        let body = vec![
-            Stmt::Load { dst: x, from: at(from) },
-            Stmt::Let { dst: y, op: Scalar::Fma, args: vec![x, x, x] },
-            Stmt::Store { to: at(to), src: y },
-        ];
-        let body = vec![
-            Stmt::Pointer { dst: from, to: Place::Input(0) },
-            Stmt::Pointer { dst: to, to: Place::Output(0) },
-            Stmt::ForVec { index, count: 5, body, folds: vec![] },
-        ];
-        let scalar = RegType::Scalar(ty);
-        Kernel { regs: vec![RegType::Pointer, RegType::Pointer, RegType::Scalar(DType::I64), scalar, scalar], body, ..Kernel::default() }
-    }
-
-    fn run<T: Copy + Default>(code: &Code, x: &[T; 5]) -> [T; 5] {
-        let mut y = [T::default(); 5];
-        let (inputs, outputs, mut words) = ([x.as_ptr().cast::<u8>()], [y.as_mut_ptr().cast::<u8>()], [0; 2]);
-        // SAFETY: the kernel has no arena, and reads and writes five elements of the type it was made for.
-        unsafe { code.call(std::ptr::null_mut(), inputs.as_ptr(), outputs.as_ptr(), words.as_mut_ptr(), &Watch::never()) };
-        y
-    }
-
-    #[test]
-    fn a_machine_without_fma_gives_the_same_bits() {
-        let mut isa = native();
-        isa.set("has_fma", "false").expect("a setting of Cranelift");
-        let isa = host(isa);
-        let wide = [1.0 + f64::EPSILON, 0.1, -1e300, 1e-160, 3.7];
-        assert_eq!(run(&compile_for(isa.clone(), &squares(DType::F64)), &wide), wide.map(|x| x.mul_add(x, x)));
-        let narrow = [1.0 + f32::EPSILON, 0.1, -1e30, 1e-22, 3.7];
-        assert_eq!(run(&compile_for(isa, &squares(DType::F32)), &narrow), narrow.map(|x| x.mul_add(x, x)));
     }
 }

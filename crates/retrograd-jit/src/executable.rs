@@ -9,7 +9,9 @@ use retrograd_compiler::fuse::kernel::{Kernel, Probe};
 use retrograd_compiler::ir::{Array, Error, ErrorKind, Pos, Type};
 
 use crate::arena::{Arena, Pool};
-use crate::code::{Code, STOPPED, address, address_mut, compile};
+use crate::backend::Backend;
+use crate::code::{Code, STOPPED, address, address_mut, code, compile};
+use crate::cranelift::Cranelift;
 use crate::observer::Observer;
 use crate::watch::Watch;
 
@@ -69,10 +71,32 @@ pub struct Executable {
 }
 
 impl Executable {
-    /// Compiles a kernel whose inputs, outputs and fault sites are these, in the order of their numbers.
+    /// Compiles a kernel whose inputs, outputs and fault sites are these, in the order of their numbers, by Cranelift.
     pub fn new(kernel: &Kernel, inputs: Vec<Type>, outputs: Vec<Type>, faults: Vec<Fault>) -> Executable {
-        let (code, probes) = (compile(kernel), kernel.probes.clone());
+        Executable::of_code(kernel, code(kernel, &Cranelift::new()), inputs, outputs, faults)
+    }
+
+    /// The same by any back end; the error is that LLVM was asked for and is not there.
+    ///
+    /// ```
+    /// use retrograd_compiler::fuse::kernel::Kernel;
+    /// use retrograd_jit::{Backend, Executable};
+    /// let nothing = Executable::by(&Backend::Cranelift, &Kernel::default(), vec![], vec![], vec![])?;
+    /// assert!(nothing.backend().starts_with("cranelift 0."));
+    /// # Ok::<(), retrograd_compiler::ir::Error>(())
+    /// ```
+    pub fn by(backend: &Backend, kernel: &Kernel, inputs: Vec<Type>, outputs: Vec<Type>, faults: Vec<Fault>) -> Result<Executable, Error> {
+        Ok(Executable::of_code(kernel, compile(kernel, backend)?, inputs, outputs, faults))
+    }
+
+    fn of_code(kernel: &Kernel, code: Code, inputs: Vec<Type>, outputs: Vec<Type>, faults: Vec<Fault>) -> Executable {
+        let probes = kernel.probes.clone();
         Executable { code, arena_bytes: kernel.arena_bytes, inputs, outputs, faults, probes, arenas: Pool::default() }
+    }
+
+    /// Who made its machine code: a name, a version and, of a library, its path.
+    pub fn backend(&self) -> &str {
+        self.code.backend()
     }
 
     /// Types of the inputs.
@@ -209,6 +233,7 @@ impl std::fmt::Debug for Executable {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Executable { arena_bytes, inputs, outputs, .. } = self;
         f.debug_struct("Executable")
+            .field("backend", &self.backend())
             .field("arena_bytes", arena_bytes)
             .field("inputs", inputs)
             .field("outputs", outputs)

@@ -209,3 +209,13 @@ unsafe fn slice_mut<'a>(ty: &ArrayType, start: *mut u8) -> SliceMut<'a> {
         }
     }
 }
+
+/// A fused multiply-add, for machines without the instruction.
+pub(crate) extern "C" fn fused(a: f64, b: f64, c: f64) -> f64 {
+    a.mul_add(b, c)
+}
+
+/// The same in single precision.
+pub(crate) extern "C" fn fused_narrow(a: f32, b: f32, c: f32) -> f32 {
+    a.mul_add(b, c)
+}

@@ -7,8 +7,8 @@ use retrograd_compiler::fuse::kernel::{ActionCode, Address, Order, Place, Reg, S
 use retrograd_compiler::ir::{Array, DType, Data, ErrorKind, LaneFunction, Pos, Reduction, Scalar, Type};
 use retrograd_compiler::plan::schedule::{Schedule, Sweep};
 use retrograd_jit::Executable;
-use support::check;
 use support::make::{BINARY, Make, UNARY, along, at};
+use support::{backends, check};
 
 const COUNTS: [u64; 14] = [31, 32, 33, 63, 64, 65, 255, 256, 257, 1000, 4095, 4096, 4097, 8193];
 
@@ -277,6 +277,20 @@ fn a_call_from_memory_to_memory_agrees() {
 }
 
 #[test]
+fn functions_agree_on_every_magnitude() {
+    let scatter = |k: u64| k.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mut x: Vec<f64> = SPECIAL.iter().flat_map(|&x| [x, -x, x.next_up(), x.next_down()]).collect();
+    x.extend((0..3000).map(|k| f64::from_bits(scatter(k))));
+    for size in [1.0, 25.0, 800.0, 1e9, 1e300] {
+        x.extend((0..600).map(|k| size * (scatter(k) as i64 as f64) / (1_u64 << 63) as f64));
+    }
+    let x = Array::f64([x.len()], x);
+    for op in UNARY {
+        both_ways(op, &[&x]);
+    }
+}
+
+#[test]
 fn what_a_call_computes_can_be_stored_and_summed() {
     for count in counts() {
         let mut make = Make::new(0);
@@ -483,17 +497,20 @@ fn executables_run_on_several_threads_at_once() {
         vec![]
     });
     make.push(Stmt::Copy { to: at(to, 0), from: at(arena, 0), bytes: 8000 });
-    let executable = Executable::new(&make.finish(), vec![Type::f64([1000])], vec![Type::f64([1000])], vec![]);
-    std::thread::scope(|scope| {
-        for seed in 0..4 {
-            let executable = &executable;
-            scope.spawn(move || {
-                let x = numbers(1000, seed);
-                for _ in 0..100 {
-                    let (outputs, _) = executable.run(&[&x]).unwrap();
-                    assert!(outputs[0].as_f64().iter().zip(x.as_f64()).all(|(y, x)| *y == retrograd_compiler::ops::lanes::exp(*x)));
-                }
-            });
-        }
-    });
+    let kernel = make.finish();
+    for backend in backends() {
+        let executable = Executable::by(backend, &kernel, vec![Type::f64([1000])], vec![Type::f64([1000])], vec![]).unwrap();
+        std::thread::scope(|scope| {
+            for seed in 0..4 {
+                let executable = &executable;
+                scope.spawn(move || {
+                    let x = numbers(1000, seed);
+                    for _ in 0..100 {
+                        let (outputs, _) = executable.run(&[&x]).unwrap();
+                        assert!(outputs[0].as_f64().iter().zip(x.as_f64()).all(|(y, x)| *y == retrograd_compiler::ops::lanes::exp(*x)));
+                    }
+                });
+            }
+        });
+    }
 }

@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use retrograd_compiler::fuse::kernel::{Place, Stmt};
 use retrograd_compiler::ir::{Array, DType, ErrorKind, Scalar, Type};
-use retrograd_jit::{Executable, Watch};
+use retrograd_jit::{Backend, Executable, Watch};
+use support::backends;
 use support::make::{Make, at};
 
 /// Two loops, one after the other, that end only if they are stopped; the input says which of the two never ends.
-fn endless() -> Executable {
+fn endless(backend: &Backend) -> Executable {
     let mut make = Make::new(0);
     let (x, to) = (make.pointer(Place::Input(0)), make.pointer(Place::Output(0)));
     let x = make.load(DType::I64, at(x, 0));
@@ -24,12 +25,16 @@ fn endless() -> Executable {
         });
     }
     make.store(at(to, 0), x);
-    Executable::new(&make.finish(), vec![Type::scalar(DType::I64)], vec![Type::scalar(DType::I64)], vec![])
+    let (inputs, outputs) = (vec![Type::scalar(DType::I64)], vec![Type::scalar(DType::I64)]);
+    Executable::by(backend, &make.finish(), inputs, outputs, vec![]).expect("the back end is there")
 }
 
 #[test]
 fn a_loop_that_never_ends_is_stopped() {
-    let executable = endless();
+    backends().iter().map(endless).for_each(|executable| stops(&executable));
+}
+
+fn stops(executable: &Executable) {
     for number in 0..2 {
         let stop = AtomicBool::new(false);
         std::thread::scope(|scope| {
@@ -48,13 +53,15 @@ fn a_loop_that_never_ends_is_stopped() {
 
 #[test]
 fn a_run_asks_each_time_that_the_flag_is_raised() {
-    let (raised, asked) = (AtomicBool::new(true), AtomicU32::new(0));
-    let stops = || {
-        raised.store(true, Ordering::Relaxed);
-        asked.fetch_add(1, Ordering::Relaxed) == 4
-    };
-    let error = endless().run_with(&[&Array::int(1)], &Watch::asking(&raised, &stops)).unwrap_err();
-    assert_eq!((error.kind, asked.into_inner()), (ErrorKind::Interrupted, 5));
+    for backend in backends() {
+        let (raised, asked) = (AtomicBool::new(true), AtomicU32::new(0));
+        let stops = || {
+            raised.store(true, Ordering::Relaxed);
+            asked.fetch_add(1, Ordering::Relaxed) == 4
+        };
+        let error = endless(backend).run_with(&[&Array::int(1)], &Watch::asking(&raised, &stops)).unwrap_err();
+        assert_eq!((error.kind, asked.into_inner()), (ErrorKind::Interrupted, 5));
+    }
 }
 
 #[test]

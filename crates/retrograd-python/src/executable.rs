@@ -6,7 +6,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use retrograd::pipeline::{self, Compiled, Options};
-use retrograd::{Array, Budget, Error, ErrorKind, IntoBudget, Pos, Strategy, Watch, strategy};
+use retrograd::{Array, Backend, Budget, Error, ErrorKind, IntoBudget, Pos, Strategy, Watch, strategy};
 
 use crate::array::{Source, Target, from_numpy, source, target, to_numpy};
 use crate::error::exception;
@@ -26,11 +26,13 @@ pub(crate) fn compile(
     argnums: Vec<usize>,
     strategy: (String, Vec<(String, u64)>),
     budget: Option<Bound<'_, PyAny>>,
+    backend: &str,
 ) -> PyResult<Executable> {
     let wanted = wanted_of(wanted)?;
     let budget = budget.map(|budget| bytes(py, &budget)).transpose()?.map(Budget::bytes);
     let strategy = strategy_of(&strategy.0, &strategy.1).map_err(|error| exception(py, error))?;
-    let options = Options { wanted, argnums, strategy, budget };
+    let backend = backend.parse::<Backend>().map_err(|error| exception(py, error))?;
+    let options = Options { wanted, argnums, strategy, budget, backend };
     let compiled = py.detach(|| pipeline::compile(&program.0, &options)).map_err(|error| exception(py, error))?;
     Ok(Executable(compiled))
 }
@@ -69,6 +71,12 @@ impl Executable {
     #[getter]
     fn bytes_peak(&self) -> u64 {
         self.0.plan.bytes_peak
+    }
+
+    /// Who made the machine code.
+    #[getter]
+    fn backend(&self) -> &str {
+        self.0.backend()
     }
 
     /// The plan in words.

@@ -9,6 +9,7 @@ use retrograd_compiler::plan::{LoopFacts, Plan, Request, Strategy, plan};
 use retrograd_compiler::{diff, eval, ir, opt};
 
 use crate::golden::{Directives, Stage};
+use crate::native::Native;
 use retrograd_compiler::diff::check::floats;
 
 /// Every stage: the folder of `testdata` and what is run on its Programs. A new stage is one function and one line.
@@ -23,12 +24,19 @@ fn verify(program: &Program, _: &Directives) -> Result<String, Error> {
     ir::verify(program).map(|()| "ok".into())
 }
 
-/// Runs the interpreter on the arrays of the `// input:` lines.
+/// Runs the interpreter on the arrays of the `// input:` lines, and machine code by every back end, where all that is used has it.
 fn run(program: &Program, directives: &Directives) -> Result<String, Error> {
     ir::verify(program)?;
     let inputs = directives.all("input").map(str::parse).collect::<Result<Vec<Array>, Error>>()?;
-    let outputs = eval::run(program, &inputs)?;
-    Ok(outputs.iter().map(|array| format!("{array}\n")).collect())
+    let outcome = eval::run(program, &inputs);
+    let checked = match (Native::new(&opt::all_calls(program), Arc::new(strategy::Auto), None), &outcome) {
+        (Ok(native), Ok(outputs)) => native.check(&inputs, outputs),
+        (Ok(native), Err(error)) => native.check_fault(&inputs, error),
+        (Err(error), _) if error.kind == ErrorKind::Unsupported => Ok(()),
+        (Err(error), _) => Err(error.to_string()),
+    };
+    checked.map_err(|message| argument(format!("machine code: {message}")))?;
+    Ok(outcome?.iter().map(|array| format!("{array}\n")).collect())
 }
 
 /// What is simplified and contracted.

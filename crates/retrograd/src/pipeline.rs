@@ -12,7 +12,7 @@ use crate::var::here;
 pub use retrograd_compiler::diff::{Direction, Seeds};
 pub use retrograd_compiler::eval::Sighting;
 pub use retrograd_compiler::plan::{Plan, Strategy, strategy};
-pub use retrograd_jit::{Stats, Watch};
+pub use retrograd_jit::{Backend, Stats, Watch};
 
 /// What is computed of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +46,8 @@ pub struct Options {
     pub strategy: Arc<dyn Strategy>,
     /// Bytes that a run may take.
     pub budget: Option<u64>,
+    /// Who makes machine code.
+    pub backend: Backend,
 }
 
 /// Machine code with the Program that it runs and the plan that it follows.
@@ -61,13 +63,14 @@ pub struct Compiled {
 /// Compiles a verified Program; its inputs are the user's, its outputs what is wanted.
 ///
 /// ```
-/// use retrograd::pipeline::{Options, Wanted, compile, strategy};
+/// use retrograd::pipeline::{Backend, Options, Wanted, compile, strategy};
 /// use retrograd::{Array, Attrs, Pos, Type, ops, trace::Tracer};
 /// let (tracer, pos) = (Tracer::new("square"), Pos::unknown());
 /// let x = tracer.input(Type::f64([]));
 /// let y = tracer.op(&ops::MUL, Attrs::none(), &[x, x], &pos)?;
 /// let program = tracer.finish(&[y])?;
-/// let options = Options { wanted: Wanted::ValueAndGradient, argnums: vec![0], strategy: strategy::find("auto").unwrap(), budget: None };
+/// let (strategy, backend) = (strategy::find("auto").unwrap(), Backend::Cranelift);
+/// let options = Options { wanted: Wanted::ValueAndGradient, argnums: vec![0], strategy, budget: None, backend };
 /// let compiled = compile(&program, &options)?;
 /// assert_eq!(compiled.run(&[&Array::scalar(3.0)])?, [Array::scalar(9.0), Array::scalar(6.0)]);
 /// # Ok::<(), retrograd::Error>(())
@@ -82,7 +85,8 @@ pub fn compile(program: &Program, options: &Options) -> Result<Compiled, Error> 
     let program = opt::freeze(&program);
     let plan = plan::plan(&program, &plan::Request { strategy: options.strategy.clone(), budget: options.budget })?;
     let fused = fuse::fuse(&plan);
-    let executable = Executable::new(&fused.kernel, program.main().param_types(), program.main().result_types(), fused.faults);
+    let (inputs, outputs) = (program.main().param_types(), program.main().result_types());
+    let executable = Executable::by(&options.backend, &fused.kernel, inputs, outputs, fused.faults)?;
     Ok(Compiled { program, plan, executable })
 }
 
@@ -217,6 +221,11 @@ impl Compiled {
         let (pos, found) = (here(), inputs.iter().map(|array| array.ty()).collect::<Vec<_>>());
         check_arguments(&self.program.main().param_types(), &found, &pos)?;
         self.executable.run(inputs)
+    }
+
+    /// Who made the machine code: a name, a version and, of a library, its path.
+    pub fn backend(&self) -> &str {
+        self.executable.backend()
     }
 
     /// Runs it, unless the watch stops it: then the error is [`ErrorKind::Interrupted`].

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use retrograd_compiler::ir::{Array, DType, Error, ErrorKind, Pos, Program, Type};
 
 use crate::budget::{Budget, IntoBudget};
-use crate::pipeline::{self, Compiled, Options, Plan, Sighting, Strategy, Wanted, strategy};
+use crate::pipeline::{self, Backend, Compiled, Options, Plan, Sighting, Strategy, Wanted, strategy};
 use crate::var::{Trace, Var, here};
 
 /// The function `f`, compiled on first use for the types of its arguments.
@@ -131,6 +131,7 @@ pub struct Transformed<'f, M> {
     strategy: Arc<dyn Strategy>,
     /// A mistake in a budget is reported by the compilation, so that options chain.
     budget: Option<Result<Budget, Error>>,
+    backend: Backend,
     runs: Runs,
     compiled: Mutex<BTreeMap<Vec<Type>, Arc<Compiled>>>,
     mode: PhantomData<M>,
@@ -168,16 +169,16 @@ impl<'f, M: Mode> Transformed<'f, M> {
             }
             Trace::run(types, |vars| f(vars.try_into().expect("as many handles as types")))
         };
-        let (strategy, compiled) = (strategy::all()[0].clone(), Mutex::default());
         Transformed {
             trace: Box::new(trace),
             wanted,
             names: None,
             chosen: None,
-            strategy,
+            strategy: strategy::all()[0].clone(),
             budget: None,
+            backend: Backend::default(),
             runs: Runs::MachineCode,
-            compiled,
+            compiled: Mutex::default(),
             mode: PhantomData,
         }
     }
@@ -280,6 +281,20 @@ impl<'f, M: Mode> Transformed<'f, M> {
         Transformed { strategy: Arc::new(strategy), compiled: Mutex::default(), ..self }
     }
 
+    /// Machine code by this back end; Cranelift unless told. All give the same bits.
+    ///
+    /// ```
+    /// use retrograd::{Array, Backend, jit};
+    /// let square = jit(|[x]| x * x).backend(Backend::Auto);
+    /// assert_eq!(square.run(&[Array::scalar(3.0)])?, [Array::scalar(9.0)]);
+    /// println!("{}", square.compile(&[Array::scalar(3.0)])?.backend());
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
+    #[must_use]
+    pub fn backend(self, backend: Backend) -> Transformed<'f, M> {
+        Transformed { backend, compiled: Mutex::default(), ..self }
+    }
+
     /// The plan for arguments of these types: what is kept, recomputed or spilled, and the bytes that it takes.
     #[track_caller]
     pub fn plan<T: Typed>(&self, args: &[T]) -> Result<Plan, Error> {
@@ -351,7 +366,8 @@ impl<'f, M: Mode> Transformed<'f, M> {
     fn specialise(&self, types: &[Type]) -> Result<Compiled, Error> {
         let budget = self.budget.clone().transpose()?.map(Budget::bytes);
         let program = self.traced(types)?;
-        let options = Options { wanted: self.wanted, argnums: self.places(types)?, strategy: self.strategy.clone(), budget };
+        let (strategy, backend) = (self.strategy.clone(), self.backend.clone());
+        let options = Options { wanted: self.wanted, argnums: self.places(types)?, strategy, budget, backend };
         pipeline::compile(&program, &options)
     }
 

@@ -319,3 +319,15 @@ fn debug_nan_says_what_made_it() {
     let plain = on(ROOTS, &["grad", "-", "--input", "f64 1e9"]).ok();
     on(ROOTS, &["grad", "-", "--input", "f64 1e9", "--debug-nan"]).says(&plain);
 }
+
+#[test]
+fn back_ends_print_the_same_and_a_missing_one_is_an_error() {
+    let inputs = ["--input", "f64[4] [0.1, 0.2, 0.3, 0.4]", "--input", "f64[4] [1.0, 2.0, 3.0, 4.0]"];
+    let expected = on(LOOP, &[&["grad", "-"][..], &inputs].concat()).ok();
+    let ran = on(LOOP, &[&["grad", "-", "--backend", "auto"][..], &inputs].concat());
+    assert_eq!((ran.out.as_str(), ran.code), (expected.as_str(), 0));
+    assert!(ran.err.starts_with("machine code by llvm ") || ran.err.starts_with("machine code by cranelift "), "{}", ran.err);
+    let missing = on(LOOP, &[&["run", "-", "--backend", "llvm:/nowhere/libLLVM.so"][..], &inputs].concat());
+    missing.fails_with(1, "/nowhere/libLLVM.so");
+    on(LOOP, &["run", "-", "--backend", "gcc"]).fails_with(2, "no back end `gcc`");
+}

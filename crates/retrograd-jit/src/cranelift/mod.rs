@@ -1,10 +1,11 @@
-//! The loop IR to Cranelift IR, statement by statement.
+//! The built-in back end: the loop IR to Cranelift IR, statement by statement.
 //!
 //! Registers are Cranelift variables, which become SSA values on the fly. Vector loops are in `vector`, their memory accesses in
 //! `access`, those with transcendentals in `strip`; arithmetic, on one number or a pair of lanes, is in `arithmetic`.
 
 mod access;
 mod arithmetic;
+mod machine;
 mod memory;
 mod strip;
 mod vector;
@@ -19,25 +20,18 @@ use retrograd_compiler::fuse::kernel::{Address, Kernel, Order, Place, Reg, RegTy
 use retrograd_compiler::ir::DType;
 use retrograd_compiler::plan::schedule::{Schedule, Sweep};
 
-use crate::code::STOPPED;
+use crate::code::{Constants, STOPPED};
 use crate::runtime::{Import, encode_schedule, encode_sweep};
 use arithmetic::Width;
+pub(crate) use machine::Cranelift;
 
 /// Writes the body of a function of the arena, the inputs, the outputs, two words (the fault, and who observes), the flag and
 /// the watch.
-pub(crate) fn lower(kernel: &Kernel, constants: &Constants, module: &mut JITModule, builder: FunctionBuilder<'_>) {
+fn lower(kernel: &Kernel, constants: &Constants, module: &mut JITModule, builder: FunctionBuilder<'_>) {
     let mut lower = Lower::new(kernel, constants, module, builder);
     lower.statements(&kernel.body);
     lower.builder.ins().return_(&[]);
     lower.builder.finalize(module.target_config());
-}
-
-/// What stays where it is as long as the code.
-pub(crate) struct Constants {
-    /// Elements of literal arrays.
-    pub(crate) literals: Vec<*const u8>,
-    /// Calls of routines.
-    pub(crate) calls: Vec<*const RoutineCall>,
 }
 
 /// A function being written.

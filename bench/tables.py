@@ -83,7 +83,7 @@ def summary(entries):
         jax, numpy = best(results, "jax"), best(results, "numpy")
         for one in [e for e in results if e["side"] == "ours"] or [None]:
             who = part if one is None else one["who"].replace("retrograd", part)
-            ratio = lambda a, b, key="best": "" if a is None or b is None else f"{a[key] / b['best']:.2f}"
+            ratio = lambda a, b, key="best": "" if a is None or b is None else f"{a[key] / b[key]:.2f}"
             rows.append(
                 [program, size, who, malloc, took(one), took(one, "inside"), took(c), took(jax), took(numpy)]
                 + [ratio(one, c), ratio(one, c, "inside"), ratio(one, tiled), ratio(jax, one)]

@@ -200,7 +200,8 @@ def check_slope(program, contender, random):
     gradients = leaves(contender.run())[1:]
     directions = {k: random.standard_normal(np.shape(program.args[k])) for k in program.argnums}
     step = 1e-30
-    moved = [x + 1j * step * directions[k] if k in directions else np.copy(x) for k, x in enumerate(program.args)]
+    # Every float becomes complex, for a program may store into any of its arguments.
+    moved = [x + 1j * step * directions.get(k, 0.0) if np.asarray(x).dtype.kind == "f" else np.copy(x) for k, x in enumerate(program.args)]
     slope = np.imag(next(iter(program.forms.values()))(*moved)) / step
     found = sum(np.sum(g * directions[k]) for g, k in zip(gradients, program.argnums))
     scale = sum(np.linalg.norm(g) * np.linalg.norm(directions[k]) for g, k in zip(gradients, program.argnums))

@@ -18,7 +18,7 @@ class Program:
 
     `forms` maps a name to a plain-NumPy function; the first one defines the value. `argnums` are the arguments of the gradient, `None` where only the value is asked
     for. `c(args)` returns (contenders for the value, contenders for the gradient). `jax_losses` are what JAX differentiates, `jax_values` what it computes.
-    A budget is `None` (keep everything), bytes in words, or the fraction that is left of what `keep_all` takes.
+    A budget is `keep_all` or `auto` (no budget, that strategy), bytes in words, or the fraction that is left of what `keep_all` takes.
     """
 
     args: tuple
@@ -27,7 +27,7 @@ class Program:
     c: object = None
     jax_values: dict = field(default_factory=dict)
     jax_losses: dict = field(default_factory=dict)
-    budgets: tuple = (None,)
+    budgets: tuple = ("keep_all",)
     numpy: bool = True
     tolerance: float = 1e-9
 

@@ -86,20 +86,19 @@ def gradient_makers(program):
 
 
 def said(budget):
-    return "keep_all" if budget is None else f"{(1 - budget) * 100:.3g} % less" if isinstance(budget, float) else budget
+    return f"{(1 - budget) * 100:.3g} % less" if isinstance(budget, float) else budget
 
 
 def ours_within(who, f, program, budget, everything):
-    if isinstance(budget, float):
-        if not everything:
-            raise rg.Error("keep_all, of which this budget is a part, failed")
-        budget = int(budget * everything[0])
-    how = dict(strategy=rg.keep_all()) if budget is None else dict(budget=budget)
+    if isinstance(budget, float) and not everything:
+        raise AssertionError("keep_all, of which this budget is a part, failed")
+    strategies = {"keep_all": dict(strategy=rg.keep_all()), "auto": dict(strategy=rg.auto())}
+    how = dict(budget=int(budget * everything[0])) if isinstance(budget, float) else strategies.get(budget, dict(budget=budget))
     result = ours(who, rg.value_and_grad(f, program.argnums, **how), program.args, tuple)
-    if budget is None:
+    if budget == "keep_all":
         everything.append(result.bytes_taken)
-    elif not isinstance(budget, str) and result.bytes_taken > budget:
-        raise AssertionError(f"{result.bytes_taken} bytes taken, budget {budget}")
+    if isinstance(budget, float) and result.bytes_taken > how["budget"]:
+        raise AssertionError(f"{result.bytes_taken} bytes taken, budget {how['budget']}")
     return result
 
 

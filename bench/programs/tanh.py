@@ -21,7 +21,7 @@ def program(random, n):
         c=lambda args: c(n, args),
         jax_values={"fori_loop": jax_value},
         jax_losses={"scan": jax_scan, "scan, checkpoint 25×40": jax_segments},
-        budgets=(None, f"{120 * n} B"),
+        budgets=("keep_all", f"{120 * n} B"),
     )
 
 

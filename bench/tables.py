@@ -104,8 +104,11 @@ def compile_times(entries):
             mine, theirs = compiling(one), compiling(jax)
             ours[program, size, part] = mine
             rows.append([program, size, one["who"].replace("retrograd", part), duration(mine), duration(theirs), "" if theirs is None else f"{theirs / mine:.1f}"])
-    half, whole = ours.get(("straight", "50k ops", "gradient")), ours.get(("straight", "100k ops", "gradient"))
-    growth = ["", f"compile(100k ops) / compile(50k ops) of a straight-line gradient: {whole / half:.2f}"] if half and whole else []
+    growth = []
+    for half, whole in (("10k ops", "20k ops"), ("50k ops", "100k ops")):
+        pair = ours.get(("straight", half, "gradient")), ours.get(("straight", whole, "gradient"))
+        if all(pair):
+            growth += ["", f"compile({whole}) / compile({half}) of a straight-line gradient: {pair[1] / pair[0]:.2f}"]
     return [*table(rows), *growth]
 
 

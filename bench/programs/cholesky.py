@@ -21,12 +21,14 @@ def program(random, n):
     def loops(A):
         for i in range(n):
             for j in range(i):
+                total = A[i, j]
                 for k in range(j):
-                    A[i, j] -= A[i, k] * A[j, k]
-                A[i, j] /= A[j, j]
+                    total = total - A[i, k] * A[j, k]
+                A[i, j] = total / A[j, j]
+            total = A[i, i]
             for k in range(i):
-                A[i, i] -= A[i, k] * A[i, k]
-            A[i, i] = np.sqrt(A[i, i])
+                total = total - A[i, k] * A[i, k]
+            A[i, i] = np.sqrt(total)
         return np.sum(A * A)
 
     def library(A):

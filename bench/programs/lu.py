@@ -22,12 +22,15 @@ def program(random, n):
     def loops(A):
         for i in range(n):
             for j in range(i):
+                total = A[i, j]
                 for k in range(j):
-                    A[i, j] -= A[i, k] * A[k, j]
-                A[i, j] /= A[j, j]
+                    total = total - A[i, k] * A[k, j]
+                A[i, j] = total / A[j, j]
             for j in range(i, n):
+                total = A[i, j]
                 for k in range(i):
-                    A[i, j] -= A[i, k] * A[k, j]
+                    total = total - A[i, k] * A[k, j]
+                A[i, j] = total
         return np.sum(A * A)
 
     def outer_products(A):

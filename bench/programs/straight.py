@@ -1,11 +1,11 @@
-"""Straight-line scalar code of 50,000 and 100,000 operations: how compile time grows. Twice the code should take twice as long."""
+"""Straight-line scalar code of up to 100,000 operations: how compile time grows. Twice the code should take twice as long."""
 
 import jax.numpy as jnp
 import numpy as np
 
 from contender import Program
 
-SIZES = {"50k ops": dict(ops=50_000), "100k ops": dict(ops=100_000)}
+SIZES = {"10k ops": dict(ops=10_000), "20k ops": dict(ops=20_000), "50k ops": dict(ops=50_000), "100k ops": dict(ops=100_000)}
 SMALL = dict(ops=200)
 PARAMETERS = 32
 

@@ -41,7 +41,7 @@ def main():
 
 def parse():
     parser = argparse.ArgumentParser(prog="bench/run", description=__doc__)
-    parser.add_argument("programs", nargs="*", choices=[*programs.NAMES, []], metavar="program", help=f"these programs, not all: {' '.join(programs.NAMES)}")
+    parser.add_argument("programs", nargs="*", type=known, metavar="program", help=f"these programs, not all: {' '.join(programs.NAMES)}")
     parser.add_argument("--group", action="append", choices=programs.GROUPS, default=[], help="the programs of a group; may be given again")
     parser.add_argument("--check", action="store_true", help="agreement only, at the small sizes too; no times")
     parser.add_argument("--small", action="store_true", help="with --check: the small sizes only")
@@ -54,6 +54,12 @@ def parse():
     if options.small and not options.check:
         parser.error("--small goes with --check: small sizes are not timed")
     return options
+
+
+def known(name):
+    if name not in programs.NAMES:
+        raise argparse.ArgumentTypeError(f"no program {name}; there are {' '.join(programs.NAMES)}")
+    return name
 
 
 def chosen(options):
@@ -84,9 +90,15 @@ def listen(task, malloc, limit):
     environment = {**os.environ, **MALLOC[malloc]}
     worker = subprocess.Popen([sys.executable, HERE / "worker.py", json.dumps(task)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
     lines, errors = queue.Queue(), []
-    threading.Thread(target=lambda: [lines.put(line) for line in worker.stdout] and None or lines.put(None), daemon=True).start()
-    reader = threading.Thread(target=lambda: errors.extend(worker.stderr), daemon=True)
-    reader.start()
+
+    def read():
+        for line in worker.stdout:
+            lines.put(line)
+        lines.put(None)
+
+    readers = [threading.Thread(target=target, daemon=True) for target in (read, lambda: errors.extend(worker.stderr))]
+    for reader in readers:
+        reader.start()
     said, at = [], None
     while True:
         try:
@@ -100,7 +112,7 @@ def listen(task, malloc, limit):
         said.append(json.loads(line))
         at = said[-1] if said[-1]["kind"] == "at" else at
     code = worker.wait()
-    reader.join()
+    readers[1].join()
     if code == 0:
         return said, at, None
     last = next((line.strip() for line in reversed(errors) if line.strip()), "")

@@ -33,7 +33,8 @@ double forward(long n, long steps, double c, double d, const double *u0, const d
 }
 
 // The interior of the cotangents (gu, gv), which have a border of zeros, through one step, into (ru, rv).
-static void inside(long n, double c, double d, const double *restrict u, const double *restrict v, const double *restrict gu, const double *restrict gv, double *restrict ru, double *restrict rv) {
+static void inside(long n, double c, double d, const double *restrict u, const double *restrict v, const double *restrict gu, const double *restrict gv,
+                   double *restrict ru, double *restrict rv) {
     for (long i = 1; i < n - 1; i++)
         for (long k = i * n + 1; k < i * n + n - 1; k++) {
             double a = u[k], b = v[k], du = gu[k], dv = gv[k];

@@ -108,7 +108,12 @@ static double final(long count, const double *x, const double *v, const double *
     return total;
 }
 
-double forward(long nodes, long count, long steps, double dt, const double *v0, const vec *mu, const vec *lam, const double *X, const long (*corner)[LANES], const vec *B, const vec *volume, const double *w, double *x, double *v, double *f) {
+// What both take: the mesh, its first velocities and its moduli.
+#define GIVEN \
+    long nodes, long count, long steps, double dt, const double *v0, const vec *mu, const vec *lam, const double *X, \
+    const long (*corner)[LANES], const vec *B, const vec *volume, const double *w
+
+double forward(GIVEN, double *x, double *v, double *f) {
     Mesh m = {nodes, count / LANES, mu, lam, B, volume, corner, w};
     memcpy(x, X, 3 * nodes * sizeof *x);
     memcpy(v, v0, 3 * nodes * sizeof *v);
@@ -116,7 +121,7 @@ double forward(long nodes, long count, long steps, double dt, const double *v0, 
     return final(3 * nodes, x, v, X);
 }
 
-double gradient(long nodes, long count, long steps, double dt, const double *v0, const vec *mu, const vec *lam, const double *X, const long (*corner)[LANES], const vec *B, const vec *volume, const double *w, double *x, double *v, double *f, double *tape, double *dx, double *dv, vec *dmu, vec *dlam) {
+double gradient(GIVEN, double *x, double *v, double *f, double *tape, double *dx, double *dv, vec *dmu, vec *dlam) {
     Mesh m = {nodes, count / LANES, mu, lam, B, volume, corner, w};
     long row = 3 * nodes;
     memcpy(x, X, row * sizeof *x);

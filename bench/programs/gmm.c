@@ -32,7 +32,10 @@ static inline vec log_sum(long K, vec *e) {
     return most + total;
 }
 
-static double run(long d, long K, long n, double gamma, double constant, const double *alphas, const double *means, const double *factors, const double *points, double *dalphas, double *dmeans, double *dfactors) {
+#define GIVEN \
+    long d, long K, long n, double gamma, double constant, const double *alphas, const double *means, const double *factors, const double *points
+
+static double run(GIVEN, double *dalphas, double *dmeans, double *dfactors) {
     long row = d + d * (d - 1) / 2;
     double diagonal[MIXTURES * D], sums[MIXTURES], total = constant, all = 0, squares = 0;
     static vec accumulated[MIXTURES * (1 + D + D * (D + 1) / 2)]; // per mixture: alpha, mean, factors
@@ -94,10 +97,10 @@ static double run(long d, long K, long n, double gamma, double constant, const d
     return total - n * log(all) + 0.5 * gamma * gamma * squares;
 }
 
-double forward(long d, long K, long n, double gamma, double constant, const double *alphas, const double *means, const double *factors, const double *x) {
-    return run(d, K, n, gamma, constant, alphas, means, factors, x, 0, 0, 0);
+double forward(GIVEN) {
+    return run(d, K, n, gamma, constant, alphas, means, factors, points, 0, 0, 0);
 }
 
-double gradient(long d, long K, long n, double gamma, double constant, const double *alphas, const double *means, const double *factors, const double *x, double *dalphas, double *dmeans, double *dfactors) {
-    return run(d, K, n, gamma, constant, alphas, means, factors, x, dalphas, dmeans, dfactors);
+double gradient(GIVEN, double *dalphas, double *dmeans, double *dfactors) {
+    return run(d, K, n, gamma, constant, alphas, means, factors, points, dalphas, dmeans, dfactors);
 }

@@ -5,7 +5,7 @@ import dataclasses
 from programs import fem
 
 SIZES = {"7986 tetrahedra, 500 steps": dict(edge=12, steps=500)}
-SMALL = dict(edge=3, steps=4)
+SMALL = dict(edge=3, steps=300)
 
 
 def program(random, edge, steps):

@@ -2,35 +2,41 @@
 
 import pathlib
 
-import numpy as np
 import jax
 import jax.numpy as jnp
+import numpy as np
 
-from contender import Contender, aligned, build, c_call, copied
+from contender import Contender, Program, aligned, build, c_call, copied
 
-NAME = "tanh loop"
-STEPS, ELEMENTS, TILE = 1000, 10_000, 40
-ARGNUMS = (0, 1)
-BUDGETS = [None, "1.2 MB"]
+SIZES = {"1000 × 10,000": dict(n=10_000)}
+SMALL = dict(n=80)
+STEPS, TILE = 1000, 40  # as in tanh.c
+
+
+def program(random, n):
+    return Program(
+        args=(random.standard_normal(n), random.standard_normal(n)),
+        forms={"": loss},
+        argnums=(0, 1),
+        c=lambda args: c(n, args),
+        jax_values={"fori_loop": jax_value},
+        jax_losses={"scan": jax_scan, "scan, checkpoint 25×40": jax_segments},
+        budgets=("keep_all", f"{120 * n} B"),
+    )
 
 
 def loss(s, theta):
-    for i in range(1000):
+    for i in range(STEPS):
         s = s + 0.01 * np.tanh(theta * s)
     return np.sum(s**2)
 
 
-def arguments(random):
-    return random.standard_normal(ELEMENTS), random.standard_normal(ELEMENTS)
-
-
-def c(args):
-    """(contenders for the value, contenders for the gradient)"""
+def c(n, args):
     library, seconds = build(pathlib.Path(__file__).with_suffix(".c"))
     s0, theta = map(copied, args)
-    vectors, row = ELEMENTS // 8, ELEMENTS * 8
-    state, ds, dtheta = aligned(ELEMENTS), aligned(ELEMENTS), aligned(ELEMENTS)
-    s_tape, tanh_tape = aligned(STEPS + 1, ELEMENTS), aligned(STEPS, ELEMENTS)
+    vectors, row = n // 8, n * 8
+    state, ds, dtheta = aligned(n), aligned(n), aligned(n)
+    s_tape, tanh_tape = aligned(STEPS + 1, n), aligned(STEPS, n)
     s_tile, tanh_tile = aligned(STEPS, TILE), aligned(STEPS, TILE)
 
     def value(who, function, taken, *buffers):
@@ -50,19 +56,18 @@ def c(args):
     return values, gradients
 
 
+def step(s, theta):
+    return s + 0.01 * jnp.tanh(theta * s)
+
+
 def jax_value(s, theta):
-    return jnp.sum(jax.lax.fori_loop(0, STEPS, lambda i, s: s + 0.01 * jnp.tanh(theta * s), s) ** 2)
+    return jnp.sum(jax.lax.fori_loop(0, STEPS, lambda i, s: step(s, theta), s) ** 2)
 
 
 def jax_scan(s, theta):
-    return jnp.sum(jax.lax.scan(lambda s, _: (s + 0.01 * jnp.tanh(theta * s), None), s, None, length=STEPS)[0] ** 2)
+    return jnp.sum(jax.lax.scan(lambda s, _: (step(s, theta), None), s, None, length=STEPS)[0] ** 2)
 
 
 def jax_segments(s, theta):
-    step = lambda s, _: (s + 0.01 * jnp.tanh(theta * s), None)
-    segment = jax.checkpoint(lambda s, _: (jax.lax.scan(step, s, None, length=40)[0], None))
+    segment = jax.checkpoint(lambda s, _: (jax.lax.scan(lambda s, _: (step(s, theta), None), s, None, length=40)[0], None))
     return jnp.sum(jax.lax.scan(segment, s, None, length=STEPS // 40)[0] ** 2)
-
-
-JAX_VALUES = {"fori_loop": jax_value}
-JAX_LOSSES = {"scan": jax_scan, "scan, checkpoint 25×40": jax_segments}

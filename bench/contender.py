@@ -1,4 +1,4 @@
-"""What is timed: a callable that computes a value, or a value and its gradient, with the memory it says it takes."""
+"""What a program is, what is timed, and how C is built and called."""
 
 import ctypes
 import pathlib
@@ -13,11 +13,31 @@ GCC = ["gcc", "-O3", "-march=native", "-shared", "-fPIC"]
 
 
 @dataclass
+class Program:
+    """One program at one size: its arguments, its plain-NumPy forms, C and JAX that compute the same.
+
+    `forms` maps a name to a plain-NumPy function; the first one defines the value. `argnums` are the arguments of the gradient, `None` where only the value is asked
+    for. `c(args)` returns (contenders for the value, contenders for the gradient). `jax_losses` are what JAX differentiates, `jax_values` what it computes.
+    A budget is `keep_all` or `auto` (no budget, that strategy), bytes in words, or the fraction that is left of what `keep_all` takes.
+    """
+
+    args: tuple
+    forms: dict
+    argnums: tuple | None = None
+    c: object = None
+    jax_values: dict = field(default_factory=dict)
+    jax_losses: dict = field(default_factory=dict)
+    budgets: tuple = ("keep_all",)
+    numpy: bool = True
+    tolerance: float = 1e-9
+
+
+@dataclass
 class Contender:
     """One way to compute a program.
 
-    `run()` returns (value, gradients), with `None` for the gradients when only the value is computed. `bytes_taken` counts results and
-    everything in between, not the arguments; `seconds_first` is from the source to the first result; `clock()`, where there is one, gives the seconds of the last run inside the library.
+    `run()` returns (value, gradients), with `None` for the gradients when only the value is computed. `bytes_taken` counts results and everything in between, not the
+    arguments; `seconds_first` is from the source to the first result; `clock()`, where there is one, gives the seconds of the last run without the call from Python.
     """
 
     who: str
@@ -26,27 +46,9 @@ class Contender:
     seconds_first: float | None = None
     clock: object = None
     plan: str = ""
+    side: str = ""
     seconds: list = field(default_factory=list)
     seconds_inside: list = field(default_factory=list)
-
-    @property
-    def best(self):
-        return min(self.seconds)
-
-
-@dataclass
-class Part:
-    """The same result by several contenders."""
-
-    program: str
-    name: str
-    ours: list
-    c: list
-    jax: list
-    numpy: list
-
-    def contenders(self):
-        return [*self.ours, *self.c, *self.jax, *self.numpy]
 
 
 def build(source, *flags):
@@ -54,7 +56,7 @@ def build(source, *flags):
     with tempfile.TemporaryDirectory() as folder:
         target = pathlib.Path(folder) / (source.stem + ".so")
         start = time.perf_counter()
-        subprocess.run([*GCC, *flags, "-o", target, source], check=True)
+        subprocess.run([*GCC, *flags, "-o", target, source, "-lm"], check=True)
         return ctypes.CDLL(target), time.perf_counter() - start
 
 
@@ -68,7 +70,9 @@ def aligned(*shape):
 
 
 def copied(array):
-    """The array at a multiple of 64 bytes."""
+    """The array at a multiple of 64 bytes; integers as they are."""
+    if array.dtype != np.float64:
+        return np.ascontiguousarray(array)
     result = aligned(*array.shape)
     result[...] = array
     return result
@@ -80,3 +84,24 @@ def c_call(function, *arguments):
     kinds = {int: ctypes.c_long, float: ctypes.c_double, np.ndarray: lambda array: ctypes.c_void_p(array.ctypes.data)}
     converted = [argument if isinstance(argument, ctypes.Structure) else kinds[type(argument)](argument) for argument in arguments]
     return lambda keep=arguments: function(*converted)
+
+
+def hand_written(file, sizes, args, scratch, gradients, scratch_value=None, who="C", results=None):
+    """The usual pair: `forward(sizes, args, scratch)` and `gradient(sizes, args, scratch, gradients)` of the C file beside a program.
+
+    Scratch and gradients are shapes; the value is what the functions return, or the array of shape `results` behind the scratch.
+    """
+    library, seconds = build(pathlib.Path(file).with_suffix(".c"))
+    args = [copied(x) if isinstance(x, np.ndarray) else x for x in args]
+    bytes_of = lambda arrays: sum(array.nbytes for array in arrays)
+    arrays = lambda shapes: [aligned(*shape) for shape in shapes]
+    room = arrays(scratch if scratch_value is None else scratch_value) + ([] if results is None else [aligned(*results)])
+    forward = c_call(library.forward, *sizes, *args, *room)
+    value = (lambda: (forward(), None)) if results is None else (lambda: (forward(), (room[-1], None))[1])
+    values = [Contender(who, value, bytes_of(room), seconds)]
+    if gradients is None:
+        return values, []
+    room, out = arrays(scratch), arrays(gradients)
+    backward = c_call(library.gradient, *sizes, *args, *room, *out)
+    unpack = lambda: tuple(x if x.shape else x[()] for x in out)
+    return values, [Contender(who, lambda: (backward(), unpack()), bytes_of(room) + bytes_of(out), seconds)]

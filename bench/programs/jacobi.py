@@ -1,39 +1,42 @@
-"""jacobi_2d of NPBench, 100 steps on 250 × 250: two arrays, slices assigned in place; linear, so nothing need be kept."""
+"""jacobi_2d of NPBench: two arrays, slices assigned in place; linear, so nothing need be kept."""
 
 import pathlib
 
-import numpy as np
 import jax
 import jax.numpy as jnp
+import numpy as np
 
-from contender import Contender, aligned, build, c_call, copied
+from contender import Contender, Program, aligned, build, c_call, copied
 
-NAME = "jacobi 2-d"
-STEPS, N = 100, 250
-ARGNUMS = (0, 1)
-BUDGETS = [None]
-
-
-def loss(A, B):
-    for t in range(100):
-        B[1:-1, 1:-1] = 0.2 * (A[1:-1, 1:-1] + A[1:-1, :-2] + A[1:-1, 2:] + A[2:, 1:-1] + A[:-2, 1:-1])
-        A[1:-1, 1:-1] = 0.2 * (B[1:-1, 1:-1] + B[1:-1, :-2] + B[1:-1, 2:] + B[2:, 1:-1] + B[:-2, 1:-1])
-    return np.sum(A)
+SIZES = {"M (80 × 350²)": dict(steps=80, n=350), "100 × 250²": dict(steps=100, n=250)}
+SMALL = dict(steps=20, n=13)
 
 
-def arguments(random):
-    return random.standard_normal((N, N)), random.standard_normal((N, N))
+def program(random, steps, n):
+    def loss(A, B):
+        for t in range(steps):
+            B[1:-1, 1:-1] = 0.2 * (A[1:-1, 1:-1] + A[1:-1, :-2] + A[1:-1, 2:] + A[2:, 1:-1] + A[:-2, 1:-1])
+            A[1:-1, 1:-1] = 0.2 * (B[1:-1, 1:-1] + B[1:-1, :-2] + B[1:-1, 2:] + B[2:, 1:-1] + B[:-2, 1:-1])
+        return np.sum(A)
+
+    return Program(
+        args=(random.standard_normal((n, n)), random.standard_normal((n, n))),
+        forms={"": loss},
+        argnums=(0, 1),
+        c=lambda args: c(steps, n, args),
+        jax_values={"fori_loop": jax_value(steps), "fori_loop, interiors": jax_value_frame(steps)},
+        jax_losses={"scan": jax_scan(steps), "scan, interiors": jax_frame(steps), "scan, checkpoint by 10": jax_segments(steps)},
+    )
 
 
-def c(args):
-    """(contenders for the value, contenders for the gradient)"""
+def c(steps, n, args):
     values, gradients = [], []
     for width in (256, 512):
         library, seconds = build(pathlib.Path(__file__).with_suffix(".c"), f"-mprefer-vector-width={width}")
         a0, b0 = map(copied, args)
-        a, b, a_edge, b_edge, da, db = (aligned(N, N) for _ in range(6))
-        value = c_call(library.forward, N, STEPS, a0, b0, a, b)
-        gradient = c_call(library.gradient, N, STEPS, a0, b0, a, b, a_edge, b_edge, da, db)
+        a, b, a_edge, b_edge, da, db = (aligned(n, n) for _ in range(6))
+        value = c_call(library.forward, n, steps, a0, b0, a, b)
+        gradient = c_call(library.gradient, n, steps, a0, b0, a, b, a_edge, b_edge, da, db)
         values.append(Contender(f"C, {width} bit", lambda call=value: (call(), None), 2 * a.nbytes, seconds))
         gradients.append(Contender(f"C, {width} bit", lambda call=gradient, da=da, db=db: (call(), (da, db)), 6 * a.nbytes, seconds))
     return values, gradients
@@ -62,26 +65,22 @@ def frame(A, B, loop):
     return jnp.sum(ring_a) + jnp.sum(loop(step, A[1:-1, 1:-1]))
 
 
-def jax_value(A, B):
-    return jnp.sum(jax.lax.fori_loop(0, STEPS, lambda i, AB: both(AB)[0], (A, B))[0])
+def jax_value(steps):
+    return lambda A, B: jnp.sum(jax.lax.fori_loop(0, steps, lambda i, AB: both(AB)[0], (A, B))[0])
 
 
-def jax_value_frame(A, B):
-    return frame(A, B, lambda step, a: jax.lax.fori_loop(0, STEPS, lambda i, a: step(a)[0], a))
+def jax_value_frame(steps):
+    return lambda A, B: frame(A, B, lambda step, a: jax.lax.fori_loop(0, steps, lambda i, a: step(a)[0], a))
 
 
-def jax_scan(A, B):
-    return jnp.sum(jax.lax.scan(both, (A, B), None, length=STEPS)[0][0])
+def jax_scan(steps):
+    return lambda A, B: jnp.sum(jax.lax.scan(both, (A, B), None, length=steps)[0][0])
 
 
-def jax_frame(A, B):
-    return frame(A, B, lambda step, a: jax.lax.scan(step, a, None, length=STEPS)[0])
+def jax_frame(steps):
+    return lambda A, B: frame(A, B, lambda step, a: jax.lax.scan(step, a, None, length=steps)[0])
 
 
-def jax_segments(A, B):
+def jax_segments(steps):
     segment = jax.checkpoint(lambda AB, _: (jax.lax.scan(both, AB, None, length=10)[0], None))
-    return jnp.sum(jax.lax.scan(segment, (A, B), None, length=STEPS // 10)[0][0])
-
-
-JAX_VALUES = {"fori_loop": jax_value, "fori_loop, interiors": jax_value_frame}
-JAX_LOSSES = {"scan": jax_scan, "scan, interiors": jax_frame, "scan, checkpoint 10×10": jax_segments}
+    return lambda A, B: jnp.sum(jax.lax.scan(segment, (A, B), None, length=steps // 10)[0][0])

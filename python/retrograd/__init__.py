@@ -11,11 +11,25 @@
     value, (ds, dtheta) = g(np.random.randn(10_000), np.random.randn(10_000))
 """
 
-from .api import auto, grad, ilp, jit, keep_all, periodic, recompute_all, revolve, spec, value_and_grad
+from .api import (
+    auto, check_grads, debug_nan, grad, hessian, hvp, ilp, jacfwd, jacobian, jacrev, jit, jvp, keep_all, observe, periodic, recompute_all,
+    revolve, value_and_grad, vjp,
+)
+from .arguments import spec
 from .array import Array
-from .errors import ArgumentError, BoundsError, DivisionByZero, DTypeError, Error, InternalError, MissingRule, OverBudget, ShapeError, Unsupported
+from .custom import clip_cotangent, custom_jvp, custom_vjp, map_cotangent, probe, probe_cotangent, stop_gradient
+from .errors import (
+    ArgumentError, BoundsError, DivisionByZero, DTypeError, Error, InternalError, MissingRule, NotFinite, OutOfMemory, OverBudget, ShapeError, Unsupported,
+)
+from .linalg import triangular_solve
+from .numeric import logsumexp
+from .steps import map, scan
 
 __all__ = [
-    "ArgumentError", "Array", "BoundsError", "DTypeError", "DivisionByZero", "Error", "InternalError", "MissingRule", "OverBudget",
-    "ShapeError", "Unsupported", "auto", "grad", "ilp", "jit", "keep_all", "periodic", "recompute_all", "revolve", "spec", "value_and_grad",
+    "ArgumentError", "Array", "BoundsError", "DTypeError", "DivisionByZero", "Error", "InternalError", "MissingRule", "NotFinite", "OutOfMemory",
+    "OverBudget",
+    "ShapeError", "Unsupported", "auto", "check_grads", "clip_cotangent", "custom_jvp", "custom_vjp", "debug_nan", "grad", "hessian", "hvp", "ilp",
+    "jacfwd", "jacobian", "jacrev", "jit", "jvp", "keep_all", "logsumexp", "map", "map_cotangent", "observe", "periodic", "probe", "probe_cotangent",
+    "recompute_all", "revolve", "scan", "spec", "stop_gradient", "triangular_solve",
+    "value_and_grad", "vjp",
 ]

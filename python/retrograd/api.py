@@ -1,32 +1,18 @@
-"""`value_and_grad`, `grad` and `jit`: functions of NumPy arrays from plain NumPy functions."""
+"""`grad` and its relatives: functions of NumPy arrays from plain NumPy functions, with the signatures of JAX."""
 
+import copy
 import functools
 import inspect
-import re
 import types
 
 import numpy as np
 
-from . import _native, errors, tree
-from .array import Array, describe, lift, traced
-from .rewrite import rewrite
-from .trace import DTYPES, Trace, current, refuse_dtype, tracing
-
-
-class Spec:
-    """Shape and element type of an argument, without its elements."""
-
-    def __init__(self, shape, dtype=np.float64):
-        self.shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
-        self.dtype = np.dtype(dtype)
-
-    def __repr__(self):
-        return f"rg.spec({self.shape}, {self.dtype})"
-
-
-def spec(shape, dtype=np.float64):
-    """Shape and element type of an argument: what `.plan` and `.compile` need."""
-    return Spec(shape, dtype)
+from . import _native, errors
+from .arguments import Arguments
+from .array import lift, traced
+from .custom import custom_jvp, custom_vjp
+from .outcome import WITHOUT_AUX, Outcome
+from .trace import current
 
 
 class Strategy:
@@ -37,6 +23,7 @@ class Strategy:
 
     def __repr__(self):
         return f"rg.{self.name}({', '.join(f'{key}={value}' for key, value in self.options.items())})"
+
 
 def periodic(period=None):
     """A snapshot every `period` steps; √n without it."""
@@ -68,42 +55,139 @@ def auto():
     return Strategy("auto")
 
 
-def value_and_grad(fun, argnums=0, budget=None, strategy=None):
+def value_and_grad(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift"):
     """A function that returns the value of `fun` and its gradient with respect to the arguments `argnums`.
 
-    `fun` is a plain NumPy function that returns one float. It gets copies of its arguments: what it changes in place is not seen by
-    the caller. `budget` bounds the bytes that a run takes ("16 MB", or an int); it never changes a bit of the result.
+    `fun` is a plain NumPy function that returns one float (with `has_aux`, a pair of it and anything else, which is handed back). It gets
+    copies of its arguments: what it changes in place is not seen by the caller. `budget` bounds the bytes that a run takes ("16 MB", or
+    an int); it never changes a bit of the result.
+    `backend` makes the machine code, with the same bits: "cranelift", which is part of Retrograd; "llvm", or "llvm:PATH" of a libLLVM,
+    whose code is faster and takes longer to make; or "auto", which is llvm where a libLLVM is found.
     """
-    return Transformed(fun, "value_and_gradient", argnums, budget, strategy)
+    return Transformed(fun, "value_and_gradient", argnums, has_aux, budget, strategy, backend)
 
 
-def grad(fun, argnums=0, budget=None, strategy=None):
-    """A function that returns the gradient of `fun` with respect to the arguments `argnums`."""
-    return Transformed(fun, "gradient", argnums, budget, strategy)
+def grad(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift"):
+    """A function that returns the gradient of `fun` with respect to the arguments `argnums`; with `has_aux`, a pair of it and the rest."""
+    return Transformed(fun, "gradient", argnums, has_aux, budget, strategy, backend)
 
 
-def jit(fun, budget=None, strategy=None):
+def jacfwd(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift"):
+    """A function that returns the Jacobian of `fun`, in forward mode: the axes of the result, then those of the argument."""
+    return Transformed(fun, "jacfwd", argnums, has_aux, budget, strategy, backend)
+
+
+def jacrev(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift"):
+    """A function that returns the Jacobian of `fun`, in reverse mode."""
+    return Transformed(fun, "jacrev", argnums, has_aux, budget, strategy, backend)
+
+
+def jacobian(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift"):
+    """A function that returns the Jacobian of `fun`, in the mode that takes fewer seeds."""
+    return Transformed(fun, "jacobian", argnums, has_aux, budget, strategy, backend)
+
+
+def hessian(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift"):
+    """A function that returns the Hessian of `fun`, which returns one float, by forward over reverse."""
+    return Transformed(fun, "hessian", argnums, has_aux, budget, strategy, backend)
+
+
+def jit(fun, budget=None, strategy=None, backend="cranelift"):
     """`fun` as machine code."""
-    return Transformed(fun, "results", (), budget, strategy)
+    return Transformed(fun, "results", (), False, budget, strategy, backend)
+
+
+def jvp(fun, primals, tangents, has_aux=False, budget=None, strategy=None, backend="cranelift"):
+    """`fun(*primals)` and its tangent along `tangents`; with `has_aux`, also what `fun` returns besides."""
+    transformed = Transformed(fun, "jvp", None, has_aux, budget, strategy, backend)
+    return transformed._call(tuple(primals), {}, lambda outcome, types: outcome.tangents(tuple(tangents), types))
+
+
+def vjp(fun, *primals, has_aux=False, budget=None, strategy=None, backend="cranelift"):
+    """`fun(*primals)` and a function from a cotangent of it to the cotangents of the primals; with `has_aux`, also what `fun` returns besides.
+
+    Arguments that are no floats have the cotangent None. The function runs `fun` again.
+    """
+    value = Transformed(fun, "results", (), has_aux, budget, strategy, backend)(*primals)
+    transformed = Transformed(fun, "vjp", None, has_aux, budget, strategy, backend)
+
+    def pullback(ct):
+        return transformed._call(primals, {}, lambda outcome, types: outcome.cotangents(ct))
+
+    return (value[0], pullback, value[1]) if has_aux else (value, pullback)
+
+
+def hvp(fun, primals, tangents, argnums=0, budget=None, strategy=None, backend="cranelift"):
+    """The Hessian of `fun(*primals)`, one float, times `tangents` (one per argument of `argnums`), by forward over reverse."""
+    transformed = Transformed(fun, "hvp", argnums, False, budget, strategy, backend)
+    directions = (tangents,) if transformed.single() else tuple(tangents)
+    return transformed._call(tuple(primals), {}, lambda outcome, types: outcome.tangents(directions, types))
+
+
+def debug_nan(fun):
+    """`fun` (plain, or made by `rg.grad` and its relatives), looking for NaNs.
+
+    A call is interpreted, slowly, and raises `rg.NotFinite` at the first operation, forward or backward, that makes an infinity out of
+    finite numbers or a NaN out of numbers. Infinities that the function or its caller writes down are let through. Where nothing is
+    wrong, the result is that of `fun`.
+
+        rg.debug_nan(rg.grad(loss))(x)
+    """
+    transformed = copy.copy(fun if isinstance(fun, Transformed) else jit(fun))
+    transformed.debug = True
+    return transformed
+
+
+def observe(fun, look=None):
+    """`fun` (plain, or made by `rg.grad` and its relatives), with `look(name, steps, array)` called for what `rg.probe` and
+    `rg.probe_cotangent` see, in the order in which it happens; without `look` it is printed.
+
+    `steps` are the indices of the loops around the probe, the outermost first; the array is a copy.
+    """
+    transformed = copy.copy(fun if isinstance(fun, Transformed) else jit(fun))
+    transformed.look = _print if look is None else look
+    return transformed
+
+
+def _print(name, steps, array):
+    print(f"{name}{list(steps) if steps else ''}: {array}")
+
+
+def check_grads(fun, args, order, modes=("fwd", "rev")):
+    """Holds the derivatives of `fun` at `args` up to an order against finite differences and each other; raises AssertionError."""
+    transformed = jit(fun)
+    arguments = transformed._bind(tuple(args), {})
+    outcome = Outcome(fun, arguments, "results", False, [])
+    modes = [modes] if isinstance(modes, str) else list(modes)
+    try:
+        outcome.program.check_grads(arguments.arrays(transformed.__name__), order, modes)
+    except errors.ArgumentError as error:
+        raise AssertionError(str(error)) from None
 
 
 class Transformed:
-    """A function of NumPy arrays; compiled once per types of its arguments."""
+    """A function of NumPy arrays; compiled once per types of its arguments. Inside a traced function it becomes part of the trace."""
 
-    def __init__(self, fun, wanted, argnums, budget, strategy):
-        if not isinstance(fun, (types.FunctionType, types.MethodType)):
-            hint = "; nesting rg.grad and rg.jit is not supported yet" if isinstance(fun, Transformed) else ""
-            raise errors.ArgumentError(f"a Python function is needed, found {type(fun).__name__}{hint}")
-        functools.update_wrapper(self, fun)
-        self.fun, self.wanted, self.argnums, self.budget = fun, wanted, argnums, budget
+    debug = False
+    look = None
+
+    def __init__(self, fun, wanted, argnums, has_aux, budget, strategy, backend):
+        if not isinstance(fun, (types.FunctionType, types.MethodType, functools.partial, Transformed, custom_jvp, custom_vjp)):
+            raise errors.ArgumentError(f"a Python function is needed, found {type(fun).__name__}")
+        functools.update_wrapper(self, fun, updated=())
+        self.fun, self.wanted, self.argnums, self.has_aux, self.budget, self.backend = fun, wanted, argnums, has_aux, budget, backend
         self.strategy = strategy if isinstance(strategy, Strategy) else Strategy("auto" if strategy is None else str(strategy))
         self.cache = {}
 
+    @property
+    def name(self):
+        return getattr(self.fun, "__name__", type(self.fun).__name__)
+
+    def single(self):
+        return isinstance(self.argnums, int)
+
     def __call__(self, *args, **kwargs):
-        if current() is not None:
-            raise errors.Unsupported("a function made by rg.grad or rg.jit is called inside a traced function; that is not supported yet", errors.here())
-        arguments = self._bind(args, kwargs)
-        return self._compiled(arguments)._run(arguments.leaves)
+        return self._call(args, kwargs, lambda outcome, types: [])
 
     def plan(self, *args, **kwargs):
         """How a run will use memory, for arguments of these types (arrays or `rg.spec`); it prints."""
@@ -113,13 +197,52 @@ class Transformed:
         """The compiled function for arguments of these types (arrays or `rg.spec`)."""
         return self._compiled(self._bind(args, kwargs))
 
+    def _call(self, args, kwargs, seeds):
+        """`seeds` gives cotangents or tangents, from the outcome of the trace and the types of the arguments."""
+        arguments = self._bind(args, kwargs)
+        if current() is not None:
+            result = self._inline(arguments, seeds)
+        elif self.debug:
+            outcome = self._outcome(arguments)
+            inputs = [*arguments.arrays(self.name), *seeds(outcome, arguments.types)]
+            result = self._assembled(outcome, outcome.derive().debug_nan(inputs))
+        else:
+            compiled = self._compiled(arguments)
+            result = compiled._run(arguments, seeds(compiled.outcome, arguments.types), self.look)
+        return self._with_aux(result, args, kwargs)
+
+    def _inline(self, arguments, seeds):
+        """The derivative as part of the trace that is under way."""
+        if self.debug:
+            raise errors.Unsupported("rg.debug_nan inside a traced function; put it around the outermost function", errors.here())
+        if self.look is not None:
+            raise errors.Unsupported("rg.observe inside a traced function; put it around the outermost function", errors.here())
+        outcome, trace = self._outcome(arguments), current()
+        values = [*(leaf for leaf, _ in arguments.leaves), *outcome.taken, *seeds(outcome, arguments.types)]
+        handles = [lift(value, "an argument") for value in values]
+        results = trace.tracer.call_program(outcome.derive(), handles, errors.here())
+        return outcome.assemble(results, self.single(), _boxed)
+
+    def _outcome(self, arguments):
+        wrt = [] if self.wanted == "results" else arguments.floats() if self.argnums is None else arguments.chosen(self.argnums, self.name)
+        return Outcome(self.fun, arguments, self.wanted, self.has_aux, wrt)
+
+    def _assembled(self, outcome, results):
+        return outcome.assemble(results, self.single(), _unboxed)
+
+    def _with_aux(self, result, args, kwargs):
+        """What a Jacobian does not hand back, the function itself does."""
+        if not self.has_aux or self.wanted not in WITHOUT_AUX:
+            return result
+        return result, Transformed(self.fun, "results", (), True, self.budget, self.strategy, self.backend)(*args, **kwargs)[1]
+
     def _bind(self, args, kwargs):
         signature = inspect.signature(self.fun)
         try:
             bound = signature.bind(*args, **kwargs)
         except TypeError as error:
-            raise errors.ArgumentError(f"{self.fun.__name__}(): {error}") from None
-        return Arguments(signature, bound, self.fun.__name__)
+            raise errors.ArgumentError(f"{self.name}(): {error}") from None
+        return Arguments(signature, bound, self.name)
 
     def _compiled(self, arguments):
         compiled = self.cache.get(arguments.key)
@@ -128,59 +251,13 @@ class Transformed:
         return compiled
 
 
-class Arguments:
-    """The arguments of one call: leaves with their types, and how to put them back."""
-
-    def __init__(self, signature, bound, name):
-        self.args, self.kwargs = bound.args, bound.kwargs
-        values = [*bound.args, *bound.kwargs.values()]
-        names = self._names(signature, bound)
-        self.leaves, self.types, self.parts = [], [], []
-        for value, path in zip(values, names):
-            leaves, structure = tree.flatten(value)
-            checked = [check(leaf, where, name) for leaf, where in zip(leaves, tree.paths(value, path))]
-            self.parts.append((structure, len(self.leaves), len(checked), path))
-            self.leaves += checked
-        self.types = [(DTYPES[leaf.dtype], leaf.shape, scalar) for leaf, scalar in self.leaves]
-        self.key = (tuple(self.types), tuple(structure for structure, *_ in self.parts), len(self.args), tuple(self.kwargs))
-
-    @staticmethod
-    def _names(signature, bound):
-        names = []
-        for parameter in signature.parameters.values():
-            if parameter.name not in bound.arguments:
-                continue
-            value = bound.arguments[parameter.name]
-            if parameter.kind is parameter.VAR_POSITIONAL:
-                names += [f"{parameter.name}[{k}]" for k in range(len(value))]
-            elif parameter.kind is parameter.VAR_KEYWORD:
-                names += list(value)
-            else:
-                names.append(parameter.name)
-        return names
-
-    def rebuild(self, boxes):
-        values = [tree.unflatten(structure, boxes[first : first + count]) for structure, first, count, _ in self.parts]
-        return values[: len(self.args)], dict(zip(self.kwargs, values[len(self.args) :]))
+def _unboxed(result, scalar):
+    """A result as NumPy gives it: gradients of numbers are arrays of rank 0."""
+    return result[()] if scalar else np.asarray(result)
 
 
-def check(value, name, function):
-    """(array or spec, whether it is a scalar), or an error that names the argument."""
-    where = f"argument `{name}` of {function}()"
-    if isinstance(value, Spec):
-        array, scalar = value, False
-    elif isinstance(value, (bool, int, float, np.generic)) and not isinstance(value, (str, bytes)):
-        array, scalar = np.asarray(value), True
-    elif isinstance(value, np.ndarray):
-        array, scalar = value, False
-    elif isinstance(value, complex):
-        raise errors.Unsupported(f"{where}: complex numbers are not supported")
-    else:
-        raise errors.ArgumentError(f"{where} must be a NumPy array or a number, found {type(value).__name__}")
-    if array.dtype not in DTYPES:
-        error = errors.Unsupported if array.dtype.kind == "c" else errors.DTypeError
-        raise error(f"{where}: {refuse_dtype(array.dtype)}")
-    return array, scalar
+def _boxed(result, scalar):
+    return traced(result, scalar=scalar) if isinstance(result, int) else result
 
 
 class Plan:
@@ -210,101 +287,30 @@ class Compiled:
     """Machine code for arguments of fixed types."""
 
     def __init__(self, transformed, arguments):
-        self.name = transformed.fun.__name__
         self._transformed = transformed
         self.stats = None
-        self._wrt = self._inputs(transformed, arguments)
-        program, self._structure, self._scalars = trace_function(transformed.fun, arguments, transformed.wanted)
-        leaves = [k for _, first, count in self._wrt for k in range(first, first + count)]
-        self.program, strategy = program, transformed.strategy
-        self._executable = _native.compile(program, transformed.wanted, leaves, (strategy.name, list(strategy.options.items())), transformed.budget)
+        self.outcome = transformed._outcome(arguments)
+        self.program, strategy = self.outcome.program, transformed.strategy
+        options = (strategy.name, list(strategy.options.items()))
+        self._executable = _native.compile(self.program, transformed.wanted, self.outcome.leaves, options, transformed.budget, transformed.backend)
         self.plan = Plan(self._executable)
+
+    @property
+    def backend(self):
+        """Who made the machine code: a name, a version and, of a library, its path."""
+        return self._executable.backend
 
     def __call__(self, *args, **kwargs):
         arguments = self._transformed._bind(args, kwargs)
         if arguments.key not in self._transformed.cache or self._transformed.cache[arguments.key] is not self:
             found = ", ".join(f"{name}[{','.join(map(str, shape))}]" if shape else name for name, shape, _ in arguments.types)
-            raise errors.ArgumentError(f"{self.name}() was compiled for arguments of other types, found {found}")
-        return self._run(arguments.leaves)
+            raise errors.ArgumentError(f"{self._transformed.name}() was compiled for arguments of other types, found {found}")
+        return self._transformed._with_aux(self._run(arguments, [], self._transformed.look), args, kwargs)
 
-    def _inputs(self, transformed, arguments):
-        """Structure, first leaf and number of leaves of each argument to differentiate."""
-        if transformed.wanted == "results":
-            return []
-        argnums = transformed.argnums if isinstance(transformed.argnums, (tuple, list)) else (transformed.argnums,)
-        result = []
-        for number in argnums:
-            if not isinstance(number, int) or not -len(arguments.args) <= number < len(arguments.args):
-                raise errors.ArgumentError(f"argnums={number!r}: {self.name}() was called with {len(arguments.args)} positional arguments")
-            structure, first, count, name = arguments.parts[number]
-            for leaf, _ in arguments.leaves[first : first + count]:
-                if leaf.dtype.kind != "f":
-                    raise errors.DTypeError(f"argument `{name}` of {self.name}() is {leaf.dtype}: only float64 has a gradient; pass it as a float, or leave it out of argnums")
-            result.append((structure, first, count))
-        return result
-
-    def _run(self, leaves):
-        for leaf, _ in leaves:
-            if isinstance(leaf, Spec):
-                raise errors.ArgumentError(f"{self.name}() was called with {leaf!r}; a run needs arrays")
-        inputs = [_row_major(leaf) for leaf, _ in leaves]
+    def _run(self, arguments, seeds, look):
+        inputs = [*arguments.arrays(self._transformed.name), *seeds]
+        if look is not None:
+            return self._transformed._assembled(self.outcome, self._executable.run_observed(inputs, look))
         results, bytes_peak, seconds = self._executable.run(inputs)
         self.stats = Stats(bytes_peak, seconds)
-        if self._transformed.wanted == "results":
-            values = [value[()] if scalar else value for value, scalar in zip(results, self._scalars)]
-            return tree.unflatten(self._structure, values)
-        value = [results.pop(0)[()]] if self._transformed.wanted == "value_and_gradient" else []
-        results = iter([result if result.ndim else np.asarray(result) for result in results])
-        gradients = [tree.unflatten(structure, [next(results) for _ in range(count)]) for structure, _, count in self._wrt]
-        gradient = tuple(gradients) if isinstance(self._transformed.argnums, (tuple, list)) else gradients[0]
-        return (value[0], gradient) if value else gradient
-
-
-def _row_major(array):
-    """The array as machine code reads it; a copy only where it must be. Bools of odd bytes become 0 or 1."""
-    if array.dtype.kind == "b":
-        return np.asarray(np.logical_and(array, True))
-    return np.require(array, requirements=["C", "A"])
-
-
-def trace_function(fun, arguments, wanted):
-    """(Program, structure of the result, which of its leaves are scalars)."""
-    method = fun.__self__ if isinstance(fun, types.MethodType) else None
-    function = rewrite(fun.__func__ if method is not None else fun)
-    trace = Trace(_native.Tracer(fun.__name__), fun.__name__)
-    with tracing(trace):
-        boxes = [traced(trace.tracer.input(dtype, list(shape)), scalar=scalar) for dtype, shape, scalar in arguments.types]
-        args, kwargs = arguments.rebuild(boxes)
-        result = _run_traced(trace, function, args if method is None else [method, *args], kwargs)
-        if len(trace.frames) > 1:
-            raise errors.Unsupported("an error inside a loop was caught by the function; tracing cannot go on after it", trace.frame.pos)
-        leaves, structure = tree.flatten(result)
-        handles = [_result(leaf, fun, wanted, structure) for leaf in leaves]
-        scalars = [not isinstance(leaf, (Array, np.ndarray)) or isinstance(leaf, Array) and leaf._scalar for leaf in leaves]
-        return trace.tracer.finish(handles), structure, scalars
-
-
-def _run_traced(trace, function, args, kwargs):
-    try:
-        return function(*args, **kwargs)
-    except UnboundLocalError as error:
-        name = re.search(r"'(\w+)'", str(error))
-        if name is None or name[1] not in trace.unbound:
-            raise
-        frame = error.__traceback__
-        while frame.tb_next is not None:
-            frame = frame.tb_next
-        raise errors.Unsupported(trace.unbound[name[1]], (frame.tb_frame.f_code.co_filename, frame.tb_lineno)) from None
-
-
-def _result(leaf, fun, wanted, structure):
-    pos = (fun.__code__.co_filename, fun.__code__.co_firstlineno)
-    if leaf is None or isinstance(leaf, (str, bytes)) or not isinstance(leaf, (Array, np.ndarray, np.generic, int, float)):
-        raise errors.ArgumentError(f"{fun.__name__}() must return arrays and numbers, found {type(leaf).__name__}", pos)
-    handle = lift(leaf, "the result")
-    if wanted != "results":
-        dtype, shape = current().type(handle)
-        if structure is not None or shape or dtype != "f64":
-            found = "several values" if structure is not None else describe(leaf) if isinstance(leaf, Array) else type(leaf).__name__
-            raise errors.ShapeError(f"a gradient needs a function that returns one float; {fun.__name__}() returns {found}; reduce it with np.sum", pos)
-    return handle
+        return self._transformed._assembled(self.outcome, results)

@@ -24,7 +24,7 @@ class Array:
 
     __slots__ = (
         "shape", "dtype", "_shadow", "_scalar", "_parent", "_link", "_frame", "_value", "_const", "_poison", "_version", "_cache",
-        "_outer", "_symbol", "_offset", "_entangled", "__weakref__",
+        "_outer", "_symbol", "_offset", "_entangled", "_weak", "__weakref__",
     )
     __array_priority__ = 1000
 
@@ -35,6 +35,7 @@ class Array:
         self._shadow = shadow
         self._parent = self._link = self._value = self._const = self._poison = self._cache = self._outer = self._symbol = None
         self._entangled = None
+        self._weak = False  # stands for a Python number, whose type gives way to that of an array
         self._offset = 0
         self._version = 0
         self._frame = current().frame
@@ -54,6 +55,9 @@ class Array:
             raise errors.Unsupported("a traced array was kept after its function had been traced", errors.here())
         root = self.root()
         self._check_readable(root)
+        if root._frame.mark is not trace.mark:
+            known = self.payload()
+            return trace.take(self) if known is None else trace.constant(known)
         cache = self._cache
         if cache is not None and cache[0] == root._version and cache[1].open:
             return cache[2]
@@ -123,6 +127,8 @@ class Array:
 
     def check_writable(self):
         root = self.root()
+        if root._frame.mark is not current().mark:
+            raise errors.Unsupported("in-place change of an array of the function around this one; copy it first with .copy()", errors.here())
         if root._outer is not None:
             raise errors.Unsupported(
                 f"in-place change of {root._outer}, which is not local to the function; copy it first: np.array({root._outer})", errors.here()
@@ -141,6 +147,10 @@ class Array:
     @property
     def T(self):
         return np.transpose(self)
+
+    @property
+    def real(self):
+        return self
 
     def __len__(self):
         if not self.shape:
@@ -248,21 +258,54 @@ def _methods():
     binary = {
         "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.true_divide, "floordiv": np.floor_divide,
         "mod": np.remainder, "pow": np.power, "matmul": np.matmul, "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
+        "lshift": np.left_shift, "rshift": np.right_shift,
     }
     for name, ufunc in binary.items():
-        setattr(Array, f"__{name}__", lambda a, b, ufunc=ufunc: ufunc(a, b))
-        setattr(Array, f"__r{name}__", lambda a, b, ufunc=ufunc: ufunc(b, a))
-        setattr(Array, f"__i{name}__", lambda a, b, ufunc=ufunc: inplace(a, ufunc(a, b)))
+        setattr(Array, f"__{name}__", lambda a, b, ufunc=ufunc: _python(ufunc(a, b), a, b))
+        setattr(Array, f"__r{name}__", lambda a, b, ufunc=ufunc: _python(ufunc(b, a), a, b))
+        setattr(Array, f"__i{name}__", lambda a, b, ufunc=ufunc: inplace(a, _python(ufunc(a, b), a, b)))
     compare = {"lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal}
     for name, ufunc in compare.items():
         setattr(Array, f"__{name}__", lambda a, b, ufunc=ufunc: ufunc(a, b))
     Array.__hash__ = object.__hash__
     for name, ufunc in {"neg": np.negative, "pos": np.positive, "abs": np.absolute, "invert": np.invert}.items():
-        setattr(Array, f"__{name}__", lambda a, ufunc=ufunc: ufunc(a))
-    for name in ("sum", "mean", "ravel", "squeeze", "swapaxes"):
+        setattr(Array, f"__{name}__", lambda a, ufunc=ufunc: _python(ufunc(a), a))
+    for name in ("sum", "mean", "ravel", "squeeze", "swapaxes", "trace"):
         function = getattr(np, name)
         setattr(Array, name, lambda a, *args, function=function, **kwargs: function(a, *args, **kwargs))
     Array.flatten = lambda a: np.ravel(a).copy()
+
+
+def is_weak(value):
+    """Whether a value is a Python number, or stands for one: its type gives way to that of an array (NEP 50)."""
+    return value._weak if isinstance(value, Array) else type(value) in (bool, int, float)
+
+
+def _python(result, *operands):
+    """The result of an operator; between Python numbers it is one."""
+    if isinstance(result, Array) and all(is_weak(value) for value in operands):
+        result._weak = True
+    return result
+
+
+def result_dtype(*values):
+    """The element type that values have together, by NumPy's rules."""
+    number = {"b": False, "i": 0, "f": 0.0}
+    kinds = [value.dtype if isinstance(value, Array) else np.asarray(value).dtype for value in values]
+    for value, dtype in zip(values, kinds):
+        if dtype not in DTYPES:
+            lift(value, "an operand")  # refuses it by name
+    return DTYPES[np.result_type(*[number[dtype.kind] if is_weak(value) else dtype for value, dtype in zip(values, kinds)])]
+
+
+def index_of(value):
+    """Integers as indices or a count: int64; those that are known in Python stay as they are."""
+    if not isinstance(value, Array) or value.dtype != np.int32 or value.payload() is not None:
+        return value
+    trace = current()
+    result = traced(trace.op("convert", [value.handle()], dtype="i64"), weak=value._weak)
+    result._symbol, result._offset = affine(value)
+    return result
 
 
 def inplace(array, result):
@@ -285,12 +328,13 @@ def shadow_of(shape):
     return np.lib.stride_tricks.as_strided(np.zeros(1, np.int8), tuple(shape), [int(s) for s in strides])
 
 
-def traced(handle, scalar=None, ordered=True):
+def traced(handle, scalar=None, ordered=True, weak=False):
     """A new root with this value. Results of rank 0 are scalars, as in NumPy; `ordered` where NumPy's result is row-major."""
     dtype, shape = current().type(handle)
     array = Array(shape, NUMPY[dtype], scalar=not shape if scalar is None else scalar)
     array._shadow = shadow_of(array.shape) if ordered or len(shape) < 2 else None
     array._value = handle
+    array._weak = weak
     return array
 
 

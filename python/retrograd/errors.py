@@ -44,6 +44,14 @@ class DivisionByZero(Error, ZeroDivisionError):
     """An integer was divided by zero."""
 
 
+class NotFinite(Error, FloatingPointError):
+    """A NaN or an infinity came out of numbers, in a run under `rg.debug_nan`."""
+
+
+class OutOfMemory(Error, MemoryError):
+    """The machine has not the memory that the plan needs."""
+
+
 class InternalError(Error):
     """A bug of Retrograd, not of the function: please report it."""
 
@@ -65,6 +73,9 @@ _KINDS = {
     "Unsupported": Unsupported,
     "Bounds": BoundsError,
     "DivisionByZero": DivisionByZero,
+    "NotFinite": NotFinite,
+    "OutOfMemory": OutOfMemory,
+    "Interrupted": Error,
     "Parse": ArgumentError,
     "Verify": InternalError,
 }
@@ -85,12 +96,17 @@ def place(pos):
     return f"{file}:{line}: {text}" if text else f"{file}:{line}"
 
 
+def is_ours(file):
+    """Whether a file is part of this package."""
+    return file.startswith(_PACKAGE)
+
+
 def here():
     """The (file, line) that runs now in the user's code: the innermost frame outside this package and NumPy."""
     frame = sys._getframe(1)
     while frame is not None:
         file = frame.f_code.co_filename
-        if not file.startswith(_PACKAGE) and f"{os.sep}numpy{os.sep}" not in file and not file.startswith("<__array_function__"):
+        if not is_ours(file) and f"{os.sep}numpy{os.sep}" not in file and not file.startswith("<__array_function__"):
             return (file, frame.f_lineno)
         frame = frame.f_back
     return None

@@ -3,10 +3,8 @@
 import numpy as np
 
 from . import errors, views
-from .array import Array, affine, entangle, lift, local, reshaped, traced, view
-from .trace import DTYPES, NUMPY, current
-
-_ORDER = {"bool": 0, "i64": 1, "f64": 2}
+from .array import Array, affine, entangle, is_weak, lift, local, reshaped, result_dtype, traced, view
+from .trace import DTYPES, NUMPY, current, is_float, refuse_dtype
 
 
 # Dispatch
@@ -15,6 +13,10 @@ _ORDER = {"bool": 0, "i64": 1, "f64": 2}
 def ufunc(function, method, inputs, kwargs):
     """`np.add(x, y)` and the like."""
     name = f"np.{function.__name__}"
+    if method == "at":
+        from . import numeric
+
+        return numeric.write_at(function, *inputs)
     if method != "__call__":
         raise errors.Unsupported(f"{name}.{method} is not supported", errors.here())
     if any(item is not None for item in kwargs.get("out") or ()):
@@ -27,7 +29,7 @@ def ufunc(function, method, inputs, kwargs):
         return _local_result(function(*known, **kwargs), inputs)
     if kwargs:
         raise errors.Unsupported(f"{name} with {next(iter(kwargs))}= is not supported", errors.here())
-    rule = UFUNCS.get(function)
+    rule = UFUNCS.get(function) or SPECIAL.get(function.__name__)
     if rule is None:
         raise errors.Unsupported(f"{name} is not supported", errors.here())
     return rule(*inputs)
@@ -35,7 +37,9 @@ def ufunc(function, method, inputs, kwargs):
 
 def function(called, args, kwargs):
     """`np.sum(x)` and the like."""
-    rule = FUNCTIONS.get(called)
+    from . import linalg
+
+    rule = FUNCTIONS.get(called) or linalg.FUNCTIONS.get(called)
     if rule is None:
         known_args, known = _known(args)
         known_kwargs, also = _known(kwargs)
@@ -112,29 +116,52 @@ def _row_major(array):
 def _apply(row, values, dtype, **attrs):
     """A row over operands of one element type; conversions come before broadcasts, so that they touch fewer elements."""
     trace = current()
-    handles, _, shape, ordered = _operands(*values)
+    handles, _, shape, ordered = _operands(*[_literal(value, dtype) for value in values])
     handles = [views.broadcast(trace, views.convert(trace, handle, dtype), shape) for handle in handles]
     return traced(trace.op(row, handles, **attrs), ordered=ordered)
 
 
+def _literal(value, dtype):
+    """A Python number in the element type of the operation, in which it must fit."""
+    if isinstance(value, Array) or not is_weak(value) or isinstance(value, bool):
+        return value
+    try:
+        return NUMPY[dtype].type(value) if NUMPY[dtype].kind != "b" else value
+    except OverflowError as error:
+        raise errors.DTypeError(str(error), errors.here()) from None
+
+
 def _dtype_of(value):
-    return DTYPES.get(value.dtype if isinstance(value, Array) else np.asarray(value).dtype, "f64")
+    return result_dtype(value)
 
 
 def _common(*values):
-    return max((_dtype_of(value) for value in values), key=_ORDER.get)
+    return result_dtype(*values)
+
+
+def _stored(arrays):
+    """The element type of arrays put together: there a Python number is an array as others are."""
+    return DTYPES[np.result_type(*[x.dtype for x in arrays])]
+
+
+def _floating(dtype):
+    """The element type of a quotient, or of a function such as the sine."""
+    return dtype if is_float(dtype) else "f64"
+
+
+def _counting(dtype):
+    """The element type of integer arithmetic."""
+    return "i64" if dtype == "bool" else dtype
 
 
 def _float(row):
-    return lambda x: _apply(row, [x], "f64")
+    return lambda x: _apply(row, [x], _floating(_dtype_of(x)))
 
 
 def _compare(row):
     def rule(a, b):
         dtype = _common(a, b)
-        if dtype == "bool" and row not in ("eq", "ne"):
-            dtype = "i64"
-        return _apply(row, [a, b], dtype)
+        return _apply(row, [a, b], dtype if row in ("eq", "ne") else _counting(dtype))
 
     return rule
 
@@ -150,9 +177,20 @@ def _truth(value):
 
 def _bitwise(row, name):
     def rule(*values):
-        if _common(*values) != "bool":
-            raise errors.Unsupported(f"np.{name} of integers is not supported", errors.here())
-        return _apply(row, values, "bool")
+        dtype = _common(*values)
+        if is_float(dtype):
+            raise errors.DTypeError(f"np.{name} of floats is not defined", errors.here())
+        return _apply(row, values, dtype)
+
+    return rule
+
+
+def _shift(row, name):
+    def rule(a, b):
+        dtype = _common(a, b)
+        if is_float(dtype):
+            raise errors.DTypeError(f"np.{name} of floats is not defined", errors.here())
+        return _apply(row, [a, b], _counting(dtype))
 
     return rule
 
@@ -195,28 +233,36 @@ def _positive(x):
 
 
 def _divide(a, b):
-    return _apply("div", [a, b], "f64")
+    return _apply("div", [a, b], _floating(_common(a, b)))
 
 
 def _floor_divide(a, b):
-    """Python's `//` of integers, composed from division towards zero."""
-    if _common(a, b) == "f64":
-        raise errors.Unsupported("np.floor_divide of floats is not supported", errors.here())
-    quotient = _apply("div", [a, b], "i64")
-    rest = a - quotient * b
-    adjust = np.logical_and(rest != 0, np.logical_xor(rest < 0, np.less(b, 0)))
-    return quotient - adjust
+    """Python's `//`, composed from division towards zero; of floats as NumPy does it, from the remainder."""
+    rest = _fmod(a, b)
+    adjust = _strays(rest, b)
+    dtype = _common(a, b)
+    if not is_float(dtype):
+        return _apply("div", [a, b], _counting(dtype)) - adjust
+    quotient = np.true_divide(np.subtract(a, rest), b) - adjust
+    whole = np.floor(quotient)
+    return np.where(np.equal(b, 0), np.true_divide(a, b), np.where(quotient - whole > 0.5, whole + 1.0, whole))
 
 
 def _remainder(a, b):
-    if _common(a, b) == "f64":
-        raise errors.Unsupported("np.remainder of floats is not supported", errors.here())
-    return a - _floor_divide(a, b) * b
+    """Python's `%`: its sign is that of the divisor."""
+    rest = _fmod(a, b)
+    # A zero is added, so that -0.0 becomes 0.0; both sides have the element type of the rest.
+    return np.where(_strays(rest, b), rest + b, rest + 0)
 
 
-def _xor(a, b):
-    a, b = _truth(a), _truth(b)
-    return _apply("ne", [a, b], "bool")
+def _fmod(a, b):
+    """What a division towards zero leaves over."""
+    return _apply("rem", [a, b], _counting(_common(a, b)))
+
+
+def _strays(rest, b):
+    """Where the rest of a division towards zero has not the sign of the divisor."""
+    return np.logical_and(rest != 0, np.logical_xor(rest < 0, np.less(b, 0)))
 
 
 def _square(x):
@@ -224,13 +270,15 @@ def _square(x):
 
 
 def _power(x, exponent):
-    """Constant exponents k, k + 1/2, and their negatives, by multiplication and square root."""
-    known = payload_of(exponent)
+    """Constant exponents k, k + 1/2, and their negatives, by multiplication and square root; others by the function of two arguments."""
+    known, common = payload_of(exponent), _common(x, exponent)
     if known is None or np.ndim(known) != 0 or not float(2 * known).is_integer() or abs(known) > 64:
-        raise errors.Unsupported("np.power is supported for constant exponents that are small integers or halves; else use np.exp and np.log", errors.here())
-    if _common(x, exponent) == "i64" and known < 0:
+        if not is_float(common):
+            raise errors.Unsupported("np.power of integers by an exponent that is traced or large; use floats", errors.here())
+        return _apply("pow", [x, exponent], common)
+    if not is_float(common) and known < 0:
         raise errors.DTypeError("integers to negative integer powers are not allowed", errors.here())
-    base = x * 1.0 if _common(x, exponent) == "f64" and _dtype_of(x) != "f64" else x
+    base = x if _dtype_of(x) == common else astype(_as_array(x), NUMPY[common])
     whole, half = int(np.floor(abs(known))), float(known) % 1 != 0
     result = np.sqrt(base) if half else None
     while whole:
@@ -250,7 +298,73 @@ def _ones(x):
     return traced(views.broadcast(trace, one, x.shape))
 
 
+def _number(row):
+    """A row over integers and floats; bools are integers."""
+
+    def rule(*values):
+        return _apply(row, values, _counting(_common(*values)))
+
+    return rule
+
+
+def _whole(row):
+    """Rounding: integers stay as they are."""
+    return lambda x: _apply(row, [x], _dtype_of(x)) if is_float(_dtype_of(x)) else traced(x.handle(), ordered=_row_major(x))
+
+
+def _two_floats(row):
+    return lambda a, b: _apply(row, [a, b], _floating(_common(a, b)))
+
+
+def _either(larger):
+    """`np.fmax` and `np.fmin`: a NaN gives way to a number."""
+    return lambda a, b: np.where(np.isnan(a), b, np.where(np.isnan(b), a, larger(a, b)))
+
+
+def _logaddexp(a, b):
+    """log(exp a + exp b) from the larger one, without overflow."""
+    high, low = np.maximum(a, b), np.minimum(a, b)
+    return high + np.log1p(np.exp(low - high))
+
+
+# Rows of one float, under NumPy's names.
+FLOATS = {
+    np.sin: "sin", np.cos: "cos", np.tan: "tan", np.arcsin: "asin", np.arccos: "acos", np.arctan: "atan",
+    np.sinh: "sinh", np.cosh: "cosh", np.tanh: "tanh", np.arcsinh: "asinh", np.arccosh: "acosh", np.arctanh: "atanh",
+    np.exp: "exp", np.exp2: "exp2", np.expm1: "expm1", np.log: "log", np.log2: "log2", np.log10: "log10", np.log1p: "log1p",
+    np.sqrt: "sqrt", np.cbrt: "cbrt", np.rint: "round", np.isnan: "is_nan", np.isfinite: "is_finite", np.fabs: "abs",
+}
+
+# The same for functions of SciPy, which are ufuncs too, by name.
+SPECIAL = {"erf": _float("erf"), "erfc": _float("erfc"), "expit": _float("logistic"), "logit": lambda x: np.log(x) - np.log1p(-x)}
+
+
 UFUNCS = {
+    **{function: _float(row) for function, row in FLOATS.items()},
+    np.absolute: _number("abs"),
+    np.sign: _number("sign"),
+    np.maximum: _number("max"),
+    np.minimum: _number("min"),
+    np.fmax: _either(np.maximum),
+    np.fmin: _either(np.minimum),
+    np.floor: _whole("floor"),
+    np.ceil: _whole("ceil"),
+    np.trunc: _whole("trunc"),
+    np.hypot: _two_floats("hypot"),
+    np.arctan2: _two_floats("atan2"),
+    np.copysign: _two_floats("copysign"),
+    np.fmod: _fmod,
+    np.divmod: lambda a, b: (_floor_divide(a, b), _remainder(a, b)),
+    np.logaddexp: _logaddexp,
+    np.logaddexp2: lambda a, b: np.maximum(a, b) + np.log2(1.0 + np.exp2(np.minimum(a, b) - np.maximum(a, b))),
+    np.reciprocal: lambda x: _divide(1.0, x),
+    np.isinf: lambda x: np.logical_not(np.logical_or(np.isnan(x), np.isfinite(x))),
+    np.signbit: lambda x: np.copysign(1.0, x) < 0,
+    np.heaviside: lambda x, middle: np.where(x < 0, 0.0, np.where(np.equal(x, 0), middle, np.where(np.isnan(x), x, 1.0))),
+    np.deg2rad: lambda x: x * (np.pi / 180.0),
+    np.radians: lambda x: x * (np.pi / 180.0),
+    np.rad2deg: lambda x: x * (180.0 / np.pi),
+    np.degrees: lambda x: x * (180.0 / np.pi),
     np.add: _arithmetic("add", "or"),
     np.subtract: _arithmetic("sub", None),
     np.multiply: _arithmetic("mul", "and"),
@@ -259,15 +373,9 @@ UFUNCS = {
     np.remainder: _remainder,
     np.negative: _negative,
     np.positive: _positive,
-    np.sin: _float("sin"),
-    np.cos: _float("cos"),
-    np.exp: _float("exp"),
-    np.log: _float("log"),
-    np.tanh: _float("tanh"),
-    np.sqrt: _float("sqrt"),
     np.square: _square,
     np.power: _power,
-    np.float_power: lambda x, exponent: _power(x * 1.0, exponent),
+    np.float_power: lambda x, exponent: _power(astype(_as_array(x), np.float64), exponent),
     np.less: _compare("lt"),
     np.less_equal: _compare("le"),
     np.greater: _compare("gt"),
@@ -277,11 +385,13 @@ UFUNCS = {
     np.logical_and: _logic("and"),
     np.logical_or: _logic("or"),
     np.logical_not: _logic("not"),
-    np.logical_xor: _xor,
+    np.logical_xor: _logic("xor"),
     np.bitwise_and: _bitwise("and", "bitwise_and"),
     np.bitwise_or: _bitwise("or", "bitwise_or"),
-    np.bitwise_xor: lambda a, b: _xor(a, b) if _common(a, b) == "bool" else _bitwise("ne", "bitwise_xor")(a, b),
+    np.bitwise_xor: _bitwise("xor", "bitwise_xor"),
     np.invert: _bitwise("not", "invert"),
+    np.left_shift: _shift("shl", "left_shift"),
+    np.right_shift: _shift("shr", "right_shift"),
     np.matmul: lambda a, b: _matmul(a, b),
 }
 
@@ -314,12 +424,10 @@ def _sum(x, axis=None, dtype=None, out=None, keepdims=False, initial=None, where
     if payload is not None:
         return _local_result(np.sum(payload, axis=axis, keepdims=keepdims), [x])
     axes = _axes(axis, x.ndim, "sum")
-    if x.dtype.kind == "i":
-        raise errors.Unsupported("np.sum of integers is not supported; sum floats: np.sum(1.0 * x)", errors.here())
     trace = current()
-    total = trace.op("sum", [views.convert(trace, x.handle(), "f64")], axes=list(axes))
-    if x.dtype.kind == "b":
-        total = views.convert(trace, total, "i64")
+    # Integers of any width and truth values are summed as int64.
+    dtype = DTYPES[x.dtype] if x.dtype.kind == "f" else "i64"
+    total = trace.op("sum", [views.convert(trace, x.handle(), dtype)], axes=list(axes))
     if keepdims:
         total = views.reshape(trace, total, [1 if k in axes else extent for k, extent in enumerate(x.shape)])
     return traced(total)
@@ -374,9 +482,10 @@ def _contract(name, a, b, left, right, batch):
     if [a.shape[k] for k in left] != [b.shape[k] for k in right]:
         raise errors.ShapeError(f"np.{name}: shapes {a.shape} and {b.shape} do not fit", errors.here())
     trace = current()
-    handles = [views.convert(trace, x.handle(), "f64") for x in (a, b)]
-    if _common(a, b) != "f64":
-        raise errors.Unsupported(f"np.{name} of integers is not supported; use floats", errors.here())
+    dtype = _common(a, b)
+    if dtype == "bool":
+        raise errors.Unsupported(f"np.{name} of bool arrays is not supported; use numbers", errors.here())
+    handles = [views.convert(trace, x.handle(), dtype) for x in (a, b)]
     axes = list(range(batch))
     return traced(trace.op("dot", handles, lhs_contract=left, rhs_contract=right, lhs_batch=axes, rhs_batch=axes))
 
@@ -389,7 +498,7 @@ def _where(condition, x=None, y=None):
         raise errors.Unsupported("np.where with one argument is not supported", errors.here())
     trace = current()
     dtype = _common(x, y)
-    handles, _, shape, ordered = _operands(_truth(condition), x, y)
+    handles, _, shape, ordered = _operands(_truth(condition), _literal(x, dtype), _literal(y, dtype))
     converted = [handles[0], *(views.convert(trace, handle, dtype) for handle in handles[1:])]
     return traced(trace.op("select", [views.broadcast(trace, handle, shape) for handle in converted]), ordered=ordered)
 
@@ -461,7 +570,7 @@ def astype(x, dtype):
     """`x.astype(dtype)`."""
     dtype = np.dtype(dtype)
     if dtype not in DTYPES:
-        raise errors.DTypeError(f".astype: {dtype} is not supported, use float64, int64 or bool", errors.here())
+        raise errors.DTypeError(f".astype: {refuse_dtype(dtype)}", errors.here())
     payload = x.payload()
     if payload is not None:
         return local(payload.astype(dtype))
@@ -501,7 +610,7 @@ def _concatenate(arrays, axis=0, out=None, dtype=None, casting=None):
         raise errors.ShapeError(f"np.concatenate: shapes {[x.shape for x in arrays]} do not fit along axis {axis}", errors.here())
     shape = list(arrays[0].shape)
     shape[axis] = sum(x.shape[axis] for x in arrays)
-    trace, dtype = current(), _common(*arrays)
+    trace, dtype = current(), _stored(arrays)
     result = trace.constant(np.zeros(shape, NUMPY[dtype]))
     start = 0
     for x in arrays:
@@ -528,9 +637,9 @@ def array_of(value, dtype=None, **_):
 
 
 def as_array(value, dtype=None, **options):
-    """`np.asarray`: an array stays itself."""
+    """`np.asarray`: an array stays itself, a Python number is one of NumPy's from here on."""
     if isinstance(value, Array) and (dtype is None or np.dtype(dtype) == value.dtype):
-        return value
+        return traced(value.handle()) if value._weak else value
     return array_of(value, dtype, **options)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from . import errors, views
-from .array import Array, affine, describe, lift, shadow_of, traced, view
+from .array import Array, affine, describe, index_of, lift, shadow_of, traced, view
 from .trace import DTYPES, current
 
 
@@ -14,6 +14,12 @@ def load(array, index):
         if any(item is not Ellipsis for item in index):
             raise errors.BoundsError("invalid index to a scalar", errors.here())
         return array
+    chosen = _chosen(array, index)
+    if chosen is not None:
+        rest, axis, indices = chosen
+        from . import numeric
+
+        return numeric.take(load(array, rest), indices, axis)
     window = parse(array, index)
     payload = array.payload()
     element = not window.shape and not _has_ellipsis(index)
@@ -31,8 +37,19 @@ def store(array, index, value):
     if array._scalar:
         raise errors.ArgumentError("a scalar does not support item assignment", errors.here())
     array.check_writable()
-    window = parse(array, index)
     _check_cast(array, value)
+    if _is_mask(index, array):
+        array.set(views.convert(current(), np.where(index, value, array).handle(), DTYPES[array.dtype]))
+        return
+    chosen = _chosen(array, index)
+    if chosen is not None:
+        rest, axis, indices = chosen
+        from . import numeric
+
+        part = load(array, rest)
+        part.set(numeric.scatter("scatter_set", part, indices, axis, value))
+        return
+    window = parse(array, index)
     root, trace = array.root(), current()
     known = value if not isinstance(value, Array) else value.payload()
     if known is not None and array.payload() is not None and window.is_static() and root._frame is trace.frame:
@@ -71,10 +88,37 @@ def _check_cast(array, value):
     dtype = value.dtype if isinstance(value, Array) else np.asarray(value).dtype
     if array.dtype.kind == "i" and dtype.kind == "f":
         raise errors.DTypeError(
-            f"assigning float64 into an int64 array ({describe(array)}) would drop fractions; make the array float64", errors.here()
+            f"assigning {dtype} into an {array.dtype} array ({describe(array)}) would drop fractions; make the array {dtype}", errors.here()
         )
     if array.dtype.kind == "b" and dtype.kind != "b":
         raise errors.DTypeError(f"assigning {dtype} into a bool array ({describe(array)})", errors.here())
+
+
+def _is_array(item):
+    """Whether an item of an index is an array of integers: it picks and places elements one by one."""
+    if isinstance(item, (list, np.ndarray)):
+        return np.ndim(item) > 0 and np.asarray(item).dtype.kind in "iu"
+    return isinstance(item, Array) and item.shape != () and item.dtype.kind == "i"
+
+
+def _is_mask(index, array):
+    """Whether an index is one bool per element of an array; what is then assigned is a number."""
+    return isinstance(index, (np.ndarray, Array)) and index.dtype.kind == "b" and index.shape == array.shape and index.shape != ()
+
+
+def _chosen(array, index):
+    """(the index without its array of integers, the axis that the array indexes, the array), or None where it has none."""
+    items = index if isinstance(index, tuple) else (index,)
+    arrays = [k for k, item in enumerate(items) if _is_array(item)]
+    if not arrays:
+        return None
+    plain = all(isinstance(item, slice) or item is Ellipsis for k, item in enumerate(items) if k not in arrays)
+    if len(arrays) > 1 or not plain:
+        raise errors.Unsupported("indexing by an array of integers beside other integers, arrays or None is not supported", errors.here())
+    k = arrays[0]
+    rest = tuple(slice(None) if j == k else item for j, item in enumerate(items))
+    after = any(item is Ellipsis for item in items[:k])
+    return rest, (array.ndim - (len(items) - k) if after else k), items[k]
 
 
 def _has_ellipsis(index):
@@ -91,6 +135,7 @@ def parse(array, index):
             plain.append(None)
             continue
         extent = array.shape[axis]
+        item = slice(index_of(item.start), index_of(item.stop), item.step) if isinstance(item, slice) else index_of(item)
         start, size, step, shown = _slice(item, extent, axis) if isinstance(item, slice) else _integer(item, extent, axis)
         starts.append(start), sizes.append(size), steps.append(step), plain.append(shown)
         axis += 1
@@ -166,15 +211,16 @@ def _slice(item, extent, axis):
     step = 1 if item.step is None else item.step
     if _is_traced(step):
         raise errors.Unsupported("a slice with a traced step is not supported", errors.here())
-    if step.__index__() < 0:
-        raise errors.Unsupported("a slice with a negative step is not supported; reverse the loop instead", errors.here())
     if step.__index__() == 0:
         raise errors.BoundsError("slice step cannot be zero", errors.here())
     if not _is_traced(item.start) and not _is_traced(item.stop):
         start, stop, step = slice(item.start, item.stop, step).indices(extent)
         size = len(range(start, stop, step))
-        start = start if size else 0
-        return start, size, step, slice(start, start + (size - 1) * step + 1 if size else start, step)
+        if size == 0:
+            return 0, 0, 1, slice(0, 0)
+        last = start + (size - 1) * step
+        beyond = last + (1 if step > 0 else -1)
+        return min(start, last), size, step, slice(start, beyond if beyond >= 0 else None, step)
     return _traced_slice(item, extent, axis, step.__index__())
 
 
@@ -190,7 +236,9 @@ def _traced_slice(item, extent, axis, step):
     size = len(range(start, stop, step))
     if size == 0:
         return 0, 0, 1, slice(0, 0)
-    span = (size - 1) * step + 1
+    span = (size - 1) * abs(step) + 1
     if span > extent:
         raise errors.BoundsError(f"a slice of {span} elements is out of bounds for axis {axis} with size {extent}", errors.here())
+    if step < 0:
+        return item.start + (size - 1) * step, size, step, slice(span - 1, None, step)
     return item.start, size, step, slice(0, span, step)

@@ -10,11 +10,10 @@ two names share and one of them changes is either carried as one object, or refu
 import numpy as np
 
 from . import errors, tree, views
-from .array import Array, describe, entangle, lift, traced
+from .array import Array, describe, entangle, is_weak, lift, result_dtype, traced
 from .ranges import count_of, item_of
 from .trace import DTYPES, NUMPY, Frame, current
 
-_ORDER = {"bool": 0, "i64": 1, "f64": 2}
 _RETRACES = 30
 
 
@@ -70,7 +69,7 @@ class Leaf:
         self.before = before
         self.fixed = False
         self.never_fixed = False
-        self.dtype = dtype_of(before)
+        self.dtype, self.weak = dtype_of(before), is_weak(before)
         self.box = None
         self.after = None
 
@@ -116,27 +115,33 @@ class Loop(Control):
         self.attempts += 1
         if self.attempts > _RETRACES:
             raise errors.InternalError("the carries of this loop do not settle; please report it", self.pos)
+        index, params, _ = current().tracer.begin_for(self.count, self._starts(), self.pos)
+        self._enter("for", params)
+        self.index = traced(index, weak=True)
+        return True
+
+    def _starts(self):
+        """Handles of all that is carried, as it is before the loop."""
         trace = current()
-        leaves = self._leaves()
-        starts = [views.convert(trace, lift(leaf.before), leaf.dtype) for leaf in leaves]
+        starts = [views.convert(trace, lift(leaf.before), leaf.dtype) for leaf in self._leaves()]
         starts += [trace.constant(np.zeros(shape, NUMPY[dtype])) for dtype, shape, _ in self._last_types()]
-        starts += [root.handle() for root in self.roots]
-        index, params = trace.tracer.begin_for(self.count, starts, self.pos)
-        self.frame = Frame("for", self.pos, self.scope.items())
-        trace.push(self.frame)
+        return starts + [root.handle() for root in self.roots]
+
+    def _enter(self, kind, params):
+        """Opens a body in which all that is carried is a parameter."""
+        self.frame = Frame(kind, self.pos, self.scope.items())
+        current().push(self.frame)
         for root, param in zip(self.roots, params[len(params) - len(self.roots) :]):
             self.frame.mutated[root] = root.state()
             root._value, root._const = param, None
             root._version += 1
         for root, message in self.poisoned.items():
             root.poison(message)
-        for leaf, param in zip(leaves, params):
-            leaf.box = traced(param, scalar=not leaf.is_array())
+        for leaf, param in zip(self._leaves(), params):
+            leaf.box = traced(param, scalar=not leaf.is_array(), weak=leaf.weak)
         self.bound = dict(self.kept)
         for name, (structure, leaves) in self.carried.items():
             self.bound[name] = tree.unflatten(structure, [leaf.before if leaf.fixed else leaf.box for leaf in leaves])
-        self.index = traced(index)
-        return True
 
     def _last_types(self):
         return [kind for _, kinds, _ in self.last.values() for kind in kinds if kind is not None]
@@ -203,11 +208,11 @@ class Loop(Control):
                 f"`{path}` changes its shape in the loop: expected {start}, found shape {shape_of(end)}; start it as an array of its final shape",
                 self.at(name),
             )
-        common = max(leaf.dtype, dtype_of(end), key=_ORDER.get)
-        if common != leaf.dtype:
+        common, weak = result_dtype(leaf.box, end), leaf.weak and is_weak(end)
+        if (common, weak) != (leaf.dtype, leaf.weak):
             if leaf.is_array():
                 raise errors.DTypeError(f"`{path}` changes its element type in the loop: expected {leaf.dtype}, found {dtype_of(end)}", self.at(name))
-            leaf.dtype = common
+            leaf.dtype, leaf.weak = common, weak
             return False
         return True
 
@@ -260,7 +265,7 @@ class Loop(Control):
         lasts = [end for _, kinds, ends in self.last.values() for kind, end in zip(kinds, ends) if kind is not None]
         nexts += [end.handle() for end in lasts]
         nexts += [root.handle() for root in self.roots]
-        results = trace.tracer.end_for(nexts)
+        results = self._end(trace, nexts)
         trace.pop(self.frame)
         for root, result in zip(self.roots, results[len(results) - len(self.roots) :]):
             root.restore(self.frame.mutated[root])
@@ -281,6 +286,74 @@ class Loop(Control):
         self.finished = True
 
 
+    def _end(self, trace, nexts):
+        return trace.tracer.end_for(nexts)
+
+
+class While(Loop):
+    """A `while`: ordinary Python as long as its condition is known, from then on a loop of the Program."""
+
+    def __init__(self, names, exposed, live, pos):
+        Control.__init__(self, names, exposed, live, {})
+        self.pos, self.known = pos, None
+        self.roots, self.poisoned, self.last, self.carried, self.kept = {}, {}, {}, {}, {}
+        self.attempts = 0
+        self.traced = self.finished = self.inside = self.rebinds = False
+
+    def again(self):
+        if self.finished or not self.traced:
+            return not self.finished
+        self.attempts += 1
+        if self.attempts > _RETRACES:
+            raise errors.InternalError("the carries of this loop do not settle; please report it", self.pos)
+        self._enter("while", current().tracer.begin_while(self._starts(), self.pos))
+        self.inside = False
+        return True
+
+    def test(self, condition, scope):
+        """The condition, at the start of every step; the body follows where `inside` says so."""
+        if not self.traced and not (isinstance(condition, Array) and condition.payload() is None):
+            self.inside = bool(condition)
+            self.finished = not self.inside
+            return
+        predicate = truth(condition, self.pos)
+        if not self.traced:
+            self.traced = self.rebinds = True
+            self.inside = False
+            self.scope = dict(scope)
+            self.bound = {name: scope[name] for name in self.lines if name in scope}
+            for name in dict.fromkeys([*self.exposed, *self.live]):
+                if name in scope:
+                    self._candidate(name, scope[name])
+            return
+        trace, handle = current(), lift(predicate)
+        changed = [root for root in self.frame.mutated if root not in self.roots and root not in self.poisoned]
+        if changed:
+            raise errors.Unsupported("the condition of a `while` changes an array in place", self.pos)
+        for root, state in self.frame.mutated.items():
+            root.restore(state)
+        params = trace.tracer.begin_while_body(handle)
+        trace.pop(self.frame)
+        self._enter("while", params)
+        self.inside = True
+
+    def done(self, scope):
+        if self.traced:
+            super().done(scope)
+
+    def _end(self, trace, nexts):
+        return trace.tracer.end_while(nexts)[:-1]
+
+
+def truth(condition, pos):
+    """A condition as one bool; of an array it is ambiguous."""
+    if not isinstance(condition, Array):
+        return bool(condition)
+    if condition.shape:
+        raise errors.ShapeError(f"the truth of an array with more than one element is ambiguous: {describe(condition)}", pos)
+    return condition if condition.dtype.kind == "b" else condition != 0
+
+
 class Branch(Control):
     """An `if`. A known condition takes its side; a traced one traces both and joins what they bind and change."""
 
@@ -293,9 +366,7 @@ class Branch(Control):
         self.joined = None
         self.ends = {}
         if self.traced:
-            if condition.shape:
-                raise errors.ShapeError(f"the truth of an array with more than one element is ambiguous: {describe(condition)}", pos)
-            self.condition = condition if condition.dtype.kind == "b" else condition != 0
+            self.condition = truth(condition, pos)
             self.side = None
         else:
             self.side = bool(condition)
@@ -364,7 +435,7 @@ class Branch(Control):
             for path, a, b in zip(tree.paths(then[name], name), leaves[name], other_leaves[name]):
                 if shape_of(a) != shape_of(b):
                     raise errors.ShapeError(f"`{path}` differs in shape between the branches: {shape_of(a)} and {shape_of(b)}", self.at(name))
-                types.append(max(dtype_of(a), dtype_of(b), key=_ORDER.get))
+                types.append(result_dtype(a, b))
             names[name] = types
         poisoned = {root: message for root, message in [*changed.items(), *also.items()] if message is not None}
         return names, [root for root in {**changed, **also} if root not in poisoned], poisoned
@@ -402,7 +473,8 @@ def result_boxes(results, sources):
         box = known.get(id(source[0])) if alone else None
         if box is None:
             scalar = not any(isinstance(item, Array) and not item._scalar for item in source)
-            box = traced(result, scalar=scalar, ordered=all(not isinstance(item, Array) or item._shadow is not None for item in source))
+            ordered = all(not isinstance(item, Array) or item._shadow is not None for item in source)
+            box = traced(result, scalar=scalar, ordered=ordered, weak=all(map(is_weak, source)))
             if alone:
                 known[id(source[0])] = box
         boxes.append(box)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from . import errors
-from .array import Array, Symbol, traced
+from .array import Array, Symbol, index_of, traced
 from .trace import current
 
 
@@ -35,6 +35,7 @@ def make_range(*arguments):
     for item in arguments:
         if isinstance(item, Array) and (item.dtype.kind != "i" or item.shape):
             raise errors.DTypeError(f"range() takes integers, found {item!r}", errors.here())
+    arguments = [index_of(item) for item in arguments]
     known = [item.__index__() if not isinstance(item, Array) or item.payload() is not None else item for item in arguments]
     start, stop, step = (0, known[0], 1) if len(known) == 1 else (*known, 1) if len(known) == 2 else known
     if isinstance(step, Array):
@@ -74,4 +75,5 @@ def item_of(steps, index):
     if isinstance(start, Array) or start != 0:
         item = item + start
     item._symbol, item._offset = Symbol(*bounds), 0
+    item._weak = True  # whatever its bounds are, a range gives Python's integers
     return item

@@ -1,10 +1,11 @@
 """Rewrites a function's source so that its loops, branches, stores and calls go through `runtime`; lines stay the user's own."""
 
 import ast
+import copy
 import inspect
 import types
 
-from . import errors, flow
+from . import errors, flow, leave
 
 _UNTOUCHED = {"super", "locals", "globals", "vars", "dir", "eval", "exec"}
 _rewritten = {}
@@ -118,6 +119,22 @@ class _Function(ast.NodeTransformer):
         return result
 
     def visit_For(self, node):
+        guarded = leave.without_breaks(node, self._label) if not node.orelse else None
+        if guarded is None:
+            return self._for(node)
+        # A loop over a range cannot be left before its end, so its steps do nothing from there on; other loops are plain Python.
+        steps = f"{self._label()}_steps"
+        take = ast.Assign([ast.Name(steps, ast.Store())], node.iter)
+        node.iter = ast.copy_location(ast.Name(steps, ast.Load()), node)
+        plain, live = copy.deepcopy(node), set(self.live)
+        result = self.block([_at(take, node, missing=True)], live | {steps})
+        self.live = live
+        inner = self.block([_at(item, node, missing=True) for item in guarded(steps)], live)
+        self.live = live
+        choose = ast.If(_call("is_range", ast.Name(steps, ast.Load())), inner, [self._for(plain)])
+        return [*result, _at(choose, node, missing=True)]
+
+    def _for(self, node):
         live = set(self.live)
         escape = ("else", node.orelse[0].lineno) if node.orelse else flow.escapes(node.body)
         inside = flow.live_before(node.body, live | flow.flow(node.body)[0]) | live
@@ -137,7 +154,7 @@ class _Function(ast.NodeTransformer):
 
     def visit_If(self, node):
         live = set(self.live)
-        test = self.visit(node.test)
+        test = self._condition(node.test)
         if flow.escapes([*node.body, *node.orelse]):
             node.test = _at(_call("test", test, ast.Constant("if")), test, missing=True)
             node.body, node.orelse = self.block(node.body, live), self.block(node.orelse, live)
@@ -154,21 +171,57 @@ class _Function(ast.NodeTransformer):
 
     def _control(self, node, kind, label, operand, names, exposed, live, body):
         """A loop or branch: traced as often as `again` says, with its names bound anew each time."""
-        bind = [
-            f"if {label}.has({name!r}): {name} = {label}[{name!r}]\nelif {label}.drops({name!r}): {name} = None; del {name}" for name in names
-        ]
+        bind = self._bind(label, names)
         facts = [ast.Constant(tuple(names.items())), _names(exposed), _names(set(names) & live), _expression("locals()", node)]
         start = ast.Assign([ast.Name(label, ast.Store())], _call(kind, operand, *facts))
         steps = ast.While(_expression(f"{label}.again()", node), [*_parse(bind, node), *body, *_parse([f"{label}.done(locals())"], node)], [])
         return [_at(start, node, missing=True), _at(steps, node, missing=True), *_parse(bind, node)]
 
     def visit_While(self, node):
+        guarded = leave.without_breaks(node, self._label) if not node.orelse else None
+        if guarded is not None:
+            live = set(self.live)
+            return self.block([_at(item, node, missing=True) for item in guarded(None)], live)
         live = set(self.live)
         inside = flow.live_before([node], live) | live
-        test = self.visit(node.test)
-        node.test = _at(_call("test", test, ast.Constant("while")), test, missing=True)
-        node.body, node.orelse = self.block(node.body, inside), self.block(node.orelse, live)
-        return node
+        escape = ("else", node.orelse[0].lineno) if node.orelse else flow.escapes(node.body)
+        uses = flow.loaded(node.test) | flow.flow(node.body)[0]
+        test = self._condition(node.test)
+        if escape:
+            node.test = _at(_call("test", test, ast.Constant(escape[0])), test, missing=True)
+            node.body, node.orelse = self.block(node.body, inside), self.block(node.orelse, live)
+            return node
+        names = flow.stored(node.body)
+        label = self._label()
+        bind = self._bind(label, names)
+        facts = [ast.Constant(tuple(names.items())), _names((uses | live) & set(names)), _names(set(names) & live)]
+        start = ast.Assign([ast.Name(label, ast.Store())], _call("conditional", *facts))
+        ask = ast.Expr(ast.Call(_expression(f"{label}.test", node), [test, _expression("locals()", node)], []))
+        body = [*_parse(bind, node), *self.block(node.body, inside), *_parse([f"{label}.done(locals())"], node)]
+        step = ast.If(_expression(f"{label}.inside", node), body, [])
+        steps = ast.While(_expression(f"{label}.again()", node), [*_parse(bind, node), ask, step], [])
+        return [_at(start, node, missing=True), _at(steps, node, missing=True), *_parse(bind, node)]
+
+    def _condition(self, test):
+        """A condition, with `and`, `or` and `not` of what may be traced."""
+        if isinstance(test, ast.BoolOp):
+            name = "both" if isinstance(test.op, ast.And) else "either"
+            first, *rest = test.values
+            result = self._condition(first)
+            for value in rest:
+                nothing = ast.arguments([], [], None, [], [], None, [])
+                result = _call(name, result, ast.Lambda(nothing, self._condition(value)))
+            return _at(result, test, missing=True)
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            return _at(_call("negate", self._condition(test.operand)), test, missing=True)
+        return self.visit(test)
+
+    @staticmethod
+    def _bind(label, names):
+        """Statements that bind names to what a loop or branch says."""
+        return [
+            f"if {label}.has({name!r}): {name} = {label}[{name!r}]\nelif {label}.drops({name!r}): {name} = None; del {name}" for name in names
+        ]
 
     def visit_With(self, node):
         live = set(self.live)
@@ -254,7 +307,7 @@ class _Function(ast.NodeTransformer):
         return _at(call, node, missing=True)
 
     def visit_Name(self, node):
-        if isinstance(node.ctx, ast.Load) and node.id not in self.locals and node.id != "__rg":
+        if isinstance(node.ctx, ast.Load) and node.id not in self.locals and not node.id.startswith("__rg"):
             return _at(_call("outer", ast.Name(node.id, ast.Load()), ast.Constant(node.id)), node, missing=True)
         return node
 

@@ -11,17 +11,16 @@ import types
 
 import numpy as np
 
-from . import array, errors, functions, indexing, loops
+from . import array, errors, functions, indexing, loops, numeric  # noqa: F401, numeric fills the table of functions
 from .array import Array
 from .ranges import TracedRange, make_range
 from .rewrite import rewrite
-from .trace import DTYPES, current
+from .trace import DTYPES, Frame, current
 
 slice = builtins.slice
 
 _MUTATORS = {"append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "update", "setdefault", "popitem", "add", "discard"}
 _LIBRARIES = tuple({sysconfig.get_paths()[name] + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")})
-_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _OPERATORS = {
     "Add": operator.iadd, "Sub": operator.isub, "Mult": operator.imul, "Div": operator.itruediv, "FloorDiv": operator.ifloordiv,
     "Mod": operator.imod, "Pow": operator.ipow, "MatMult": operator.imatmul, "BitAnd": operator.iand, "BitOr": operator.ior,
@@ -30,7 +29,7 @@ _OPERATORS = {
 _PLAIN = {
     "Add": operator.add, "Sub": operator.sub, "Mult": operator.mul, "Div": operator.truediv, "FloorDiv": operator.floordiv,
     "Mod": operator.mod, "Pow": operator.pow, "MatMult": operator.matmul, "BitAnd": operator.and_, "BitOr": operator.or_,
-    "BitXor": operator.xor,
+    "BitXor": operator.xor, "LShift": operator.lshift, "RShift": operator.rshift,
 }
 
 
@@ -46,6 +45,49 @@ def loop(steps, names, exposed, live, scope):
     return loops.Steps(steps)
 
 
+def conditional(names, exposed, live):
+    """The `while` statement."""
+    return loops.While(names, exposed, live, errors.here())
+
+
+def both(first, second):
+    """`first and second()` in a condition; where the first is traced, the second runs only if it holds."""
+    return _lazily(first, second, when=True)
+
+
+def either(first, second):
+    """`first or second()` in a condition."""
+    return _lazily(first, second, when=False)
+
+
+def _lazily(first, second, when):
+    if not _is_traced(first):
+        return second() if bool(first) is when else first
+    trace, pos = current(), errors.here()
+    other = trace.tracer.begin_if(loops.truth(first, pos).handle(), pos)
+    for side in (True, False):
+        frame = Frame("if", pos)
+        trace.push(frame)
+        result = array.lift(loops.truth(second(), pos) if side is when else not when)
+        other = trace.tracer.begin_else([result]) if side else trace.tracer.end_if([result])
+        trace.pop(frame)
+    return array.traced(other[0])
+
+
+def negate(condition):
+    """`not condition` in a condition."""
+    return np.logical_not(loops.truth(condition, errors.here())) if _is_traced(condition) else not condition
+
+
+def is_range(steps):
+    """Whether a `for` statement becomes a loop of the Program."""
+    return isinstance(steps, (range, TracedRange))
+
+
+def _is_traced(value):
+    return isinstance(value, Array) and value.payload() is None
+
+
 def branch(condition, names, exposed, live, scope):
     """The `if` statement."""
     return loops.Branch(condition, names, exposed, live, scope, errors.here())
@@ -59,10 +101,10 @@ def iterate(steps, construct, line):
 
 
 def test(condition, construct):
-    """The condition of a `while`, or of an `if` that is left on another way than its end."""
-    if isinstance(condition, Array) and condition.payload() is None:
-        if construct == "while":
-            raise errors.Unsupported("`while` on a traced condition is not supported; use `for i in range(n)`", errors.here())
+    """The condition of a `while` or of an `if` that is left on another way than its end."""
+    if _is_traced(condition):
+        if construct != "if":
+            raise errors.Unsupported(f"`{construct}` in a `while` on a traced condition is not supported", errors.here())
         raise errors.Unsupported("`if` on a traced condition with return, break or continue inside is not supported; use np.where", errors.here())
     return condition
 
@@ -133,7 +175,7 @@ def _guard(container, what):
     """Refuses changes in a loop body of lists and the like from outside it: they would happen once, not once per step."""
     if isinstance(container, Array) or container is None:
         return
-    for frame in current().frames[1:]:
+    for frame in current().bodies():
         known = frame.containers.get(id(container))
         if known is not None and known[1] is container:
             raise errors.Unsupported(
@@ -174,7 +216,7 @@ def _resolve(function, args, kwargs):
 
 def _is_users(function):
     file = function.__code__.co_filename
-    return function.__name__ != "<lambda>" and not file.startswith(_LIBRARIES) and not file.startswith(_PACKAGE)
+    return function.__name__ != "<lambda>" and not file.startswith(_LIBRARIES) and not errors.is_ours(file)
 
 
 def _has_traced(value, depth=4):
@@ -241,4 +283,5 @@ _SPECIAL = {
     np.full: functions.full,
     np.empty: _zeros,
     np.zeros: _zeros,
+    np.linspace: functions.FUNCTIONS[np.linspace],
 }

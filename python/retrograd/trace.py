@@ -6,8 +6,16 @@ import numpy as np
 
 from . import errors
 
-DTYPES = {np.dtype(np.float64): "f64", np.dtype(np.int64): "i64", np.dtype(np.bool_): "bool"}
+DTYPES = {
+    np.dtype(np.float32): "f32", np.dtype(np.float64): "f64", np.dtype(np.int32): "i32", np.dtype(np.int64): "i64", np.dtype(np.bool_): "bool",
+}
 NUMPY = {name: dtype for dtype, name in DTYPES.items()}
+
+
+def is_float(dtype):
+    """Whether an element type of the compiler has derivatives."""
+    return NUMPY[dtype].kind == "f"
+
 
 _local = threading.local()
 
@@ -18,6 +26,7 @@ class Frame:
     def __init__(self, kind, pos, scope=()):
         self.kind = kind
         self.pos = pos
+        self.mark = None  # of the trace that it belongs to
         self.open = True
         self.mutated = {}
         self.containers = {}
@@ -26,14 +35,22 @@ class Frame:
 
 
 class Trace:
-    """The tracer of the compiler with the stack of open frames. Handles are the tracer's values."""
+    """The tracer of the compiler with the stack of open frames. Handles are the tracer's values.
+
+    A function that is differentiated while another is traced has a trace of its own; `around` is the one around it. What it reads of
+    the arrays around it becomes an input of its Program, one per array: `taken`.
+    """
 
     def __init__(self, tracer, function_name):
         self.tracer = tracer
         self.name = function_name
-        self.frames = [Frame("function", None)]
+        self.around = current()
+        self.mark = object()
+        self.frames = []
         self.outer = {}
         self.unbound = {}
+        self.taken = {}
+        self.push(Frame("function", None))
 
     @property
     def frame(self):
@@ -41,9 +58,26 @@ class Trace:
 
     def in_body(self):
         """Whether a body of control flow is being built: Python side effects there would happen once, not once per step."""
-        return len(self.frames) > 1
+        return bool(self.bodies())
+
+    def bodies(self):
+        """The open bodies of control flow, those of the traces around this one first."""
+        return [*(self.around.bodies() if self.around else ()), *self.frames[1:]]
+
+    def take(self, array):
+        """The input that an array of a trace around this one is here."""
+        known = self.taken.get(id(array))
+        if known is None:
+            trace = self.around
+            while trace is not None and trace.mark is not array.root()._frame.mark:
+                trace = trace.around
+            if trace is None:
+                raise errors.Unsupported("a traced array was kept after its function had been traced", errors.here())
+            known = self.taken[id(array)] = (array, self.tracer.input(DTYPES[array.dtype], list(array.shape)))
+        return known[1]
 
     def push(self, frame):
+        frame.mark = self.mark
         self.frames.append(frame)
 
     def pop(self, frame):
@@ -52,9 +86,9 @@ class Trace:
         self.frames.pop()
         frame.open = False
 
-    def op(self, name, args, **attrs):
+    def op(self, row, args, /, **attrs):
         """An instruction at the user's current line."""
-        return self.tracer.op(name, attrs, args, errors.here())
+        return self.tracer.op(row, attrs, args, errors.here())
 
     def type(self, handle):
         return self.tracer.type(handle)
@@ -77,9 +111,9 @@ def refuse_dtype(dtype):
     if dtype.kind == "c":
         return f"complex numbers ({dtype}) are not supported"
     if dtype.kind == "f":
-        return f"{dtype} is not supported yet, use float64"
+        return f"{dtype} is not supported, use float32 or float64"
     if dtype.kind in "iu":
-        return f"{dtype} is not supported yet, use int64"
+        return f"{dtype} is not supported, use int32 or int64"
     return f"arrays of {dtype} are not supported"
 
 

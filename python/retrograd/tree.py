@@ -12,6 +12,21 @@ def flatten(value):
     return [value], None
 
 
+def flatten_as(structure, value):
+    """The leaves of a value in the order of a structure, whatever the order of its dicts; None where it is nested otherwise."""
+    if structure is None:
+        return None if isinstance(value, (tuple, list, dict)) else [value]
+    kind, parts = structure
+    if isinstance(kind, tuple):
+        items = [value[key] for key in kind[1]] if type(value) is dict and set(value) == set(kind[1]) else None
+    else:
+        items = list(value) if type(value) is kind else None
+    if items is None or len(items) != len(parts):
+        return None
+    found = [flatten_as(part, item) for part, item in zip(parts, items)]
+    return None if any(leaves is None for leaves in found) else [leaf for leaves in found for leaf in leaves]
+
+
 def unflatten(structure, leaves):
     """The value of that structure with these leaves."""
     return _build(structure, iter(leaves))

@@ -58,12 +58,13 @@ class Spread:
 
 
 class Window:
-    """A window by basic indexing: per axis of the parent a start (int or handle), a size and a step; then a shape without the integer
-    axes and with those of None."""
+    """A window by basic indexing: per axis of the parent its least index (int or handle), a size and a step, which where negative means
+    that the window is read backwards; then a shape without the integer axes and with those of None."""
 
     def __init__(self, index, starts, sizes, steps, shape):
         self.index = index  # for NumPy; integers that are traced stand as 0
-        self.starts, self.sizes, self.steps, self.shape = starts, sizes, steps, tuple(shape)
+        self.starts, self.sizes, self.steps, self.shape = starts, sizes, [abs(step) for step in steps], tuple(shape)
+        self.backwards = [axis for axis, step in enumerate(steps) if step < 0]
 
     def view(self, array):
         return array[self.index]
@@ -79,13 +80,16 @@ class Window:
             window = parent if whole else trace.op("slice", [parent], start=list(self.starts), stop=stop, step=list(self.steps))
         else:
             window = trace.op("dynamic_slice", [parent, *self._handles(trace)], sizes=list(self.sizes), step=list(self.steps))
-        return reshape(trace, window, self.shape)
+        return reshape(trace, self._turned(trace, window), self.shape)
 
     def write(self, trace, parent, child):
-        child = reshape(trace, child, self.sizes)
+        child = self._turned(trace, reshape(trace, child, self.sizes))
         if tuple(self.sizes) == tuple(trace.type(parent)[1]):
             return child
         return trace.op("update", [parent, child, *self._handles(trace)], step=list(self.steps))
+
+    def _turned(self, trace, window):
+        return trace.op("reverse", [window], axes=self.backwards) if self.backwards else window
 
     def _handles(self, trace):
         return [trace.constant(np.int64(start)) if isinstance(start, int) else start.handle() for start in self.starts]

@@ -138,3 +138,26 @@ def test_positions_of_instructions_are_the_users():
 
     text = str(rg.jit(loss).compile(v).program)
     assert "mul" in text
+
+
+def test_back_ends_give_the_same_bits_and_say_who_they_are():
+    def loss(x, y):
+        for i in range(20):
+            x = x + 0.1 * np.tanh(x * y) - np.exp(-x * x) * np.sin(y)
+        return np.sum(x * x)
+
+    x, y = np.linspace(-2.0, 2.0, 37), np.linspace(0.1, 3.0, 37)
+    compiled = {name: rg.value_and_grad(loss, argnums=(0, 1), backend=name).compile(x, y) for name in ("cranelift", "auto")}
+    assert compiled["cranelift"].backend.startswith("cranelift 0.")
+    assert compiled["auto"].backend.startswith(("llvm ", "cranelift 0."))
+    (value, gradient), (other_value, other_gradient) = (compiled[name](x, y) for name in ("cranelift", "auto"))
+    assert value == other_value
+    for ours, other in zip(gradient, other_gradient):
+        np.testing.assert_array_equal(ours, other)
+
+
+def test_a_back_end_that_is_not_there_is_an_error():
+    with pytest.raises(rg.ArgumentError, match="no back end `gcc`; there are cranelift, llvm, llvm:PATH and auto"):
+        rg.jit(f, backend="gcc")(v, 2.0)
+    with pytest.raises(rg.Unsupported, match="/nowhere/libLLVM.so"):
+        rg.jit(f, backend="llvm:/nowhere/libLLVM.so")(v, 2.0)

@@ -24,13 +24,13 @@ FUNCTIONS = []
 def missing_function(x):
     for i in range(3):
         x = x + 1.0
-        x = np.cumsum(x)  # here: Unsupported, np.cumsum
+        x = np.unwrap(x)  # here: Unsupported, np.unwrap
     return np.sum(x)
 
 
 @broken
 def missing_ufunc(x):
-    return np.sum(np.arctan(x))  # here: Unsupported, np.arctan
+    return np.sum(np.nextafter(x, 0.0))  # here: Unsupported, np.nextafter
 
 
 @broken
@@ -40,7 +40,7 @@ def missing_linalg(x):
 
 @broken
 def missing_method(x):
-    return x.cumsum()  # here: Unsupported, .cumsum
+    return x.nonzero()  # here: Unsupported, .nonzero
 
 
 @broken
@@ -71,24 +71,6 @@ def carry_changes_kind(x):
 
 
 @broken
-def break_in_loop(x):
-    for i in range(3):
-        x = x * 2.0
-        if i == 1:
-            break  # here: Unsupported, `break`
-    return np.sum(x)
-
-
-@broken
-def continue_in_loop(x):
-    for i in range(3):
-        if i == 1:
-            continue  # here: Unsupported, `continue`
-        x = x * 2.0
-    return np.sum(x)
-
-
-@broken
 def return_in_loop(x):
     for i in range(3):
         return np.sum(x)  # here: Unsupported, `return`
@@ -104,10 +86,37 @@ def else_of_loop(x):
 
 
 @broken
-def traced_while(x):
-    while np.sum(x) > 0.1:  # here: Unsupported, `while`
+def return_in_while(x):
+    while np.sum(x) > 0.1:  # here: Unsupported, `return`
+        x = x * 0.5
+        if x[0] > 3.0:
+            return x[0]
+    return np.sum(x)
+
+
+@broken
+def break_in_with(x):
+    for i in range(3):
+        with np.errstate(all="ignore"):
+            if i == 1:
+                break  # here: Unsupported, `break`
+    return np.sum(x)
+
+
+@broken
+def while_on_array(x):
+    while x > 0.1:  # here: ShapeError, ambiguous
         x = x * 0.5
     return np.sum(x)
+
+
+@broken
+def while_changes_shape(x):
+    y = x[:2]
+    while np.sum(x) < 100.0:
+        x = x * 2.0
+        y = x  # here: ShapeError, `y` changes its shape
+    return np.sum(y)
 
 
 @broken
@@ -162,18 +171,18 @@ def mask(x):
 
 @broken
 def mask_store(x):
-    x[x > 0] = 0.0  # here: Unsupported, boolean mask
+    x[x > 0] = x[:2]  # here: ShapeError, broadcast
     return np.sum(x)
 
 
 @broken
 def array_index(x):
-    return np.sum(x[[0, 2]])  # here: Unsupported, array or a list
+    return np.sum(x.reshape(1, 3)[0, [0, 2]])  # here: Unsupported, array of integers beside
 
 
 @broken
-def negative_step(x):
-    return np.sum(x[::-1] * x)  # here: Unsupported, negative step
+def array_index_bounds(x):
+    return np.sum(x[[0, 3]])  # here: BoundsError, out of bounds
 
 
 @broken
@@ -275,12 +284,12 @@ def random_numbers(x):
 
 @broken
 def traced_exponent(x):
-    return np.sum(x ** x)  # here: Unsupported, np.power
+    return np.sum(np.arange(3) ** (x > 0))  # here: Unsupported, np.power
 
 
 @broken
-def float32_inside(x):
-    return np.sum(x * np.ones(3, dtype=np.float32))  # here: DTypeError, float32
+def float16_inside(x):
+    return np.sum(x * np.ones(3, dtype=np.float16))  # here: DTypeError, float16
 
 
 @broken
@@ -300,7 +309,7 @@ def in_a_helper(x):
 
 def helper(x):
     for i in range(2):
-        x = np.cumprod(x)  # here: Unsupported, np.cumprod
+        x = np.convolve(x, x)  # here: Unsupported, np.convolve is not supported
     return np.sum(x)
 
 
@@ -346,13 +355,14 @@ def identity(x, y=None):
     [
         ("abc", rg.ArgumentError, "argument `x` of identity() must be a NumPy array or a number, found str"),
         (None, rg.ArgumentError, "found NoneType"),
-        (np.ones(3, np.float32), rg.DTypeError, "argument `x` of identity(): float32 is not supported yet, use float64"),
+        (np.ones(3, np.float16), rg.DTypeError, "argument `x` of identity(): float16 is not supported, use float32 or float64"),
         (np.ones(3, complex), rg.Unsupported, "complex"),
         (1j, rg.Unsupported, "complex"),
-        (np.ones(3, np.int32), rg.DTypeError, "int32 is not supported yet, use int64"),
+        (np.ones(3, np.uint32), rg.DTypeError, "uint32 is not supported, use int32 or int64"),
+        (np.ones(3, np.int16), rg.DTypeError, "int16 is not supported, use int32 or int64"),
         (np.array(["a"]), rg.DTypeError, "not supported"),
         ([v, "abc"], rg.ArgumentError, "argument `x[1]`"),
-        (3, rg.DTypeError, "only float64 has a gradient"),
+        (3, rg.DTypeError, "only floats have a gradient"),
     ],
 )
 def test_wrong_arguments_are_named(argument, kind, words):

@@ -33,8 +33,8 @@ fn outer(%i: i64, %c: f64, %k: f64, %y: f64) -> f64, f64 {
 //   %3: f64 = constant {value=0.5}
 //   %4: f64 = exp %2
 //   %5: f64 = mul %4, %3
-//   %6: f64 = mul %5, %1
-//   %7: f64 = sub %6, %2
+//   %6: f64 = neg %2
+//   %7: f64 = fma %5, %1, %6
 //   %8: f64 = for %0 carries(%7) invariants(%5) {body=outer}
 //   return %8, %3
 // }

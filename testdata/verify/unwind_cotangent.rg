@@ -9,4 +9,4 @@ fn bwd(%i: i64, %c: f64, %a: i64) -> i64 {
   return %a
 }
 // ---- expected
-// error: unwind_cotangent.rg:2: invalid program: %3 in `main`: `unwind` needs cotangents of f64, found %2: i64
+// error: unwind_cotangent.rg:2: invalid program: %3 in `main`: `unwind` needs cotangents that are floats, found %2: i64

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use retrograd::{Budget, Strategy, strategy};
+use retrograd::{Backend, Budget, Strategy, strategy};
 
 use crate::outputs::Format;
 
@@ -39,9 +39,13 @@ pub(crate) enum Command {
         #[command(flatten)]
         file: File,
         #[command(flatten)]
+        machine: Machine,
+        #[command(flatten)]
         inputs: Inputs,
         #[command(flatten)]
         outputs: Outputs,
+        #[command(flatten)]
+        debug: Debug,
     },
     /// Print the value and the gradient of a program whose one result is a scalar
     Grad {
@@ -50,9 +54,13 @@ pub(crate) enum Command {
         #[command(flatten)]
         gradient: Gradient,
         #[command(flatten)]
+        machine: Machine,
+        #[command(flatten)]
         inputs: Inputs,
         #[command(flatten)]
         outputs: Outputs,
+        #[command(flatten)]
+        debug: Debug,
     },
     /// Check derivatives against finite differences and each other, and machine code against the interpreter
     ///
@@ -106,6 +114,13 @@ pub(crate) struct Inputs {
     pub(crate) random: Option<u64>,
 }
 
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Debug {
+    /// Interpret the program, and stop at the first operation that makes a NaN or an infinity, forward or backward
+    #[arg(long)]
+    pub(crate) debug_nan: bool,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct Gradient {
     /// Inputs to differentiate with respect to, counted from 0; every float input unless told
@@ -117,6 +132,13 @@ pub(crate) struct Gradient {
     /// Who decides what is kept
     #[arg(long, value_parser = strategies(), default_value = strategy::all()[0].name())]
     pub(crate) strategy: Arc<dyn Strategy>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Machine {
+    /// Who makes machine code: cranelift, llvm, llvm:PATH of a libLLVM, or auto, which is llvm where one is found
+    #[arg(long, default_value = "cranelift")]
+    pub(crate) backend: Backend,
 }
 
 /// The names of the table of strategies.
@@ -152,7 +174,7 @@ pub(crate) struct Outputs {
 pub(crate) enum Stage {
     /// As it was read, before it is verified
     Parsed,
-    /// After the rewrites that keep bits
+    /// After all rewrites, the last of which contracts products to `fma`
     Simplified,
     /// Its value and gradient, simplified
     Gradient,

@@ -64,7 +64,8 @@ fn report(checks: &[(String, Outcome)]) -> Report {
         Outcome::Fails(reason) => format!("FAILED   {name}: {reason}\n"),
         Outcome::Skipped(reason) => format!("skipped  {name}: {reason}\n"),
     };
-    Report { text: checks.iter().map(line).collect(), verdict: if failed { Verdict::Failed } else { Verdict::Passed } }
+    let verdict = if failed { Verdict::Failed } else { Verdict::Passed };
+    Report { text: checks.iter().map(line).collect(), note: String::new(), verdict }
 }
 
 fn derivatives(program: &Program, inputs: &[Array]) -> Outcome {

@@ -2,13 +2,13 @@
 
 use std::fs;
 
-use retrograd::pipeline::{Compiled, Options, Wanted, compile};
-use retrograd::{Array, Budget, Error, Program, Row, Type, ops, strategy};
+use retrograd::pipeline::{Compiled, Options, Wanted, compile, debug_nan, derive};
+use retrograd::{Array, Backend, Budget, Error, Program, Row, Type, ops, strategy};
 use retrograd_compiler::ir::Rule;
 use retrograd_compiler::plan::{Curve, Request};
 use retrograd_compiler::{fuse, opt};
 
-use crate::arguments::{Command, File, Gradient, Inputs, Outputs, PlanForm, Stage};
+use crate::arguments::{Command, Debug, File, Gradient, Inputs, Machine, Outputs, PlanForm, Stage};
 use crate::check::check;
 use crate::inputs;
 use crate::source::{Source, argument};
@@ -18,6 +18,8 @@ use crate::source::{Source, argument};
 pub(crate) struct Report {
     /// For standard output.
     pub(crate) text: String,
+    /// For standard error.
+    pub(crate) note: String,
     /// Whether what was checked holds.
     pub(crate) verdict: Verdict,
 }
@@ -31,15 +33,17 @@ pub(crate) enum Verdict {
 
 impl Report {
     fn of(text: String) -> Report {
-        Report { text, verdict: Verdict::Passed }
+        Report { text, note: String::new(), verdict: Verdict::Passed }
     }
 }
 
 /// Carries out a command; the error is a message as the user reads it.
 pub(crate) fn execute(command: &Command) -> Result<Report, String> {
     match command {
-        Command::Run { file, inputs, outputs } => on(file, |source| run(source, inputs, outputs).map(Report::of)),
-        Command::Grad { file, gradient, inputs, outputs } => on(file, |source| grad(source, gradient, inputs, outputs).map(Report::of)),
+        Command::Run { file, machine, inputs, outputs, debug } => on(file, |source| run(source, machine, inputs, outputs, *debug)),
+        Command::Grad { file, gradient, machine, inputs, outputs, debug } => {
+            on(file, |source| grad(source, gradient, machine, inputs, outputs, *debug))
+        }
         Command::Check { file, inputs } => on(file, |source| check(source, inputs)),
         Command::Print { file, stage, gradient } => on(file, |source| print(source, *stage, gradient).map(Report::of)),
         Command::Plan { file, gradient, form } => on(file, |source| plan(source, gradient, form).map(Report::of)),
@@ -53,37 +57,67 @@ fn on(file: &File, command: impl FnOnce(&Source) -> Result<Report, Error>) -> Re
     command(&source).map_err(|error| source.explain(&error))
 }
 
-fn run(source: &Source, inputs: &Inputs, outputs: &Outputs) -> Result<String, Error> {
+fn run(source: &Source, machine: &Machine, inputs: &Inputs, outputs: &Outputs, debug: Debug) -> Result<Report, Error> {
     let program = source.program()?;
     outputs.check(program.main().results.len())?;
     let inputs = inputs::read(inputs, &program, source)?;
-    let compiled = compile(&program, &results_options())?;
-    let results = compiled.run(&inputs.iter().collect::<Vec<_>>())?;
+    let options = Options { backend: machine.backend.clone(), ..results_options() };
+    let Results { results, note } = results_of(&program, &options, &inputs, debug)?;
     let named = results.into_iter().enumerate().map(|(k, array)| (format!("result_{k}"), array)).collect();
-    outputs.deliver(named, |_| String::new())
+    Ok(Report { note, ..Report::of(outputs.deliver(named, |_| String::new())?) })
+}
+
+/// What a run gives.
+struct Results {
+    results: Vec<Array>,
+    /// Which back end ran, where that was left open.
+    note: String,
+}
+
+/// Runs machine code, or the interpreter that looks for NaNs.
+fn results_of(program: &Program, options: &Options, inputs: &[Array], debug: Debug) -> Result<Results, Error> {
+    if debug.debug_nan {
+        let results = debug_nan(&derive(program, options.wanted, &options.argnums)?, inputs)?;
+        return Ok(Results { results, note: String::new() });
+    }
+    let compiled = compile(program, options)?;
+    let results = compiled.run(&inputs.iter().collect::<Vec<_>>())?;
+    let note = match options.backend {
+        Backend::Auto => format!("machine code by {}\n", compiled.backend()),
+        Backend::Cranelift | Backend::Llvm { .. } => String::new(),
+    };
+    Ok(Results { results, note })
 }
 
 /// Options for a Program that is run as it is.
 pub(crate) fn results_options() -> Options {
-    Options { wanted: Wanted::Results, argnums: vec![], strategy: strategy::all()[0].clone(), budget: None }
+    let (strategy, backend) = (strategy::all()[0].clone(), Backend::default());
+    Options { wanted: Wanted::Results, argnums: vec![], strategy, budget: None, backend }
 }
 
-fn grad(source: &Source, gradient: &Gradient, inputs: &Inputs, outputs: &Outputs) -> Result<String, Error> {
+fn grad(
+    source: &Source,
+    gradient: &Gradient,
+    machine: &Machine,
+    inputs: &Inputs,
+    outputs: &Outputs,
+    debug: Debug,
+) -> Result<Report, Error> {
     let program = source.program()?;
     let wrt = wrt(&program, gradient)?;
     outputs.check(1 + wrt.len())?;
     let inputs = inputs::read(inputs, &program, source)?;
-    let compiled = differentiated(&program, gradient)?;
-    let results = compiled.run(&inputs.iter().collect::<Vec<_>>())?;
+    let options = Options { backend: machine.backend.clone(), ..gradient_options(&program, gradient)? };
+    let Results { results, note } = results_of(&program, &options, &inputs, debug)?;
     let names = ["value".into()].into_iter().chain(wrt.iter().map(|k| format!("gradient_{k}")));
     let named: Vec<(String, Array)> = names.zip(results).collect();
-    outputs.deliver(named, |name| format!("{name}: "))
+    Ok(Report { note, ..Report::of(outputs.deliver(named, |name| format!("{name}: "))?) })
 }
 
 fn print(source: &Source, stage: Stage, gradient: &Gradient) -> Result<String, Error> {
     match stage {
         Stage::Parsed => Ok(source.parsed()?.to_string()),
-        Stage::Simplified => Ok(opt::simplify(&source.program()?).to_string()),
+        Stage::Simplified => Ok(opt::contract(&opt::simplify(&source.program()?)).to_string()),
         Stage::Gradient => Ok(differentiated(&source.program()?, gradient)?.program.to_string()),
         Stage::Plan => Ok(differentiated(&source.program()?, gradient)?.plan.to_string()),
         Stage::Kernel => Ok(format!("{:#?}\n", fuse::fuse(&differentiated(&source.program()?, gradient)?.plan).kernel)),
@@ -113,17 +147,21 @@ fn plan(source: &Source, gradient: &Gradient, form: &PlanForm) -> Result<String,
 
 /// The value and the gradient of a Program, compiled.
 fn differentiated(program: &Program, gradient: &Gradient) -> Result<Compiled, Error> {
+    compile(program, &gradient_options(program, gradient)?)
+}
+
+fn gradient_options(program: &Program, gradient: &Gradient) -> Result<Options, Error> {
     let results = program.main().results.len();
     if results != 1 {
         return Err(argument(format!("a gradient needs a program with one result, a scalar; this one has {results}")));
     }
-    let options = Options {
+    Ok(Options {
         wanted: Wanted::ValueAndGradient,
         argnums: wrt(program, gradient)?,
         strategy: gradient.strategy.clone(),
         budget: gradient.budget.map(Budget::bytes),
-    };
-    compile(program, &options)
+        backend: Backend::default(),
+    })
 }
 
 /// The inputs asked for, or every float.

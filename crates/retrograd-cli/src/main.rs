@@ -24,11 +24,15 @@ const CHECK_FAILED: u8 = 3;
 
 fn main() -> ExitCode {
     match commands::execute(&Arguments::parse().command) {
-        Ok(Report { text, verdict }) => match (write(&mut io::stdout(), &text), verdict) {
-            (Ok(()), Verdict::Passed) => ExitCode::SUCCESS,
-            (Ok(()), Verdict::Failed) => ExitCode::from(CHECK_FAILED),
-            (Err(error), Verdict::Passed | Verdict::Failed) => failed(&format!("error: cannot write: {error}\n")),
-        },
+        Ok(Report { text, note, verdict }) => {
+            // Where standard error is closed there is nobody to tell.
+            let _ = write(&mut io::stderr(), &note);
+            match (write(&mut io::stdout(), &text), verdict) {
+                (Ok(()), Verdict::Passed) => ExitCode::SUCCESS,
+                (Ok(()), Verdict::Failed) => ExitCode::from(CHECK_FAILED),
+                (Err(error), Verdict::Passed | Verdict::Failed) => failed(&format!("error: cannot write: {error}\n")),
+            }
+        }
         Err(message) => failed(&message),
     }
 }

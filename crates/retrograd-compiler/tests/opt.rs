@@ -321,6 +321,17 @@ mod equal {
     }
 
     #[test]
+    fn literals_that_only_begin_alike_stay_apart() {
+        let before = program(|_| {
+            function("main", &[], |b, _| [2.0, 3.0, 2.0].map(|last| b.constant(Array::f64([3], vec![0.5, 1.0, last]))).to_vec())
+        });
+        let after = check(common, &before);
+        let [a, b, c] = after.main().results[..] else { panic!("three results") };
+        assert_eq!(a, c);
+        assert_ne!(a, b);
+    }
+
+    #[test]
     fn loops_of_equal_meaning_are_one_whatever_the_order_of_their_bodies() {
         let before = program(|p| {
             let types = [int(), real(), real()];
@@ -503,10 +514,26 @@ mod folded {
 
 mod known_control {
     use super::*;
-    use retrograd_compiler::opt::control;
+    use retrograd_compiler::opt::{control, simplify};
 
     fn cleaned(before: &Program) -> Program {
         check(|p| dead_code(&control(p)), before)
+    }
+
+    #[test]
+    fn the_only_step_of_a_loop_has_index_zero() {
+        let text = "fn main(%0: i64) -> i64 {
+  %1: i64 = constant {value=1}
+  %2: i64 = for %1 carries(%0) {body=step}
+  return %2
+}
+fn step(%0: i64, %1: i64) -> i64 {
+  %2: i64 = add %0, %1
+  return %2
+}
+";
+        let program = ops::parse(text, "step.rg").unwrap();
+        assert_eq!(retrograd_compiler::eval::run(&simplify(&program), &[Array::int(5)]).unwrap(), [Array::int(5)]);
     }
 
     #[test]
@@ -631,6 +658,23 @@ mod hoisted {
         let after = check(|p| dead_code(&hoist(p)), &before);
         assert_eq!(names(after.main()), ["exp", "for"]);
         assert_eq!(names(&after.functions[2]), ["div", "convert", "add", "mul"], "an integer division stays in its loop");
+    }
+
+    #[test]
+    fn a_read_out_of_bounds_in_a_loop_of_no_steps_never_happens() {
+        let text = "fn main(%0: i64, %1: f64, %2: f64[3], %3: i64) -> f64 {
+  %4: f64 = for %0 carries(%1) invariants(%2, %3) {body=step}
+  return %4
+}
+fn step(%0: i64, %1: f64, %2: f64[3], %3: i64) -> f64 {
+  %4: f64 = gather %2, %3 {axis=[0]}
+  %5: f64 = add %1, %4
+  return %5
+}
+";
+        let program = ops::parse(text, "step.rg").unwrap();
+        let inputs = [Array::int(0), Array::scalar(2.0), Array::f64([3], vec![1.0; 3]), Array::int(7)];
+        assert_eq!(retrograd_compiler::eval::run(&simplify(&program), &inputs).unwrap(), [Array::scalar(2.0)]);
     }
 
     #[test]

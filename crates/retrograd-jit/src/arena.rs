@@ -1,8 +1,10 @@
 //! Memory for runs: allocated once, reused by later runs.
 
-use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 use std::sync::Mutex;
+
+use retrograd_compiler::ir::{Error, ErrorKind, Pos};
 
 /// Bytes to which an arena is aligned: a cache line.
 const ALIGN: usize = 64;
@@ -18,13 +20,18 @@ unsafe impl Send for Arena {}
 
 impl Arena {
     /// Zeroed memory, so that reading an arena is always defined.
-    pub(crate) fn new(bytes: usize) -> Arena {
+    pub(crate) fn new(bytes: usize) -> Result<Arena, Error> {
         if bytes == 0 {
-            return Arena { start: NonNull::<Aligned>::dangling().cast(), bytes };
+            return Ok(Arena { start: NonNull::<Aligned>::dangling().cast(), bytes });
         }
+        let refused = || {
+            let message = format!("the plan needs {bytes} bytes, and the machine does not give them; a smaller budget may be met");
+            Error::new(ErrorKind::OutOfMemory { needed: bytes as u64 }, Pos::unknown(), message)
+        };
+        let layout = layout(bytes).ok_or_else(refused)?;
         // SAFETY: the layout has a size, because zero bytes are handled above.
-        let start = unsafe { alloc_zeroed(layout(bytes)) };
-        Arena { start: NonNull::new(start).unwrap_or_else(|| handle_alloc_error(layout(bytes))), bytes }
+        let start = unsafe { alloc_zeroed(layout) };
+        Ok(Arena { start: NonNull::new(start).ok_or_else(refused)?, bytes })
     }
 
     pub(crate) fn start(&mut self) -> *mut u8 {
@@ -44,14 +51,16 @@ impl Arena {
 impl Drop for Arena {
     fn drop(&mut self) {
         if self.bytes > 0 {
+            let layout = layout(self.bytes).expect("it was allocated");
             // SAFETY: `new` allocated it with the same layout.
-            unsafe { dealloc(self.start.as_ptr(), layout(self.bytes)) }
+            unsafe { dealloc(self.start.as_ptr(), layout) }
         }
     }
 }
 
-fn layout(bytes: usize) -> Layout {
-    Layout::from_size_align(bytes, ALIGN).expect("an arena fits the address space")
+/// `None` beyond the address space.
+fn layout(bytes: usize) -> Option<Layout> {
+    Layout::from_size_align(bytes, ALIGN).ok()
 }
 
 /// Something with the alignment of arenas.
@@ -66,9 +75,9 @@ pub(crate) struct Pool {
 
 impl Pool {
     /// A free arena, or a new one.
-    pub(crate) fn take(&self, bytes: usize) -> Arena {
+    pub(crate) fn take(&self, bytes: usize) -> Result<Arena, Error> {
         let free = self.free.lock().unwrap_or_else(std::sync::PoisonError::into_inner).pop();
-        free.unwrap_or_else(|| Arena::new(bytes))
+        free.map_or_else(|| Arena::new(bytes), Ok)
     }
 
     pub(crate) fn give_back(&self, arena: Arena) {

@@ -1,34 +1,47 @@
 //! From a Kernel to a native function that owns its memory.
 
-use cranelift_codegen::ir::{AbiParam, Signature, UserFuncName, types};
-use cranelift_codegen::isa::OwnedTargetIsa;
-use cranelift_codegen::settings::{self, Configurable};
-use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
-use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{Linkage, Module, default_libcall_names};
-use retrograd_compiler::fuse::kernel::Kernel;
-use retrograd_compiler::ir::{Array, Data};
+use retrograd_compiler::fuse::kernel::{Kernel, RoutineCall};
+use retrograd_compiler::ir::{Array, Data, Error, ErrorKind, Pos};
 
-use crate::lower;
-use crate::runtime::Import;
+use crate::backend::Backend;
+use crate::cranelift::Cranelift;
+use crate::llvm::Llvm;
+use crate::watch::Watch;
 
-/// What a compiled kernel looks like to a caller: `entry(arena, inputs, outputs, fault)`.
-type Entry = unsafe extern "C" fn(*mut u8, *const *const u8, *const *mut u8, *mut i64);
+/// What a compiled kernel looks like to a caller: `entry(arena, inputs, outputs, fault, flag, watch)`.
+pub(crate) type Entry = unsafe extern "C" fn(*mut u8, *const *const u8, *const *mut u8, *mut i64, *const u8, *const Watch<'_>);
+
+/// The fault of a run that was stopped.
+pub(crate) const STOPPED: i64 = -1;
+
+/// A back end.
+pub(crate) trait Generator {
+    /// What it is, with its version.
+    fn name(&self) -> String;
+
+    /// Machine code of a kernel, and what keeps it in memory: the code is freed when that is dropped. The code holds no state of its own,
+    /// all that it writes is passed to it.
+    fn generate(&self, kernel: &Kernel, constants: &Constants) -> (Entry, Box<dyn Send + Sync>);
+}
+
+/// What stays where it is as long as the code.
+pub(crate) struct Constants {
+    /// Elements of literal arrays.
+    pub(crate) literals: Vec<*const u8>,
+    /// Calls of routines.
+    pub(crate) calls: Vec<*const RoutineCall>,
+}
 
 /// Machine code of one kernel, with the literals that it reads.
 pub struct Code {
     entry: Entry,
-    /// Taken only by `drop`.
-    module: Option<JITModule>,
+    backend: String,
+    _memory: Box<dyn Send + Sync>,
     /// The code holds the addresses of their elements.
     _literals: Vec<Array>,
+    /// The code holds their addresses.
+    _calls: Vec<RoutineCall>,
 }
-
-// SAFETY: the module is touched only by `compile`, before the `Code` exists, and by `drop`, which has it alone; the literals are never
-// changed; the machine code holds no state of its own, all that it writes is passed to it.
-unsafe impl Send for Code {}
-// SAFETY: as for `Send`.
-unsafe impl Sync for Code {}
 
 impl Code {
     /// Runs the code once.
@@ -36,19 +49,15 @@ impl Code {
     /// # Safety
     /// `arena` has `arena_bytes` of the kernel, 64-byte aligned, and no other run uses them meanwhile; `inputs` and `outputs` point to as
     /// many pointers as the kernel names, each valid for all that the kernel reads or writes there; outputs overlap nothing; `fault`
-    /// points to a word.
-    pub unsafe fn call(&self, arena: *mut u8, inputs: *const *const u8, outputs: *const *mut u8, fault: *mut i64) {
+    /// points to two words, the second of which is 0 or the address of an observer of this run alone.
+    pub unsafe fn call(&self, arena: *mut u8, inputs: *const *const u8, outputs: *const *mut u8, fault: *mut i64, watch: &Watch<'_>) {
         // SAFETY: the code is alive as long as `self`; the caller promises the rest.
-        unsafe { (self.entry)(arena, inputs, outputs, fault) }
+        unsafe { (self.entry)(arena, inputs, outputs, fault, watch.flag(), watch) }
     }
-}
 
-impl Drop for Code {
-    fn drop(&mut self) {
-        if let Some(module) = self.module.take() {
-            // SAFETY: `call` borrows `self`, so no code runs now, and `entry` goes with `self`.
-            unsafe { module.free_memory() }
-        }
+    /// Who made it, with its version.
+    pub fn backend(&self) -> &str {
+        &self.backend
     }
 }
 
@@ -58,49 +67,29 @@ impl std::fmt::Debug for Code {
     }
 }
 
-/// Compiles a kernel for the machine that runs this.
-pub fn compile(kernel: &Kernel) -> Code {
-    let mut builder = JITBuilder::with_isa(host(), default_libcall_names());
-    for import in Import::all() {
-        builder.symbol(import.name(), import.address());
-    }
-    let mut module = JITModule::new(builder);
-    let mut context = module.make_context();
-    let pointer = AbiParam::new(types::I64);
-    context.func.signature = Signature { params: vec![pointer; 4], returns: vec![], call_conv: module.isa().default_call_conv() };
-    let entry = module.declare_function("kernel", Linkage::Local, &context.func.signature).expect("the only function of its module");
-    context.func.name = UserFuncName::user(0, entry.as_u32());
-
-    let literals = kernel.literals.clone();
-    let addresses: Vec<*const u8> = literals.iter().map(address).collect();
-    let mut frontend = FunctionBuilderContext::new();
-    let function = FunctionBuilder::new(&mut context.func, &mut frontend);
-    lower::lower(kernel, &addresses, &mut module, function);
-    module.define_function(entry, &mut context).unwrap_or_else(|error| panic!("lowered kernels are valid Cranelift IR: {error:?}"));
-    module.finalize_definitions().expect("memory for machine code");
-    let entry = module.get_finalized_function(entry);
-    // SAFETY: the function was declared with four pointers and no result, in the C convention of the host.
-    let entry = unsafe { std::mem::transmute::<*const u8, Entry>(entry) };
-    Code { entry, module: Some(module), _literals: literals }
+/// Compiles a kernel for the machine that runs this. The only error is that LLVM was asked for by name and is not there.
+pub fn compile(kernel: &Kernel, backend: &Backend) -> Result<Code, Error> {
+    let unavailable = |reason: String| {
+        let message = format!("the back end LLVM is not available: {reason}\nname a library, or use the back end cranelift");
+        Error::new(ErrorKind::Unsupported, Pos::unknown(), message)
+    };
+    Ok(match backend {
+        Backend::Cranelift => code(kernel, &Cranelift::new()),
+        Backend::Llvm { path } => code(kernel, &Llvm::find(path.as_deref()).map_err(unavailable)?),
+        Backend::Auto => match Llvm::find(None) {
+            Ok(llvm) => code(kernel, &llvm),
+            // The name of the code says which it was.
+            Err(_) => code(kernel, &Cranelift::new()),
+        },
+    })
 }
 
-/// The machine that we run on, with all its vector instructions.
-fn host() -> OwnedTargetIsa {
-    let mut flags = settings::builder();
-    let settings = [
-        ("opt_level", "speed"),
-        ("is_pic", "false"),
-        ("use_colocated_libcalls", "false"),
-        ("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" }),
-        // Strip buffers can exceed the guard page, so big frames touch each of their pages.
-        ("enable_probestack", "true"),
-        ("probestack_strategy", "inline"),
-    ];
-    for (name, value) in settings {
-        flags.set(name, value).expect("a setting of Cranelift");
-    }
-    let isa = cranelift_native::builder().unwrap_or_else(|message| panic!("Cranelift has a back end for this machine: {message}"));
-    isa.finish(settings::Flags::new(flags)).expect("host features fit together")
+/// Compiles a kernel by a back end.
+pub(crate) fn code(kernel: &Kernel, generator: &dyn Generator) -> Code {
+    let (literals, calls) = (kernel.literals.clone(), kernel.calls.clone());
+    let constants = Constants { literals: literals.iter().map(address).collect(), calls: calls.iter().map(std::ptr::from_ref).collect() };
+    let (entry, memory) = generator.generate(kernel, &constants);
+    Code { entry, backend: generator.name(), _memory: memory, _literals: literals, _calls: calls }
 }
 
 /// Where the elements of an array are.

@@ -1,13 +1,19 @@
 //! Code with its arenas: what front ends run.
 
+use std::panic::resume_unwind;
 use std::time::Instant;
 
+use retrograd_compiler::eval::Sighting;
 use retrograd_compiler::fuse::Fault;
-use retrograd_compiler::fuse::kernel::Kernel;
+use retrograd_compiler::fuse::kernel::{Kernel, Probe};
 use retrograd_compiler::ir::{Array, Error, ErrorKind, Pos, Type};
 
 use crate::arena::{Arena, Pool};
-use crate::code::{Code, address, address_mut, compile};
+use crate::backend::Backend;
+use crate::code::{Code, STOPPED, address, address_mut, code, compile};
+use crate::cranelift::Cranelift;
+use crate::observer::Observer;
+use crate::watch::Watch;
 
 /// What a run took.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -60,13 +66,37 @@ pub struct Executable {
     inputs: Vec<Type>,
     outputs: Vec<Type>,
     faults: Vec<Fault>,
+    probes: Vec<Probe>,
     arenas: Pool,
 }
 
 impl Executable {
-    /// Compiles a kernel whose inputs, outputs and fault sites are these, in the order of their numbers.
+    /// Compiles a kernel whose inputs, outputs and fault sites are these, in the order of their numbers, by Cranelift.
     pub fn new(kernel: &Kernel, inputs: Vec<Type>, outputs: Vec<Type>, faults: Vec<Fault>) -> Executable {
-        Executable { code: compile(kernel), arena_bytes: kernel.arena_bytes, inputs, outputs, faults, arenas: Pool::default() }
+        Executable::of_code(kernel, code(kernel, &Cranelift::new()), inputs, outputs, faults)
+    }
+
+    /// The same by any back end; the error is that LLVM was asked for and is not there.
+    ///
+    /// ```
+    /// use retrograd_compiler::fuse::kernel::Kernel;
+    /// use retrograd_jit::{Backend, Executable};
+    /// let nothing = Executable::by(&Backend::Cranelift, &Kernel::default(), vec![], vec![], vec![])?;
+    /// assert!(nothing.backend().starts_with("cranelift 0."));
+    /// # Ok::<(), retrograd_compiler::ir::Error>(())
+    /// ```
+    pub fn by(backend: &Backend, kernel: &Kernel, inputs: Vec<Type>, outputs: Vec<Type>, faults: Vec<Fault>) -> Result<Executable, Error> {
+        Ok(Executable::of_code(kernel, compile(kernel, backend)?, inputs, outputs, faults))
+    }
+
+    fn of_code(kernel: &Kernel, code: Code, inputs: Vec<Type>, outputs: Vec<Type>, faults: Vec<Fault>) -> Executable {
+        let probes = kernel.probes.clone();
+        Executable { code, arena_bytes: kernel.arena_bytes, inputs, outputs, faults, probes, arenas: Pool::default() }
+    }
+
+    /// Who made its machine code: a name, a version and, of a library, its path.
+    pub fn backend(&self) -> &str {
+        self.code.backend()
     }
 
     /// Types of the inputs.
@@ -86,25 +116,44 @@ impl Executable {
 
     /// Runs once.
     pub fn run(&self, inputs: &[&Array]) -> Result<(Vec<Array>, Stats), Error> {
-        let mut arena = self.arenas.take(self.arena_bytes);
-        let result = self.run_in(inputs, arena.start());
+        self.run_with(inputs, &Watch::never())
+    }
+
+    /// Runs once, unless it is stopped: then the error is `Interrupted`.
+    pub fn run_with(&self, inputs: &[&Array], watch: &Watch<'_>) -> Result<(Vec<Array>, Stats), Error> {
+        self.run_for(inputs, watch, None)
+    }
+
+    /// Runs once, and shows to `look` what probes see, in the order in which it happens.
+    pub fn run_observed(&self, inputs: &[&Array], look: &mut dyn FnMut(&Sighting<'_>)) -> Result<(Vec<Array>, Stats), Error> {
+        let mut observer = Observer { probes: &self.probes, look, panic: None };
+        let result = self.run_for(inputs, &Watch::never(), Some(&mut observer));
+        match observer.panic {
+            Some(panic) => resume_unwind(panic),
+            None => result,
+        }
+    }
+
+    fn run_for(&self, inputs: &[&Array], watch: &Watch<'_>, observer: Option<&mut Observer<'_>>) -> Result<(Vec<Array>, Stats), Error> {
+        let mut arena = self.arenas.take(self.arena_bytes)?;
+        let result = self.run_in(inputs, arena.start(), watch, observer);
         let bytes_peak = arena.bytes() as u64;
         self.arenas.give_back(arena);
         let (outputs, seconds) = result?;
         Ok((outputs, Stats { bytes_peak, seconds }))
     }
 
-    /// Runs once over memory of the caller.
+    /// Runs once over memory of the caller, unless it is stopped: then the outputs hold anything.
     ///
     /// # Safety
     /// There are as many pointers as [`Executable::inputs`] and [`Executable::outputs`] name, each aligned for its element type and valid
     /// for its bytes; the bytes of bools are 0 or 1; outputs overlap neither each other nor inputs.
-    pub unsafe fn run_raw(&self, inputs: &[*const u8], outputs: &[*mut u8]) -> Result<Stats, Error> {
+    pub unsafe fn run_raw(&self, inputs: &[*const u8], outputs: &[*mut u8], watch: &Watch<'_>) -> Result<Stats, Error> {
         check_number("inputs", self.inputs.len(), inputs.len())?;
         check_number("outputs", self.outputs.len(), outputs.len())?;
-        let mut arena = self.arenas.take(self.arena_bytes);
+        let mut arena = self.arenas.take(self.arena_bytes)?;
         // SAFETY: the arena has the bytes that the kernel asks for and is ours; the caller promises the rest.
-        let result = unsafe { self.enter(arena.start(), inputs, outputs) };
+        let result = unsafe { self.enter(arena.start(), inputs, outputs, watch, None) };
         let bytes_peak = arena.bytes() as u64;
         self.arenas.give_back(arena);
         Ok(Stats { bytes_peak, seconds: result? })
@@ -112,13 +161,13 @@ impl Executable {
 
     /// Runs once in a fresh arena between guards and says which part of it was used; for tests of plans.
     pub fn run_checked(&self, inputs: &[&Array]) -> Result<Checked, Error> {
-        let mut arena = Arena::new(self.arena_bytes + 2 * GUARD_BYTES);
+        let mut arena = Arena::new(self.arena_bytes + 2 * GUARD_BYTES)?;
         for (offset, byte) in arena.as_mut_slice().iter_mut().enumerate() {
             *byte = pattern(offset);
         }
         // SAFETY: the arena is longer than the guard, so the offset stays inside it.
         let start = unsafe { arena.start().add(GUARD_BYTES) };
-        let (outputs, _) = self.run_in(inputs, start)?;
+        let (outputs, _) = self.run_in(inputs, start, &Watch::never(), None)?;
         let changed = |(offset, byte): (usize, &u8)| (*byte != pattern(offset)).then_some(offset);
         let bytes = arena.as_mut_slice();
         let inside = GUARD_BYTES..GUARD_BYTES + self.arena_bytes;
@@ -128,7 +177,13 @@ impl Executable {
     }
 
     /// Runs with the arena at `start`, which has `arena_bytes` for this run alone.
-    fn run_in(&self, inputs: &[&Array], start: *mut u8) -> Result<(Vec<Array>, f64), Error> {
+    fn run_in(
+        &self,
+        inputs: &[&Array],
+        start: *mut u8,
+        watch: &Watch<'_>,
+        observer: Option<&mut Observer<'_>>,
+    ) -> Result<(Vec<Array>, f64), Error> {
         check_number("inputs", self.inputs.len(), inputs.len())?;
         for (k, (array, expected)) in inputs.iter().zip(&self.inputs).enumerate() {
             if array.ty() != *expected {
@@ -139,7 +194,7 @@ impl Executable {
         let sources: Vec<*const u8> = inputs.iter().map(|array| address(array)).collect();
         let targets: Vec<*mut u8> = outputs.iter_mut().map(address_mut).collect();
         // SAFETY: callers pass an arena of their own of the size of the kernel's; arrays have the types checked above, or were made so.
-        let seconds = unsafe { self.enter(start, &sources, &targets) }?;
+        let seconds = unsafe { self.enter(start, &sources, &targets, watch, observer) }?;
         Ok((outputs, seconds))
     }
 
@@ -147,14 +202,26 @@ impl Executable {
     ///
     /// # Safety
     /// As for [`Code::call`].
-    unsafe fn enter(&self, arena: *mut u8, inputs: &[*const u8], outputs: &[*mut u8]) -> Result<f64, Error> {
-        let mut fault = 0;
+    unsafe fn enter(
+        &self,
+        arena: *mut u8,
+        inputs: &[*const u8],
+        outputs: &[*mut u8],
+        watch: &Watch<'_>,
+        observer: Option<&mut Observer<'_>>,
+    ) -> Result<f64, Error> {
+        let observer: *mut Observer<'_> = observer.map_or(std::ptr::null_mut(), std::ptr::from_mut);
+        let mut words = [0, (observer.expose_provenance() as u64).cast_signed()];
         let begin = Instant::now();
-        // SAFETY: the caller promises it; `fault` is a word.
-        unsafe { self.code.call(arena, inputs.as_ptr(), outputs.as_ptr(), &mut fault) };
+        // SAFETY: the caller promises it; the words are the fault and the observer, which is borrowed for this run.
+        unsafe { self.code.call(arena, inputs.as_ptr(), outputs.as_ptr(), words.as_mut_ptr(), watch) };
+        let fault = words[0];
         let seconds = begin.elapsed().as_secs_f64();
         if fault == 0 {
             return Ok(seconds);
+        }
+        if fault == STOPPED {
+            return Err(Error::new(ErrorKind::Interrupted, Pos::unknown(), "the run was stopped"));
         }
         let site = usize::try_from(fault - 1).expect("fault sites are counted from 1");
         let Fault { kind, pos, message } = self.faults.get(site).expect("the kernel has no more fault sites than were declared");
@@ -166,6 +233,7 @@ impl std::fmt::Debug for Executable {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Executable { arena_bytes, inputs, outputs, .. } = self;
         f.debug_struct("Executable")
+            .field("backend", &self.backend())
             .field("arena_bytes", arena_bytes)
             .field("inputs", inputs)
             .field("outputs", outputs)

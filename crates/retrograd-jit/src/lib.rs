@@ -1,13 +1,19 @@
 //! Kernels to machine code, and the runtime that runs it.
 //!
-//! [`compile`] lowers a `Kernel` of the loop IR with Cranelift; an [`Executable`] owns the code and the arenas it runs in.
+//! [`compile`] lowers a `Kernel` of the loop IR with a [`Backend`]: Cranelift, or an LLVM that is there; an [`Executable`] owns the code and the arenas it runs in.
 
 mod arena;
+mod backend;
 pub mod blocks;
 mod code;
+mod cranelift;
 mod executable;
-mod lower;
+mod llvm;
+mod observer;
 mod runtime;
+mod watch;
 
+pub use backend::Backend;
 pub use code::{Code, compile};
 pub use executable::{Checked, Executable, Stats};
+pub use watch::Watch;

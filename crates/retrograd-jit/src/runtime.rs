@@ -2,11 +2,13 @@
 
 use cranelift_codegen::ir::{AbiParam, Signature, Type, types};
 use cranelift_codegen::isa::CallConv;
-use retrograd_compiler::fuse::kernel::ActionCode;
-use retrograd_compiler::ir::LaneFunction;
+use retrograd_compiler::fuse::kernel::{ActionCode, RoutineCall};
+use retrograd_compiler::ir::{DType, LaneFunction, Slice, SliceMut, Type as ArrayType};
 use retrograd_compiler::plan::schedule::{self, Action, Sweep};
 
 use crate::blocks::{FUNCTIONS, callee};
+use crate::observer::probe;
+use crate::watch::Watch;
 
 /// A function of ours that machine code calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,13 +23,19 @@ pub(crate) enum Import {
     StartRevolve,
     /// Asks a schedule for its next action.
     Next,
+    /// Calls a routine.
+    Routine,
+    /// Asks whether to stop.
+    Stops,
+    /// Shows a value.
+    Probe,
 }
 
 impl Import {
     /// All of them.
     pub(crate) fn all() -> impl Iterator<Item = Import> {
         let functions = FUNCTIONS.iter().flat_map(|&function| [Import::One(function), Import::Block(function)]);
-        functions.chain([Import::StartRecipe, Import::StartRevolve, Import::Next])
+        functions.chain([Import::StartRecipe, Import::StartRevolve, Import::Next, Import::Routine, Import::Stops, Import::Probe])
     }
 
     /// Its name for the linker.
@@ -38,6 +46,9 @@ impl Import {
             Import::StartRecipe => "retrograd_start_recipe".to_owned(),
             Import::StartRevolve => "retrograd_start_revolve".to_owned(),
             Import::Next => "retrograd_next".to_owned(),
+            Import::Routine => "retrograd_routine".to_owned(),
+            Import::Stops => "retrograd_stops".to_owned(),
+            Import::Probe => "retrograd_probe".to_owned(),
         }
     }
 
@@ -49,6 +60,9 @@ impl Import {
             Import::StartRecipe => start_recipe as *const u8,
             Import::StartRevolve => start_revolve as *const u8,
             Import::Next => next as *const u8,
+            Import::Routine => routine as *const u8,
+            Import::Stops => stops as *const u8,
+            Import::Probe => probe as *const u8,
         }
     }
 
@@ -61,6 +75,9 @@ impl Import {
             Import::StartRecipe => (&[types::I64; 4], &[]),
             Import::StartRevolve => (&[types::I64; 6], &[]),
             Import::Next => (&[types::I64; 5], &[]),
+            Import::Routine => (&[types::I64; 2], &[]),
+            Import::Stops => (&[types::I64], &[types::I8]),
+            Import::Probe => (&[types::I64; 5], &[]),
         };
         let abi = |types: &[Type]| types.iter().map(|&ty| AbiParam::new(ty)).collect();
         Signature { params: abi(params), returns: abi(returns), call_conv }
@@ -114,6 +131,16 @@ unsafe extern "C" fn next(words: *mut i64, length: usize, table: *const i64, siz
     unsafe { action.write(operands) };
 }
 
+/// `Watch::stops` for machine code.
+///
+/// # Safety
+/// `watch` points to the watch of the run.
+unsafe extern "C" fn stops(watch: *const Watch<'_>) -> u8 {
+    // SAFETY: the caller promises it: machine code passes on what it was called with.
+    let watch = unsafe { &*watch };
+    u8::from(watch.stops())
+}
+
 /// An action as machine code sees it; the start value has no place, −1.
 fn encode_action(action: Action) -> [i64; 5] {
     let word = |number: u64| i64::try_from(number).expect("steps and bytes fit i64");
@@ -127,4 +154,74 @@ fn encode_action(action: Action) -> [i64; 5] {
         Action::Turn => [ActionCode::Turn as i64, 0, 0, 0, 0],
         Action::Done => [ActionCode::Done as i64, 0, 0, 0, 0],
     }
+}
+
+/// Most arguments, and most scratch arrays, of a routine.
+const MOST: usize = 4;
+
+/// A routine for machine code.
+///
+/// # Safety
+/// `call` points to a call of the code that runs. `addresses` points to as many addresses as it has arguments, results (one) and scratch
+/// arrays, in this order; each is aligned for its element type and valid for its bytes; the last two kinds are for this call alone.
+unsafe extern "C" fn routine(call: *const RoutineCall, addresses: *const *mut u8) {
+    // SAFETY: the caller promises it: the calls live as long as the code.
+    let call = unsafe { &*call };
+    let RoutineCall { routine, attrs, args: types, result, scratch: rooms } = call;
+    // SAFETY: the caller passes the address of a stack slot of that many words.
+    let addresses = unsafe { std::slice::from_raw_parts(addresses, types.len() + 1 + rooms.len()) };
+    // Nothing is allocated during a run.
+    let mut args = [Slice::F64(&[]); MOST];
+    for (k, ty) in types.iter().enumerate() {
+        // SAFETY: the plan laid out an array of this type there, and nothing writes to it during the call.
+        args[k] = unsafe { slice(ty, addresses[k]) };
+    }
+    let mut scratch: [SliceMut<'_>; MOST] = std::array::from_fn(|_| SliceMut::F64(&mut []));
+    for (k, ty) in rooms.iter().enumerate() {
+        // SAFETY: the plan gave this memory to this call alone.
+        scratch[k] = unsafe { slice_mut(ty, addresses[types.len() + 1 + k]) };
+    }
+    // SAFETY: as for scratch.
+    let result = unsafe { slice_mut(result, addresses[types.len()]) };
+    (routine.run)(types, attrs, &args[..types.len()], result, &mut scratch[..rooms.len()]);
+}
+
+/// # Safety
+/// At `start` is an array of this type that nothing changes during `'a`, aligned for its elements.
+unsafe fn slice<'a>(ty: &ArrayType, start: *const u8) -> Slice<'a> {
+    // SAFETY: the caller promises it; any bits are a number.
+    unsafe {
+        match ty.dtype {
+            DType::F32 => Slice::F32(std::slice::from_raw_parts(start.cast(), ty.elements())),
+            DType::F64 => Slice::F64(std::slice::from_raw_parts(start.cast(), ty.elements())),
+            DType::I32 => Slice::I32(std::slice::from_raw_parts(start.cast(), ty.elements())),
+            DType::I64 => Slice::I64(std::slice::from_raw_parts(start.cast(), ty.elements())),
+            DType::Bool => panic!("routines work on numbers"),
+        }
+    }
+}
+
+/// # Safety
+/// At `start` is an array of this type that nothing else refers to during `'a`, aligned for its elements.
+unsafe fn slice_mut<'a>(ty: &ArrayType, start: *mut u8) -> SliceMut<'a> {
+    // SAFETY: the caller promises it; any bits are a number.
+    unsafe {
+        match ty.dtype {
+            DType::F32 => SliceMut::F32(std::slice::from_raw_parts_mut(start.cast(), ty.elements())),
+            DType::F64 => SliceMut::F64(std::slice::from_raw_parts_mut(start.cast(), ty.elements())),
+            DType::I32 => SliceMut::I32(std::slice::from_raw_parts_mut(start.cast(), ty.elements())),
+            DType::I64 => SliceMut::I64(std::slice::from_raw_parts_mut(start.cast(), ty.elements())),
+            DType::Bool => panic!("routines work on numbers"),
+        }
+    }
+}
+
+/// A fused multiply-add, for machines without the instruction.
+pub(crate) extern "C" fn fused(a: f64, b: f64, c: f64) -> f64 {
+    a.mul_add(b, c)
+}
+
+/// The same in single precision.
+pub(crate) extern "C" fn fused_narrow(a: f32, b: f32, c: f32) -> f32 {
+    a.mul_add(b, c)
 }

@@ -4,11 +4,11 @@ mod support;
 
 use retrograd_compiler::fuse::Fault;
 use retrograd_compiler::fuse::kernel::{ActionCode, Address, Order, Place, Reg, Stmt};
-use retrograd_compiler::ir::{Array, DType, Data, ErrorKind, LaneFunction, Pos, Scalar, Type};
+use retrograd_compiler::ir::{Array, DType, Data, ErrorKind, LaneFunction, Pos, Reduction, Scalar, Type};
 use retrograd_compiler::plan::schedule::{Recipe, Schedule, Sweep};
 use retrograd_jit::Executable;
-use support::check;
 use support::make::{BINARY, Make, UNARY, along, at};
+use support::{backends, check};
 
 const COUNTS: [u64; 14] = [31, 32, 33, 63, 64, 65, 255, 256, 257, 1000, 4095, 4096, 4097, 8193];
 
@@ -51,6 +51,10 @@ fn scalar_ops_agree_on_special_numbers() {
     }
     let cond = Array::new([pairs.len()], Data::Bool((0..pairs.len()).map(|k| k % 3 == 0).collect()));
     both_ways(Scalar::Select, &[&cond, &x, &y]);
+    let z = Array::f64([pairs.len()], (0..pairs.len()).map(|k| SPECIAL[k * 7 % SPECIAL.len()]).collect());
+    for op in [Scalar::Fma, Scalar::Clamp] {
+        both_ways(op, &[&x, &y, &z]);
+    }
 }
 
 #[test]
@@ -61,10 +65,17 @@ fn scalar_ops_agree_on_special_integers() {
     let y = ints(pairs.iter().map(|pair| pair.1).collect());
     let binary =
         [Scalar::Add, Scalar::Sub, Scalar::Mul, Scalar::Div, Scalar::Lt, Scalar::Le, Scalar::Gt, Scalar::Ge, Scalar::Eq, Scalar::Ne];
-    for op in binary.into_iter().chain([Scalar::Min, Scalar::Max]) {
+    let more = [Scalar::Rem, Scalar::Min, Scalar::Max, Scalar::And, Scalar::Or, Scalar::Xor, Scalar::Shl, Scalar::Shr];
+    for op in binary.into_iter().chain(more) {
         both_ways(op, &[&x, &y]);
     }
-    for op in [Scalar::Neg, Scalar::Abs, Scalar::Sign] {
+    for count in -2..70 {
+        let count = ints(vec![count; pairs.len()]);
+        both_ways(Scalar::Shl, &[&x, &count]);
+        both_ways(Scalar::Shr, &[&x, &count]);
+    }
+    both_ways(Scalar::Clamp, &[&x, &y, &ints((0..pairs.len()).map(|k| special[k * 5 % special.len()]).collect())]);
+    for op in [Scalar::Neg, Scalar::Abs, Scalar::Sign, Scalar::Not] {
         both_ways(op, &[&x]);
     }
     for to in [DType::F64, DType::I64, DType::Bool] {
@@ -78,7 +89,7 @@ fn scalar_ops_agree_on_special_integers() {
 fn scalar_ops_agree_on_truth_values() {
     let x = Array::new([11], Data::Bool((0..11).map(|k| k % 2 == 0).collect()));
     let y = Array::new([11], Data::Bool((0..11).map(|k| k % 4 < 2).collect()));
-    let binary = [Scalar::And, Scalar::Or, Scalar::Lt, Scalar::Le, Scalar::Gt, Scalar::Ge, Scalar::Eq, Scalar::Ne];
+    let binary = [Scalar::And, Scalar::Or, Scalar::Xor, Scalar::Lt, Scalar::Le, Scalar::Gt, Scalar::Ge, Scalar::Eq, Scalar::Ne];
     for op in binary {
         both_ways(op, &[&x, &y]);
     }
@@ -266,6 +277,20 @@ fn a_call_from_memory_to_memory_agrees() {
 }
 
 #[test]
+fn functions_agree_on_every_magnitude() {
+    let scatter = |k: u64| k.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mut x: Vec<f64> = SPECIAL.iter().flat_map(|&x| [x, -x, x.next_up(), x.next_down()]).collect();
+    x.extend((0..3000).map(|k| f64::from_bits(scatter(k))));
+    for size in [1.0, 25.0, 800.0, 1e9, 1e300] {
+        x.extend((0..600).map(|k| size * (scatter(k) as i64 as f64) / (1_u64 << 63) as f64));
+    }
+    let x = Array::f64([x.len()], x);
+    for op in UNARY {
+        both_ways(op, &[&x]);
+    }
+}
+
+#[test]
 fn what_a_call_computes_can_be_stored_and_summed() {
     for count in counts() {
         let mut make = Make::new(0);
@@ -295,6 +320,26 @@ fn a_step_reads_what_it_wrote() {
     });
     let outputs = check(&make.finish(), &[], &[Type::f64([1])]);
     assert_eq!(outputs[0].as_f64(), [2.0]);
+}
+
+#[test]
+fn reductions_keep_their_order_at_every_count() {
+    for count in counts().chain([4088, 4104, 8191, 8192, 12291]) {
+        let mut make = Make::new(0);
+        let x = make.pointer(Place::Input(0));
+        let half = make.float(0.5);
+        let folds = make.for_vec_folds(count, |make, index| {
+            let x = make.load(DType::F64, along(x, index, 8));
+            let near_one = make.op(Scalar::Call(LaneFunction::Exp), &[x]);
+            let truth = make.op(Scalar::Lt, &[x, half]);
+            let floats = [Reduction::Prod, Reduction::Max, Reduction::Min].map(|how| (near_one, how));
+            let ints = [Reduction::Sum, Reduction::Prod, Reduction::Max, Reduction::Min].map(|how| (index, how));
+            [&floats[..], &ints, &[(truth, Reduction::Any), (truth, Reduction::All), (half, Reduction::Max)]].concat()
+        });
+        let floats: Vec<Reg> = folds.iter().map(|&fold| make.op(Scalar::Convert(DType::F64), &[fold])).collect();
+        store_all(&mut make, &floats, 0);
+        check(&make.finish(), &[&numbers(count, 8)], &[Type::f64([10])]);
+    }
 }
 
 #[test]
@@ -459,17 +504,20 @@ fn executables_run_on_several_threads_at_once() {
         vec![]
     });
     make.push(Stmt::Copy { to: at(to, 0), from: at(arena, 0), bytes: 8000 });
-    let executable = Executable::new(&make.finish(), vec![Type::f64([1000])], vec![Type::f64([1000])], vec![]);
-    std::thread::scope(|scope| {
-        for seed in 0..4 {
-            let executable = &executable;
-            scope.spawn(move || {
-                let x = numbers(1000, seed);
-                for _ in 0..100 {
-                    let (outputs, _) = executable.run(&[&x]).unwrap();
-                    assert!(outputs[0].as_f64().iter().zip(x.as_f64()).all(|(y, x)| *y == retrograd_compiler::ops::lanes::exp(*x)));
-                }
-            });
-        }
-    });
+    let kernel = make.finish();
+    for backend in backends() {
+        let executable = Executable::by(backend, &kernel, vec![Type::f64([1000])], vec![Type::f64([1000])], vec![]).unwrap();
+        std::thread::scope(|scope| {
+            for seed in 0..4 {
+                let executable = &executable;
+                scope.spawn(move || {
+                    let x = numbers(1000, seed);
+                    for _ in 0..100 {
+                        let (outputs, _) = executable.run(&[&x]).unwrap();
+                        assert!(outputs[0].as_f64().iter().zip(x.as_f64()).all(|(y, x)| *y == retrograd_compiler::ops::lanes::exp(*x)));
+                    }
+                });
+            }
+        });
+    }
 }

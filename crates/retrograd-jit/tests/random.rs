@@ -3,7 +3,7 @@
 mod support;
 
 use retrograd_compiler::fuse::kernel::{Address, Kernel, Order, Place, Reg, Stmt};
-use retrograd_compiler::ir::{Array, DType, Data, Scalar, Type};
+use retrograd_compiler::ir::{Array, DType, Data, Reduction, Scalar, Type};
 use support::check;
 use support::make::{BINARY, Make, UNARY, at};
 
@@ -128,7 +128,7 @@ fn vector(make: &mut Make, random: &mut Random, world: &World) {
     let written = random.below(ARRAYS) as usize;
     let flags_written = random.below(2) == 0;
     let mut results = Vec::new();
-    let sums = make.for_vec(count, |make, index| {
+    let reductions = make.for_vec_folds(count, |make, index| {
         let mut floats = world.scalars[..2].to_vec();
         let mut truths = Vec::new();
         for _ in 0..2 + random.below(12) {
@@ -162,10 +162,11 @@ fn vector(make: &mut Make, random: &mut Random, world: &World) {
             }
         }
         results = (0..random.below(3)).map(|_| random.pick(&floats)).collect();
-        results.clone()
+        let kinds = [Reduction::Sum, Reduction::Prod, Reduction::Max, Reduction::Min];
+        results.iter().map(|&result| (result, random.pick(&kinds))).collect()
     });
-    for sum in sums {
-        make.push(Stmt::Move { dst: random.pick(&world.scalars), src: sum });
+    for result in reductions {
+        make.push(Stmt::Move { dst: random.pick(&world.scalars), src: result });
     }
 }
 

@@ -8,16 +8,11 @@ use retrograd::{Array, DType, Data, Type};
 /// The elements of a row-major NumPy array; the Python side has made it so.
 pub(crate) fn from_numpy(array: &Bound<'_, PyAny>) -> PyResult<Array> {
     let shape = array.cast::<PyUntypedArray>()?.shape().to_vec();
-    let data = if let Ok(elements) = elements::<f64>(array) {
-        Data::F64(elements)
-    } else if let Ok(elements) = elements::<i64>(array) {
-        Data::I64(elements)
-    } else if let Ok(elements) = elements::<bool>(array) {
-        Data::Bool(elements)
-    } else {
-        return Err(PyTypeError::new_err("arrays of float64, int64 or bool reach the compiler"));
-    };
-    Ok(Array::new(shape, data))
+    let data = elements::<f64>(array).map(Data::F64);
+    let data = data.or_else(|_| elements::<i64>(array).map(Data::I64)).or_else(|_| elements::<bool>(array).map(Data::Bool));
+    let data = data.or_else(|_| elements::<f32>(array).map(Data::F32)).or_else(|_| elements::<i32>(array).map(Data::I32));
+    let message = "arrays of float32, float64, int32, int64 or bool reach the compiler";
+    Ok(Array::new(shape, data.map_err(|_| PyTypeError::new_err(message))?))
 }
 
 fn elements<T: Element + Copy>(array: &Bound<'_, PyAny>) -> PyResult<Vec<T>> {

@@ -16,6 +16,9 @@ pub(crate) fn exception(py: Python<'_>, error: Error) -> PyErr {
         ErrorKind::OverBudget { needed, budget } => ("OverBudget", Some((*needed, *budget))),
         ErrorKind::Bounds => ("Bounds", None),
         ErrorKind::DivisionByZero => ("DivisionByZero", None),
+        ErrorKind::NotFinite => ("NotFinite", None),
+        ErrorKind::OutOfMemory { .. } => ("OutOfMemory", None),
+        ErrorKind::Interrupted => ("Interrupted", None),
     };
     let (needed, budget) = sizes.unzip();
     let arguments = (kind, message(&error), error.pos.file(), error.pos.line(), needed, budget);

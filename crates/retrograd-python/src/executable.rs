@@ -1,22 +1,23 @@
 //! Compilation and runs.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use retrograd::pipeline::{self, Compiled, Options, Wanted};
-use retrograd::{Array, Budget, Error, ErrorKind, IntoBudget, Pos, Strategy, strategy};
+use pyo3::types::PyTuple;
+use retrograd::pipeline::{self, Compiled, Options};
+use retrograd::{Array, Backend, Budget, Error, ErrorKind, IntoBudget, Pos, Strategy, Watch, strategy};
 
 use crate::array::{Source, Target, from_numpy, source, target, to_numpy};
 use crate::error::exception;
-use crate::tracer::Program;
+use crate::ticks::Run;
+use crate::tracer::{Program, wanted_of};
 
 /// A compiled Program.
 #[pyclass(frozen)]
 pub(crate) struct Executable(Compiled);
 
-/// Compiles: `wanted` is "results", "gradient" or "value_and_gradient", with respect to the inputs `argnums`; a strategy is a name with
-/// options, as (name, {option: number}).
+/// Compiles what is `wanted`, with respect to the inputs `argnums`; a strategy is a name with options, as (name, {option: number}).
 #[pyfunction]
 pub(crate) fn compile(
     py: Python<'_>,
@@ -25,16 +26,13 @@ pub(crate) fn compile(
     argnums: Vec<usize>,
     strategy: (String, Vec<(String, u64)>),
     budget: Option<Bound<'_, PyAny>>,
+    backend: &str,
 ) -> PyResult<Executable> {
-    let wanted = match wanted {
-        "results" => Wanted::Results,
-        "gradient" => Wanted::Gradient,
-        "value_and_gradient" => Wanted::ValueAndGradient,
-        other => return Err(PyValueError::new_err(format!("nothing is called `{other}`"))),
-    };
+    let wanted = wanted_of(wanted)?;
     let budget = budget.map(|budget| bytes(py, &budget)).transpose()?.map(Budget::bytes);
     let strategy = strategy_of(&strategy.0, &strategy.1).map_err(|error| exception(py, error))?;
-    let options = Options { wanted, argnums, strategy, budget };
+    let backend = backend.parse::<Backend>().map_err(|error| exception(py, error))?;
+    let options = Options { wanted, argnums, strategy, budget, backend };
     let compiled = py.detach(|| pipeline::compile(&program.0, &options)).map_err(|error| exception(py, error))?;
     Ok(Executable(compiled))
 }
@@ -75,6 +73,12 @@ impl Executable {
         self.0.plan.bytes_peak
     }
 
+    /// Who made the machine code.
+    #[getter]
+    fn backend(&self) -> &str {
+        self.0.backend()
+    }
+
     /// The plan in words.
     fn plan(&self) -> String {
         self.0.plan.to_string()
@@ -92,8 +96,30 @@ impl Executable {
         results.iter().map(|array| to_numpy(py, array)).collect()
     }
 
+    /// Runs, and calls `look(name, steps, array)` for what probes see, in the order in which it happens.
+    fn run_observed<'py>(
+        &self,
+        py: Python<'py>,
+        inputs: Vec<Bound<'py, PyAny>>,
+        look: Bound<'py, PyAny>,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let inputs = inputs.iter().map(from_numpy).collect::<PyResult<Vec<Array>>>()?;
+        // The first exception ends the looking, and is raised after the run.
+        let mut raised: Option<PyErr> = None;
+        let results = self.0.run_observed(&inputs.iter().collect::<Vec<_>>(), &mut |seen| {
+            if raised.is_none() {
+                let shown = to_numpy(py, seen.value).and_then(|array| look.call1((seen.name, PyTuple::new(py, seen.indices)?, array)));
+                raised = shown.err();
+            }
+        });
+        match raised {
+            Some(error) => Err(error),
+            None => results.map_err(|error| exception(py, error))?.iter().map(|array| to_numpy(py, array)).collect(),
+        }
+    }
+
     /// Runs on row-major arrays, without a copy; returns the results, the bytes and the seconds that it took. Other Python threads run
-    /// meanwhile.
+    /// meanwhile, and a signal handler that raises (Ctrl-C) ends the run.
     fn run<'py>(&self, py: Python<'py>, inputs: Vec<Bound<'py, PyAny>>) -> PyResult<(Vec<Bound<'py, PyAny>>, u64, f64)> {
         let executable = self.0.executable();
         if inputs.len() != executable.inputs().len() {
@@ -102,13 +128,25 @@ impl Executable {
         let sources = inputs.iter().zip(executable.inputs()).map(|(array, ty)| source(array, ty)).collect::<PyResult<Vec<Source>>>()?;
         let (outputs, targets): (Vec<_>, Vec<Target>) =
             executable.outputs().iter().map(|ty| target(py, ty)).collect::<PyResult<Vec<_>>>()?.into_iter().unzip();
+        let raised: Mutex<Option<PyErr>> = Mutex::new(None);
+        let stops = || {
+            let signals = Python::attach(|py| py.check_signals());
+            let mut raised = raised.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            *raised = signals.err();
+            raised.is_some()
+        };
         let result = py.detach(|| {
+            let run = Run::new();
+            let watch = Watch::asking(run.raised(), &stops);
             let sources: Vec<*const u8> = sources.iter().map(Source::pointer).collect();
             let targets: Vec<*mut u8> = targets.iter().map(Target::pointer).collect();
             // SAFETY: `source` and `target` checked type, shape, order and alignment of one array per input and output; `inputs` and
             // `outputs` keep them alive; outputs are new, so they overlap nothing; the Python side makes bools 0 or 1.
-            unsafe { executable.run_raw(&sources, &targets) }
+            unsafe { executable.run_raw(&sources, &targets, &watch) }
         });
+        if let Some(error) = raised.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
+            return Err(error);
+        }
         let stats = result.map_err(|error| exception(py, error))?;
         Ok((outputs, stats.bytes_peak, stats.seconds))
     }

@@ -3,6 +3,7 @@
 mod array;
 mod error;
 mod executable;
+mod ticks;
 mod tracer;
 
 use pyo3::prelude::*;

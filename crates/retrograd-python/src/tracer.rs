@@ -3,10 +3,11 @@
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use retrograd::trace::Traced;
-use retrograd::{Attr, Attrs, Error, Pos, Row, ops};
+use retrograd::pipeline::{self, Wanted};
+use retrograd::trace::{Traced, TracedFunction, TracedRule};
+use retrograd::{Array, Attr, Attrs, Direction, Error, Pos, Row, ops};
 
-use crate::array::{dtype_of, from_numpy, type_of};
+use crate::array::{dtype_of, from_numpy, to_numpy, type_of};
 use crate::error::exception;
 
 /// Builds one Program from operations in the order in which they happen.
@@ -15,6 +16,7 @@ pub(crate) struct Tracer {
     /// Gone once the Program is finished.
     tracer: Option<retrograd::trace::Tracer>,
     values: Vec<Traced>,
+    functions: Vec<TracedFunction>,
 }
 
 /// A traced Program.
@@ -27,16 +29,65 @@ impl Program {
     fn __str__(&self) -> String {
         self.0.to_string()
     }
+
+    /// The Program that computes what is wanted, with respect to the inputs `argnums`.
+    fn derive(&self, py: Python<'_>, wanted: &str, argnums: Vec<usize>) -> PyResult<Program> {
+        Ok(Program(raised(py, pipeline::derive(&self.0, wanted_of(wanted)?, &argnums))?))
+    }
+
+    /// Types of the inputs, as (element type, extents).
+    fn inputs(&self) -> Vec<(&'static str, Vec<usize>)> {
+        self.0.main().param_types().into_iter().map(|ty| (ty.dtype.name(), ty.shape)).collect()
+    }
+
+    /// Interprets it, and says where the first NaN or infinity was made.
+    fn debug_nan<'py>(&self, py: Python<'py>, inputs: Vec<Bound<'py, PyAny>>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let inputs = inputs.iter().map(from_numpy).collect::<PyResult<Vec<Array>>>()?;
+        let results = raised(py, py.detach(|| pipeline::debug_nan(&self.0, &inputs)))?;
+        results.iter().map(|array| to_numpy(py, array)).collect()
+    }
+
+    /// Holds derivatives to an order against finite differences and each other; modes are "fwd" and "rev".
+    fn check_grads(&self, py: Python<'_>, inputs: Vec<Bound<'_, PyAny>>, order: usize, modes: Vec<String>) -> PyResult<()> {
+        let inputs = inputs.iter().map(from_numpy).collect::<PyResult<Vec<Array>>>()?;
+        let direction = |mode: &String| match mode.as_str() {
+            "fwd" => Ok(Direction::Forward),
+            "rev" => Ok(Direction::Reverse),
+            other => Err(PyValueError::new_err(format!("the modes are \"fwd\" and \"rev\", found {other:?}"))),
+        };
+        let modes = modes.iter().map(direction).collect::<PyResult<Vec<_>>>()?;
+        raised(py, py.detach(|| pipeline::check_grads(&self.0, &inputs, order, &modes)))
+    }
+}
+
+/// What is computed, by its name in Python.
+pub(crate) fn wanted_of(name: &str) -> PyResult<Wanted> {
+    Ok(match name {
+        "results" => Wanted::Results,
+        "gradient" => Wanted::Gradient,
+        "value_and_gradient" => Wanted::ValueAndGradient,
+        "vjp" => Wanted::Vjp,
+        "jvp" => Wanted::Jvp,
+        "jacfwd" => Wanted::Jacobian(Some(Direction::Forward)),
+        "jacrev" => Wanted::Jacobian(Some(Direction::Reverse)),
+        "jacobian" => Wanted::Jacobian(None),
+        "hvp" => Wanted::Hvp,
+        "hessian" => Wanted::Hessian,
+        other => return Err(PyValueError::new_err(format!("nothing is called `{other}`"))),
+    })
 }
 
 /// A position as (file, line), or None.
 type Place = Option<(String, u32)>;
 
+/// Index, carries and rows inside the body of a loop.
+type Opened = (usize, Vec<usize>, Vec<usize>);
+
 #[pymethods]
 impl Tracer {
     #[new]
     fn new(name: &str) -> Tracer {
-        Tracer { tracer: Some(retrograd::trace::Tracer::new(name)), values: vec![] }
+        Tracer { tracer: Some(retrograd::trace::Tracer::new(name)), values: vec![], functions: vec![] }
     }
 
     fn input(&mut self, dtype: &str, shape: Vec<usize>) -> PyResult<usize> {
@@ -51,10 +102,28 @@ impl Tracer {
     }
 
     fn op(&mut self, py: Python<'_>, name: &str, attrs: &Bound<'_, PyDict>, args: Vec<usize>, pos: Place) -> PyResult<usize> {
-        let row = ops::find(name).ok_or_else(|| PyValueError::new_err(format!("no op `{name}`")))?;
+        let row = row(name)?;
         let attrs = attrs_of(row, attrs)?;
         let args = self.all(&args);
         let value = raised(py, self.tracer()?.op(row, attrs, &args, &place(pos)))?;
+        Ok(self.keep(value))
+    }
+
+    fn einsum(&mut self, py: Python<'_>, subscripts: &str, args: Vec<usize>, pos: Place) -> PyResult<usize> {
+        let args = self.all(&args);
+        let value = raised(py, self.tracer()?.einsum(subscripts, &args, &place(pos)))?;
+        Ok(self.keep(value))
+    }
+
+    fn of_matrices(&mut self, py: Python<'_>, name: &str, a: usize, pos: Place) -> PyResult<usize> {
+        let value = raised(py, self.tracer()?.of_matrices(row(name)?, self.values[a], &place(pos)))?;
+        Ok(self.keep(value))
+    }
+
+    fn of_systems(&mut self, py: Python<'_>, name: &str, attrs: &Bound<'_, PyDict>, a: usize, b: usize, pos: Place) -> PyResult<usize> {
+        let row = row(name)?;
+        let (attrs, a, b) = (attrs_of(row, attrs)?, self.values[a], self.values[b]);
+        let value = raised(py, self.tracer()?.of_systems(row, attrs, a, b, &place(pos)))?;
         Ok(self.keep(value))
     }
 
@@ -63,15 +132,68 @@ impl Tracer {
         Ok(self.keep(value))
     }
 
-    fn begin_for(&mut self, py: Python<'_>, count: usize, carries: Vec<usize>, pos: Place) -> PyResult<(usize, Vec<usize>)> {
-        let carries = self.all(&carries);
-        let (index, carries, _) = raised(py, self.tracer()?.begin_for(self.values[count], &carries, &[], &place(pos)))?;
-        Ok((self.keep(index), self.keep_all(carries)))
+    /// Index, carries and rows of the streams inside the body.
+    #[pyo3(signature = (count, carries, pos, streams = vec![]))]
+    fn begin_for(&mut self, py: Python<'_>, count: usize, carries: Vec<usize>, pos: Place, streams: Vec<usize>) -> PyResult<Opened> {
+        let (carries, streams) = (self.all(&carries), self.all(&streams));
+        let (index, carries, rows) = raised(py, self.tracer()?.begin_for(self.values[count], &carries, &streams, &place(pos)))?;
+        Ok((self.keep(index), self.keep_all(carries), self.keep_all(rows)))
     }
 
-    fn end_for(&mut self, py: Python<'_>, next: Vec<usize>) -> PyResult<Vec<usize>> {
+    #[pyo3(signature = (next, emitted = vec![]))]
+    fn end_for(&mut self, py: Python<'_>, next: Vec<usize>, emitted: Vec<usize>) -> PyResult<Vec<usize>> {
+        let (next, emitted) = (self.all(&next), self.all(&emitted));
+        let results = raised(py, self.tracer()?.end_for(&next, &emitted))?;
+        Ok(self.keep_all(results))
+    }
+
+    fn begin_while(&mut self, py: Python<'_>, carries: Vec<usize>, pos: Place) -> PyResult<Vec<usize>> {
+        let carries = self.all(&carries);
+        let params = raised(py, self.tracer()?.begin_while(&carries, &place(pos)))?;
+        Ok(self.keep_all(params))
+    }
+
+    fn begin_while_body(&mut self, py: Python<'_>, predicate: usize) -> PyResult<Vec<usize>> {
+        let params = raised(py, self.tracer()?.begin_while_body(self.values[predicate]))?;
+        Ok(self.keep_all(params))
+    }
+
+    fn end_while(&mut self, py: Python<'_>, next: Vec<usize>) -> PyResult<Vec<usize>> {
         let next = self.all(&next);
-        let results = raised(py, self.tracer()?.end_for(&next, &[]))?;
+        let results = raised(py, self.tracer()?.end_while(&next))?;
+        Ok(self.keep_all(results))
+    }
+
+    fn begin_function(&mut self, types: Vec<(String, Vec<usize>)>, pos: Place) -> PyResult<Vec<usize>> {
+        let types = types.into_iter().map(|(dtype, shape)| type_of(&dtype, shape)).collect::<PyResult<Vec<_>>>()?;
+        let params = self.tracer()?.begin_function(&types, &place(pos));
+        Ok(self.keep_all(params))
+    }
+
+    /// Closes a function; its number serves `call`.
+    fn end_function(&mut self, py: Python<'_>, results: Vec<usize>) -> PyResult<usize> {
+        let results = self.all(&results);
+        let function = raised(py, self.tracer()?.end_function(&results))?;
+        self.functions.push(function);
+        Ok(self.functions.len() - 1)
+    }
+
+    /// Calls a function whose rule is "vjp" of (forward, backward), or "jvp" of (tangent,).
+    fn call(&mut self, py: Python<'_>, body: usize, rule: &str, of: Vec<usize>, args: Vec<usize>, pos: Place) -> PyResult<Vec<usize>> {
+        let of: Vec<TracedFunction> = of.into_iter().map(|function| self.functions[function]).collect();
+        let rule = match (rule, &of[..]) {
+            ("vjp", [forward, backward]) => TracedRule::Vjp { forward: *forward, backward: *backward },
+            ("jvp", [tangent]) => TracedRule::Jvp { tangent: *tangent },
+            (other, _) => return Err(PyValueError::new_err(format!("no rule is called `{other}`"))),
+        };
+        let args = self.all(&args);
+        let results = raised(py, self.tracer()?.call(self.functions[body], rule, &args, &place(pos)))?;
+        Ok(self.keep_all(results))
+    }
+
+    fn call_program(&mut self, py: Python<'_>, program: &Program, args: Vec<usize>, pos: Place) -> PyResult<Vec<usize>> {
+        let args = self.all(&args);
+        let results = raised(py, self.tracer()?.call_program(&program.0, &args, &place(pos)))?;
         Ok(self.keep_all(results))
     }
 
@@ -125,6 +247,10 @@ fn finished() -> PyErr {
     PyRuntimeError::new_err("the trace is finished")
 }
 
+fn row(name: &str) -> PyResult<&'static Row> {
+    ops::find(name).ok_or_else(|| PyValueError::new_err(format!("no op `{name}`")))
+}
+
 fn raised<T>(py: Python<'_>, result: Result<T, Error>) -> PyResult<T> {
     result.map_err(|error| exception(py, error))
 }
@@ -139,8 +265,8 @@ fn attrs_of(row: &'static Row, given: &Bound<'_, PyDict>) -> PyResult<Attrs> {
         let value = given.get_item(name)?.ok_or_else(|| PyValueError::new_err(format!("`{}` needs `{name}`", row.name)))?;
         let attr = if let Ok(values) = value.extract::<Vec<i64>>() {
             Attr::Ints(values)
-        } else if let Ok(dtype) = value.extract::<String>() {
-            Attr::DType(dtype_of(&dtype)?)
+        } else if let Ok(text) = value.extract::<String>() {
+            if *name == "name" { Attr::Text(text) } else { Attr::DType(dtype_of(&text)?) }
         } else {
             let (dtype, shape): (String, Vec<usize>) = value.extract()?;
             Attr::Type(type_of(&dtype, shape)?)

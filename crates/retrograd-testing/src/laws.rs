@@ -1,5 +1,6 @@
 //! What every Program obeys, and what its gradient obeys under every plan.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -7,89 +8,208 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use retrograd_compiler::fuse::fuse;
-use retrograd_compiler::ir::{Array, DType, Error, ErrorKind, FuncId, Op, Program, Type, verify};
-use retrograd_compiler::opt::{PASSES, Pass, simplify};
+use retrograd_compiler::ir::{Array, CustomRule, DType, Error, ErrorKind, FuncId, Lowering, Op, Program, Type, verify};
+use retrograd_compiler::opt::{PASSES, Pass, contract, freeze, simplify};
 use retrograd_compiler::plan::strategy::{Auto, Ilp, KeepAll, Periodic, RecomputeAll, Revolve};
 use retrograd_compiler::plan::{LoopDecision, Plan, Request, Strategy, plan};
 use retrograd_compiler::{diff, eval, ops};
 
 use crate::Random;
 use crate::native::{Native, same_outputs};
-use crate::programs::{Case, shrink};
+use crate::programs::{Case, Size, shrink};
 use retrograd_compiler::diff::check::{check_where_smooth, floats};
 
-/// What a case must obey; the error says how it does not.
-pub type Law = fn(&Case) -> Result<(), String>;
+/// A case with its gradient, as reverse mode gives it and simplified; `None` where nothing is a float.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// The case.
+    pub case: Case,
+    simple: Result<Program, String>,
+    gradient: Result<Option<Gradient>, String>,
+}
 
-/// Laws that need no machine code.
-pub const PURE: &[(&str, Law)] = &[
-    ("programs verify, print and parse to themselves", text),
-    ("every pass keeps every bit", passes),
-    ("jvp is the derivative and vjp its transpose", derivatives),
+/// A gradient before and after `simplify`.
+#[derive(Clone, Debug)]
+struct Gradient {
+    raw: Case,
+    simple: Case,
+}
+
+/// How far a law could be judged.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Verdict {
+    /// It holds.
+    Holds,
+    /// It holds wherever it could be judged, which was this share; kinks and jumps are the rest.
+    HoldsWhereSmooth(f64),
+    /// It says nothing of this case.
+    Silent,
+}
+
+/// What a case must obey, and which cases are held to it.
+#[derive(Clone, Copy, Debug)]
+pub struct Law {
+    /// The law in words.
+    pub name: &'static str,
+    /// One in so many small Programs is held to it.
+    pub small: u64,
+    /// One in so many large Programs is held to it.
+    pub large: u64,
+    /// The error says how a case does not obey.
+    pub holds: fn(&Trial) -> Result<Verdict, String>,
+}
+
+/// All laws; what is cheap is asked of every Program.
+pub const LAWS: &[Law] = &[
+    Law { name: "programs verify, print and parse to themselves", small: 1, large: 1, holds: text },
+    Law { name: "simplify keeps every bit", small: 1, large: 1, holds: simplified },
+    Law { name: "jvp is the derivative and vjp its transpose", small: 1, large: 1, holds: derivatives },
+    Law { name: "every pass keeps every bit", small: 24, large: 8, holds: passes },
+    Law { name: "derivatives of gradients are their derivatives", small: 24, large: 16, holds: second_derivatives },
+    Law { name: "machine code gives the interpreter's bits", small: 24, large: 1, holds: native },
+    Law { name: "every strategy and budget gives the interpreter's gradient within its plan", small: 32, large: 4, holds: gradients },
+    Law { name: "derivatives of gradients are the same bits under every plan", small: 400, large: 32, holds: second },
 ];
 
-/// Laws about machine code.
-pub const NATIVE: &[(&str, Law)] = &[
-    ("machine code gives the interpreter's bits", native),
-    ("every strategy and budget gives the interpreter's gradient within its plan", gradients),
-];
+/// What came of one law.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// Programs that were held to it.
+    pub tried: u64,
+    /// Programs of which it says nothing.
+    pub silent: u64,
+    /// Mean share of what could be judged of the others.
+    pub judged: f64,
+}
 
-/// The same, one order up.
-pub const SECOND: &[(&str, Law)] = &[("derivatives of gradients are the same bits under every plan", second)];
+/// More failures than these tell nothing new.
+const FAILURES: u64 = 40;
 
-/// Tries laws on the random Programs of these seeds, on all cores; the first failure of each law is shrunk and printed as text.
+/// Holds the random Programs of these seeds to the laws, on all cores; the first failure of each law is shrunk, by so many tries at most,
+/// and printed as text. Without a try, the first failure of all ends the search.
 ///
 /// ```
 /// use retrograd_testing::laws;
-/// laws::check(laws::PURE, 0..3).unwrap();
+/// let tallies = laws::check(laws::LAWS, 0..3, 1000).unwrap();
+/// assert_eq!(tallies[0].tried, 3);
 /// ```
-pub fn check(laws: &[(&str, Law)], seeds: Range<u64>) -> Result<(), String> {
-    let next = AtomicU64::new(seeds.start);
+pub fn check(laws: &[Law], seeds: Range<u64>, tries: u64) -> Result<Vec<Tally>, String> {
+    let (next, failed) = (AtomicU64::new(seeds.start), AtomicU64::new(0));
+    let enough = if tries == 0 { 1 } else { FAILURES };
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let work = || {
-        let mut failures = vec![];
+        let (mut failures, mut tallies) = (vec![], vec![Tally::default(); laws.len()]);
         loop {
             let seed = next.fetch_add(1, Ordering::Relaxed);
-            if seed >= seeds.end {
-                return failures;
+            if seed >= seeds.end || failed.load(Ordering::Relaxed) >= enough {
+                return (failures, tallies);
             }
-            let case = Case::random(seed);
-            failures.extend(laws.iter().enumerate().filter_map(|(k, (_, law))| Some((k, seed, outcome(*law, &case).err()?))));
+            let trial = Trial::new(Case::random(seed));
+            for (k, law) in laws.iter().enumerate().filter(|(_, law)| law.asked(&trial.case)) {
+                match outcome(law, &trial) {
+                    Ok(verdict) => tallies[k].add(verdict),
+                    Err(message) => {
+                        failures.push((k, seed, message));
+                        failed.fetch_add(1, Ordering::Relaxed);
+                    }
+                }
+            }
         }
     };
-    let mut failures: Vec<(usize, u64, String)> = std::thread::scope(|scope| {
+    let (mut failures, mut tallies) = (vec![], vec![Tally::default(); laws.len()]);
+    std::thread::scope(|scope| {
         let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        threads.into_iter().flat_map(|thread| thread.join().expect("laws do not panic: they are caught")).collect()
+        for thread in threads {
+            let (more, counted) = thread.join().expect("laws do not panic: they are caught");
+            failures.extend(more);
+            tallies.iter_mut().zip(counted).for_each(|(sum, tally)| sum.merge(&tally));
+        }
     });
     failures.sort();
-    let reports: Vec<String> = (0..laws.len()).filter_map(|k| report(laws[k], failures.iter().filter(|failure| failure.0 == k))).collect();
-    if reports.is_empty() { Ok(()) } else { Err(reports.join("\n")) }
+    let of = |k: usize| failures.iter().filter(move |failure| failure.0 == k);
+    let reports: Vec<String> = (0..laws.len()).filter_map(|k| report(&laws[k], of(k), tries)).collect();
+    if reports.is_empty() { Ok(tallies) } else { Err(reports.join("\n")) }
+}
+
+/// Holds one case to all laws.
+pub fn hold(case: Case) -> Result<(), String> {
+    let trial = Trial::new(case);
+    LAWS.iter().try_for_each(|law| outcome(law, &trial).map(|_| ()).map_err(|message| format!("broken: {}\n{message}", law.name)))
+}
+
+impl Law {
+    fn asked(&self, case: &Case) -> bool {
+        case.seed.is_multiple_of(match case.size {
+            Size::Small => self.small,
+            Size::Large => self.large,
+        })
+    }
+}
+
+impl Tally {
+    fn add(&mut self, verdict: Verdict) {
+        let (silent, judged) = match verdict {
+            Verdict::Holds => (0, 1.0),
+            Verdict::HoldsWhereSmooth(share) => (0, share),
+            Verdict::Silent => (1, 0.0),
+        };
+        self.merge(&Tally { tried: 1, silent, judged });
+    }
+
+    fn merge(&mut self, other: &Tally) {
+        let (ours, theirs) = ((self.tried - self.silent) as f64, (other.tried - other.silent) as f64);
+        self.judged = (self.judged * ours + other.judged * theirs) / (ours + theirs).max(1.0);
+        (self.tried, self.silent) = (self.tried + other.tried, self.silent + other.silent);
+    }
+}
+
+impl Trial {
+    /// A case, differentiated.
+    pub fn new(case: Case) -> Trial {
+        let simple = caught(|| verified(simplify(&case.program)));
+        let gradient = caught(|| gradient(&case, simple.as_ref().map_err(Clone::clone)?));
+        Trial { simple, gradient, case }
+    }
+
+    /// The gradient, simplified.
+    pub fn gradient(&self) -> Result<Option<&Case>, String> {
+        Ok(self.gradient.as_ref().map_err(Clone::clone)?.as_ref().map(|gradient| &gradient.simple))
+    }
 }
 
 /// A law that panics is broken too.
-fn outcome(law: Law, case: &Case) -> Result<(), String> {
+fn outcome(law: &Law, trial: &Trial) -> Result<Verdict, String> {
+    caught(|| (law.holds)(trial))
+}
+
+fn caught<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     let panicked = |payload: Box<dyn std::any::Any + Send>| {
         let text = payload.downcast_ref::<String>().cloned().or_else(|| payload.downcast_ref::<&str>().map(ToString::to_string));
         Err(format!("panic: {}", text.unwrap_or_default()))
     };
-    catch_unwind(AssertUnwindSafe(|| law(case))).unwrap_or_else(panicked)
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(panicked)
 }
 
 /// The smallest form of the first failure, and the seeds of the others.
-fn report<'f>((name, law): (&str, Law), failures: impl Iterator<Item = &'f (usize, u64, String)>) -> Option<String> {
+fn report<'f>(law: &Law, failures: impl Iterator<Item = &'f (usize, u64, String)>, tries: u64) -> Option<String> {
     let failures: Vec<_> = failures.collect();
     let (_, seed, message) = failures.first()?;
     // A smaller Program must fail in the same way, as far as words tell.
     let start = |message: &str| message.split(|c: char| c.is_ascii_digit()).next().unwrap_or_default().to_string();
-    let fails = |case: &Case| outcome(law, case).is_err_and(|found| start(&found) == start(message));
+    let tried = Cell::new(0);
+    let fails = |case: &Case| {
+        tried.set(tried.get() + 1);
+        tried.get() <= tries && outcome(law, &Trial::new(case.clone())).is_err_and(|found| start(&found) == start(message))
+    };
     let small = shrink(&Case::random(*seed), &fails);
-    let message = outcome(law, &small).err().unwrap_or_else(|| message.clone());
+    let message = outcome(law, &Trial::new(small.clone())).err().unwrap_or_else(|| message.clone());
     let shown = |input: &Array| if input.len() > 20 { format!("{} of the seed", input.ty()) } else { input.to_string() };
     let inputs: String = small.inputs.iter().map(|input| format!("// input: {}\n", shown(input))).collect();
     let others: Vec<String> =
         failures.iter().map(|(_, seed, message)| format!("{seed}: {}", message.lines().next().unwrap_or_default())).collect();
     Some(format!(
-        "broken: {name}\nseed {seed}: {message}\n{inputs}{}\n{} seeds fail:\n{}\n",
+        "broken: {}\nseed {seed}: {message}\n{inputs}{}\n{} seeds fail:\n{}\n",
+        law.name,
         small.program,
         others.len(),
         others.join("\n")
@@ -105,30 +225,32 @@ fn verified(program: Program) -> Result<Program, String> {
     Ok(program)
 }
 
-/// The gradient of a case: cotangents of all float results to those of all float inputs. Every other one leaves the values out, so that
-/// no forward loop is there to share. `None` where nothing is a float.
-pub fn gradient(case: &Case) -> Result<Option<Case>, String> {
-    let program = simplify(&case.program);
+/// The gradient of a case by its simplified Program: cotangents of all float results to those of all float inputs. Every other one leaves the values out, so that
+/// no forward loop is there to share.
+fn gradient(case: &Case, program: &Program) -> Result<Option<Gradient>, String> {
     let (wrt, outputs) = (floats(&program.main().param_types()), floats(&program.main().result_types()));
     if wrt.is_empty() || outputs.is_empty() {
         return Ok(None);
     }
-    let mut gradient = diff::vjp(&program, &wrt, &outputs).map_err(words)?;
+    let mut gradient = diff::vjp(program, &wrt, &outputs).map_err(words)?;
     if case.seed % 2 == 1 {
         let entry = usize::from(gradient.entry);
         gradient.functions[entry].results.drain(..program.main().results.len());
     }
-    let gradient = verified(simplify(&verified(gradient)?))?;
+    let raw = verified(gradient)?;
     let random = &mut Random::new(case.seed);
     let types = program.main().result_types();
     let cotangents = outputs.iter().map(|k| random.array(&types[*k], (-1.0, 1.0)));
-    Ok(Some(Case { seed: case.seed, program: gradient, inputs: case.inputs.iter().cloned().chain(cotangents).collect() }))
+    let inputs: Vec<Array> = case.inputs.iter().cloned().chain(cotangents).collect();
+    let simple = Case { program: verified(simplify(&raw))?, inputs: inputs.clone(), ..case.clone() };
+    Ok(Some(Gradient { raw: Case { program: raw, inputs, ..case.clone() }, simple }))
 }
 
-fn text(case: &Case) -> Result<(), String> {
-    let gradient = gradient(case)?.map(|gradient| gradient.program);
-    for program in [Some(case.program.clone()), gradient].into_iter().flatten() {
-        let program = verified(program)?;
+fn text(trial: &Trial) -> Result<Verdict, String> {
+    // A gradient is like any other Program to the printer, so some are enough.
+    let gradient = if trial.case.seed.is_multiple_of(4) { trial.gradient()? } else { None };
+    for case in [Some(&trial.case), gradient].into_iter().flatten() {
+        let program = verified(case.program.clone())?;
         let printed = program.to_string();
         let again = ops::parse(&printed, "random.rg").map_err(|error| format!("what is printed parses: {error}"))?;
         let again = verified(again)?;
@@ -136,47 +258,112 @@ fn text(case: &Case) -> Result<(), String> {
             return Err("printing is not canonical".into());
         }
     }
+    Ok(Verdict::Holds)
+}
+
+/// Inputs at which a Program is run, and what it gives there. A fault may go with the dead code that met it, so nothing is known of inputs
+/// that have one.
+fn points(case: &Case, inputs: impl IntoIterator<Item = Vec<Array>>) -> Vec<(Vec<Array>, Vec<Array>)> {
+    let run = |inputs: Vec<Array>| eval::run(&case.program, &inputs).ok().map(|outputs| (inputs, outputs));
+    inputs.into_iter().filter_map(run).collect()
+}
+
+fn same_at(program: &Program, points: &[(Vec<Array>, Vec<Array>)]) -> Result<(), String> {
+    for (inputs, expected) in points {
+        same_outputs(&eval::run(program, inputs).map_err(words)?, expected)?;
+    }
     Ok(())
 }
 
-fn passes(case: &Case) -> Result<(), String> {
-    for case in [Some(case.clone()), gradient(case)?].into_iter().flatten() {
-        let mut points = vec![];
-        for inputs in [case.inputs.clone(), Random::new(case.seed).awkward(&case.inputs), far(&case)] {
-            // A fault may go with the dead code that met it, so nothing is known of inputs that have one.
-            points.extend(eval::run(&case.program, &inputs).ok().map(|outputs| (inputs, outputs)));
-        }
+fn simplified(trial: &Trial) -> Result<Verdict, String> {
+    let inputs = |case: &Case| [case.inputs.clone(), Random::new(case.seed).awkward(&case.inputs)];
+    let case = &trial.case;
+    same_at(trial.simple.as_ref().map_err(Clone::clone)?, &points(case, inputs(case)))?;
+    if let Some(Gradient { raw, simple }) = trial.gradient.as_ref().map_err(Clone::clone)? {
+        same_at(&simple.program, &points(raw, inputs(raw))).map_err(|error| format!("of the gradient: {error}"))?;
+    }
+    Ok(Verdict::Holds)
+}
+
+fn passes(trial: &Trial) -> Result<Verdict, String> {
+    let raw = trial.gradient.as_ref().map_err(Clone::clone)?.as_ref().map(|gradient| &gradient.raw);
+    for case in [Some(&trial.case), raw].into_iter().flatten() {
+        let points = points(case, [case.inputs.clone(), Random::new(case.seed).awkward(&case.inputs), far(case)]);
         for (name, pass) in PASSES.iter().copied().chain([("simplify", simplify as Pass)]) {
             let named = |error: String| format!("after {name}: {error}");
             let after = verified(pass(&case.program)).map_err(named)?;
-            for (inputs, expected) in &points {
-                let found = eval::run(&after, inputs).map_err(|error| named(error.to_string()))?;
-                same_outputs(&found, expected).map_err(named)?;
-            }
+            same_at(&after, &points).map_err(named)?;
         }
         let simple = simplify(&case.program);
         if simplify(&simple).to_string() != simple.to_string() {
             return Err("simplify is not idempotent".into());
         }
     }
-    Ok(())
+    Ok(Verdict::Holds)
 }
 
-fn derivatives(case: &Case) -> Result<(), String> {
-    check_where_smooth(&case.program, &case.inputs, case.seed).map(|_| ())
-}
-
-/// `while` is not machine code yet.
-fn is_native(program: &Program) -> bool {
-    program.functions.iter().flat_map(|function| &function.insts).all(|inst| !matches!(inst.op, Op::While(_)))
-}
-
-fn native(case: &Case) -> Result<(), String> {
-    if !is_native(&case.program) {
-        return Ok(());
+fn derivatives(trial: &Trial) -> Result<Verdict, String> {
+    let case = &trial.case;
+    // Forward mode cannot use a custom vjp, so it is judged by the derivative of the body, which it states.
+    let Some(plain) = without_custom_vjp(&case.program) else {
+        return check_where_smooth(&case.program, &case.inputs, case.seed).map(Verdict::HoldsWhereSmooth);
+    };
+    let share = check_where_smooth(&plain, &case.inputs, case.seed)?;
+    let expected = gradient(case, &simplify(&plain))?;
+    if let (Some(Gradient { raw, .. }), Some(Gradient { raw: expected, .. })) = (trial.gradient.as_ref().map_err(Clone::clone)?, expected) {
+        let run = |case: &Case| eval::run(&case.program, &case.inputs).map_err(words);
+        let close = |a: &Array, b: &Array| !a.dtype().is_float() || a.as_f64().iter().zip(b.as_f64()).all(|(a, b)| near(*a, *b));
+        let (found, expected) = (run(raw)?, run(&expected)?);
+        if !found.iter().zip(&expected).all(|(a, b)| close(a, b)) {
+            return Err(format!("a custom vjp that is the derivative gives {found:?}, expected {expected:?}"));
+        }
     }
-    let simple = simplify(&case.program);
-    for program in [&case.program, &simple] {
+    Ok(Verdict::HoldsWhereSmooth(share))
+}
+
+fn near(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-9 * b.abs().max(1.0) || a.to_bits() == b.to_bits()
+}
+
+/// The Program with every custom vjp left to the body, where there is one.
+fn without_custom_vjp(program: &Program) -> Option<Program> {
+    let mut program = program.clone();
+    let mut found = false;
+    for inst in program.functions.iter_mut().flat_map(|function| &mut function.insts) {
+        if let Op::Call(call) = &mut inst.op
+            && matches!(call.rule, Some(CustomRule::Vjp { .. }))
+        {
+            call.rule = None;
+            found = true;
+        }
+    }
+    found.then_some(program)
+}
+
+/// The gradient is differentiated like any other Program.
+fn second_derivatives(trial: &Trial) -> Result<Verdict, String> {
+    match trial.gradient()? {
+        Some(first) if without_custom_vjp(&trial.case.program).is_none() => {
+            check_where_smooth(&first.program, &first.inputs, first.seed).map(Verdict::HoldsWhereSmooth)
+        }
+        Some(_) | None => Ok(Verdict::Silent),
+    }
+}
+
+/// Some rows may have no machine code yet.
+fn is_native(program: &Program) -> bool {
+    program.functions.iter().flat_map(|function| &function.insts).all(|inst| match &inst.op {
+        Op::Row(row, _) => row.lowering != Lowering::Missing,
+        Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => true,
+    })
+}
+
+fn native(trial: &Trial) -> Result<Verdict, String> {
+    let case = &trial.case;
+    if !is_native(&case.program) {
+        return Ok(Verdict::Silent);
+    }
+    for program in [&case.program, trial.simple.as_ref().map_err(Clone::clone)?] {
         let native = Native::new(program, Arc::new(Auto), None).map_err(words)?;
         for inputs in [case.inputs.clone(), Random::new(case.seed).awkward(&case.inputs)] {
             native.check(&inputs, &eval::run(program, &inputs).map_err(words)?)?;
@@ -187,7 +374,7 @@ fn native(case: &Case) -> Result<(), String> {
             Err(error) => native.check_fault(&far, &error)?,
         }
     }
-    Ok(())
+    Ok(Verdict::Holds)
 }
 
 /// The inputs, with integer scalars that no index or count expects.
@@ -197,17 +384,25 @@ fn far(case: &Case) -> Vec<Array> {
     case.inputs.iter().map(|input| if input.ty() == scalar { random.array(&scalar, (-3.0, 30.0)) } else { input.clone() }).collect()
 }
 
-fn gradients(case: &Case) -> Result<(), String> {
-    gradient(case)?
-        .filter(|gradient| is_native(&gradient.program))
-        .map_or(Ok(()), |gradient| check_plans(&gradient.program, &gradient.inputs, &strategies()))
+fn gradients(trial: &Trial) -> Result<Verdict, String> {
+    match trial.gradient()? {
+        Some(gradient) if is_native(&gradient.program) => {
+            check_plans(&gradient.program, &gradient.inputs, &strategies()).map(|()| Verdict::Holds)
+        }
+        Some(_) | None => Ok(Verdict::Silent),
+    }
 }
 
-fn second(case: &Case) -> Result<(), String> {
-    let Some(first) = gradient(case)? else { return Ok(()) };
-    let Some(second) = gradient(&first)?.filter(|second| is_native(&second.program)) else { return Ok(()) };
+fn second(trial: &Trial) -> Result<Verdict, String> {
+    let first = match trial.gradient()? {
+        Some(first) if without_custom_vjp(&trial.case.program).is_none() => first,
+        Some(_) | None => return Ok(Verdict::Silent),
+    };
+    let Some(Gradient { simple: second, .. }) = gradient(first, &first.program)?.filter(|second| is_native(&second.simple.program)) else {
+        return Ok(Verdict::Silent);
+    };
     let strategies: [Arc<dyn Strategy>; 3] = [Arc::new(Auto), Arc::new(Revolve), Arc::new(Periodic { period: Some(2) })];
-    check_plans(&second.program, &second.inputs, &strategies)
+    check_plans(&second.program, &second.inputs, &strategies).map(|()| Verdict::Holds)
 }
 
 /// Every strategy, with its parameters left to it and given.
@@ -221,6 +416,10 @@ pub fn strategies() -> Vec<Arc<dyn Strategy>> {
 /// Under each strategy, without a budget and with the smallest, a middling, the exact and a generous one, machine code gives the
 /// interpreter's bits; it takes what was planned, which is within the budget; one byte less than the smallest is refused.
 pub fn check_plans(program: &Program, inputs: &[Array], strategies: &[Arc<dyn Strategy>]) -> Result<(), String> {
+    let program = &verified(freeze(program))?;
+    if contract(program).to_string() != program.to_string() {
+        return Err("what is contracted can be contracted again".into());
+    }
     let expected = eval::run(program, inputs).map_err(words)?;
     let mut seen: Vec<BTreeMap<FuncId, LoopDecision>> = vec![];
     for strategy in strategies {

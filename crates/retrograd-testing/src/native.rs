@@ -1,28 +1,47 @@
 //! Machine code of a Program under a plan, judged by the interpreter.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use retrograd_compiler::fuse::fuse;
 use retrograd_compiler::fuse::kernel::Kernel;
 use retrograd_compiler::ir::{Array, Data, Error, Program};
 use retrograd_compiler::plan::{Plan, Request, Strategy, plan};
-use retrograd_jit::Executable;
+use retrograd_jit::{Backend, Executable};
 
-/// A compiled Program with the plan and the loops that it was compiled from.
+/// The back ends that there are on this machine, the first of which is Cranelift; says so where LLVM is not among them. `RETROGRAD_LLVM`
+/// names another library.
+pub fn backends() -> &'static [Backend] {
+    static BACKENDS: LazyLock<Vec<Backend>> = LazyLock::new(|| {
+        let llvm = Backend::Llvm { path: std::env::var_os("RETROGRAD_LLVM").map(Into::into) };
+        match Executable::by(&llvm, &Kernel::default(), vec![], vec![], vec![]) {
+            Ok(_) => vec![Backend::Cranelift, llvm],
+            Err(error) => {
+                #[allow(clippy::print_stderr, reason = "what is not tested is said")]
+                {
+                    eprintln!("NOT TESTED: {error}");
+                }
+                vec![Backend::Cranelift]
+            }
+        }
+    });
+    &BACKENDS
+}
+
+/// A Program compiled by every back end, with the plan and the loops that it was compiled from.
 #[derive(Debug)]
 pub struct Native {
     /// What is kept, run again, and where.
     pub plan: Plan,
     /// The loops.
     pub kernel: Kernel,
-    executable: Executable,
+    executables: Vec<Executable>,
 }
 
 impl Native {
     /// Plans, fuses and compiles a verified Program.
     ///
     /// ```
-    /// use std::sync::Arc;
+    /// use std::sync::{Arc, LazyLock};
     /// use retrograd_compiler::ir::{Array, Builder, Program, Type};
     /// use retrograd_compiler::plan::strategy::Auto;
     /// use retrograd_testing::native::Native;
@@ -36,45 +55,68 @@ impl Native {
     /// # Ok::<(), retrograd_compiler::ir::Error>(())
     /// ```
     pub fn new(program: &Program, strategy: Arc<dyn Strategy>, budget: Option<u64>) -> Result<Native, Error> {
-        Ok(Native::of_plan(program, plan(program, &Request { strategy, budget })?))
+        Ok(Native::by(backends(), program, plan(program, &Request { strategy, budget })?))
     }
 
-    /// Compiles a Program by a plan of it.
+    /// Compiles a Program by a plan of it. Laws try many plans of a Program; of these, one in eight is compiled by every back end, as the
+    /// size of its arena has it, the others by the first.
     pub fn of_plan(program: &Program, plan: Plan) -> Native {
+        let count = if (plan.bytes_peak / 8).is_multiple_of(8) { backends().len() } else { 1 };
+        Native::by(&backends()[..count], program, plan)
+    }
+
+    fn by(backends: &[Backend], program: &Program, plan: Plan) -> Native {
         let fused = fuse(&plan);
         let (inputs, outputs) = (program.main().param_types(), program.main().result_types());
-        let executable = Executable::new(&fused.kernel, inputs, outputs, fused.faults);
-        Native { plan, kernel: fused.kernel, executable }
+        let by = |backend| Executable::by(backend, &fused.kernel, inputs.clone(), outputs.clone(), fused.faults.clone());
+        let executables = backends.iter().map(|backend| by(backend).expect("the back end is there")).collect();
+        Native { plan, kernel: fused.kernel, executables }
     }
 
-    /// Runs it twice, the second time between guards: the expected outputs, the planned peak, and not a byte outside of it.
+    /// Runs it, by the first back end.
+    pub fn run(&self, inputs: &[Array]) -> Result<Vec<Array>, Error> {
+        self.executables[0].run(&inputs.iter().collect::<Vec<_>>()).map(|(outputs, _)| outputs)
+    }
+
+    /// Runs each twice, the second time between guards: the expected outputs, the planned peak, and not a byte outside of it.
     pub fn check(&self, inputs: &[Array], expected: &[Array]) -> Result<(), String> {
         let inputs: Vec<&Array> = inputs.iter().collect();
-        let (outputs, stats) = self.executable.run(&inputs).map_err(|error| format!("a fault that the interpreter has not: {error}"))?;
-        same_outputs(&outputs, expected)?;
-        let peak = self.plan.bytes_peak;
-        if stats.bytes_peak != peak {
-            return Err(format!("planned {peak} bytes, took {}", stats.bytes_peak));
-        }
-        let checked = self.executable.run_checked(&inputs).map_err(|error| format!("a fault of the second run: {error}"))?;
-        same_outputs(&checked.outputs, expected).map_err(|e| format!("in memory that is not zero: {e}"))?;
-        if !checked.guards_intact {
-            return Err("bytes outside the arena changed".into());
-        }
-        if checked.bytes_touched > peak {
-            return Err(format!("planned {peak} bytes, touched {}", checked.bytes_touched));
-        }
-        Ok(())
+        self.each(|executable| check(executable, self.plan.bytes_peak, &inputs, expected))
     }
 
-    /// Runs it where the interpreter meets a fault: the same kind of fault.
+    /// Runs each where the interpreter meets a fault: the same kind of fault. Where a Program has several, machine code may meet another
+    /// first.
     pub fn check_fault(&self, inputs: &[Array], expected: &Error) -> Result<(), String> {
-        match self.executable.run(&inputs.iter().collect::<Vec<_>>()) {
+        let inputs: Vec<&Array> = inputs.iter().collect();
+        self.each(|executable| match executable.run(&inputs) {
             Err(error) if error.kind == expected.kind => Ok(()),
             Err(error) => Err(format!("expected {expected}, found {error}")),
             Ok(_) => Err(format!("expected {expected}, found no fault")),
-        }
+        })
     }
+
+    /// The first that fails, by its name.
+    fn each(&self, check: impl Fn(&Executable) -> Result<(), String>) -> Result<(), String> {
+        let named = |executable: &Executable| check(executable).map_err(|error| format!("{}: {error}", executable.backend()));
+        self.executables.iter().try_for_each(named)
+    }
+}
+
+fn check(executable: &Executable, peak: u64, inputs: &[&Array], expected: &[Array]) -> Result<(), String> {
+    let (outputs, stats) = executable.run(inputs).map_err(|error| format!("a fault that the interpreter has not: {error}"))?;
+    same_outputs(&outputs, expected)?;
+    if stats.bytes_peak != peak {
+        return Err(format!("planned {peak} bytes, took {}", stats.bytes_peak));
+    }
+    let checked = executable.run_checked(inputs).map_err(|error| format!("a fault of the second run: {error}"))?;
+    same_outputs(&checked.outputs, expected).map_err(|e| format!("in memory that is not zero: {e}"))?;
+    if !checked.guards_intact {
+        return Err("bytes outside the arena changed".into());
+    }
+    if checked.bytes_touched > peak {
+        return Err(format!("planned {peak} bytes, touched {}", checked.bytes_touched));
+    }
+    Ok(())
 }
 
 /// Equal bits, except that any NaN equals any NaN: sign and payload of a NaN are not part of the meaning of arithmetic.
@@ -88,6 +130,7 @@ impl Native {
 pub fn same_numbers(a: &Array, b: &Array) -> bool {
     match (a.data(), b.data()) {
         (Data::F64(x), Data::F64(y)) => a.shape() == b.shape() && x.iter().zip(y).all(|(x, y)| same_number(*x, *y)),
+        (Data::F32(x), Data::F32(y)) => a.shape() == b.shape() && x.iter().zip(y).all(|(x, y)| same_number(f64::from(*x), f64::from(*y))),
         (Data::F64(_) | Data::F32(_) | Data::I32(_) | Data::I64(_) | Data::Bool(_), _) => a.same_bits(b),
     }
 }

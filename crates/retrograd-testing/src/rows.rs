@@ -1,9 +1,13 @@
 //! The automatic tests of one row of the op table: its derivatives, and its machine code.
 
+use std::fmt;
 use std::sync::Arc;
 
-use retrograd_compiler::ir::{Array, Builder, ErrorKind, Lowering, Program, Row, Rule, Sample};
-use retrograd_compiler::opt::simplify;
+use retrograd_compiler::ir::{
+    Array, Attr, Attrs, Builder, DType, Error, ErrorKind, Lowering, Op, Program, Row, Rule, Sample, Scalar, Type,
+};
+use retrograd_compiler::ops::evaluate;
+use retrograd_compiler::opt::{freeze, simplify};
 use retrograd_compiler::plan::strategy::Auto;
 use retrograd_compiler::{diff, eval};
 
@@ -33,9 +37,6 @@ pub fn check_row(row: &'static Row) -> Result<(), String> {
 /// ```
 pub fn check_row_native(row: &'static Row) -> Result<(), String> {
     each_sample(row, |program, inputs, seed| {
-        if row.lowering == Lowering::Missing {
-            return check_refused(row, program);
-        }
         let random = &mut Random::new(seed);
         check_native("value", program, inputs)?;
         check_native("value of awkward numbers", program, &random.awkward(inputs))?;
@@ -77,6 +78,11 @@ fn derived(mode: Mode, program: &Program, inputs: &[Array], random: &mut Random)
 }
 
 fn check_native(what: &str, program: &Program, inputs: &[Array]) -> Result<(), String> {
+    // The derivative of a row may use rows that have no machine code.
+    if let Some(missing) = without_machine_code(program) {
+        return check_refused(missing, program);
+    }
+    let program = &freeze(program);
     let native = Native::new(program, Arc::new(Auto), None).map_err(|error| error.to_string())?;
     let outcome = match eval::run(program, inputs) {
         Ok(expected) => native.check(inputs, &expected),
@@ -85,17 +91,83 @@ fn check_native(what: &str, program: &Program, inputs: &[Array]) -> Result<(), S
     outcome.map_err(|message| format!("{what}: {message}\n{program}"))
 }
 
-/// Every sample as a Program with inputs and a seed.
+/// Every sample, and the same in other element types, as a Program with inputs and a seed.
 fn each_sample(row: &'static Row, check: impl Fn(&Program, &[Array], u64) -> Result<(), String>) -> Result<(), String> {
     for (k, sample) in (row.samples)(row).iter().enumerate() {
-        let seed = seed(row.name, k as u64);
-        let named = |message| format!("`{}`, sample {k}, seed {seed:#x}: {message}", row.name);
-        let program = program(row, sample).map_err(named)?;
-        let mut random = Random::new(seed);
-        let inputs: Vec<_> = sample.args.iter().map(|(ty, interval)| random.array(ty, *interval)).collect();
-        check(&program, &inputs, seed).map_err(named)?;
+        for (types, sample) in in_all_types(row, sample) {
+            let seed = seed(row.name, k as u64);
+            let named = |message: String| format!("`{}`, sample {k}{types}, seed {seed:#x}: {message}", row.name);
+            let program = match program(row, &sample) {
+                Ok(program) => program,
+                Err(error) if types.may_be_refused(&error) => continue,
+                Err(error) => return Err(named(error.to_string())),
+            };
+            let mut random = Random::new(seed);
+            let mut inputs: Vec<_> = sample.args.iter().map(|(ty, interval)| random.array(ty, *interval)).collect();
+            (row.condition)(&mut inputs);
+            check(&program, &inputs, seed).map_err(named)?;
+        }
     }
     Ok(())
+}
+
+/// One element type in place of another.
+#[derive(Clone, Copy)]
+struct Types {
+    from: DType,
+    to: DType,
+}
+
+impl Types {
+    /// Only floats are where floats must be, and indices are i64; f32 is refused nowhere.
+    fn may_be_refused(self, error: &Error) -> bool {
+        match (self.from, self.to) {
+            (DType::F64, DType::I32 | DType::I64) => error.message.contains("floats"),
+            (DType::I64, DType::I32) => error.message.contains("i64"),
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Display for Types {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.from == self.to { Ok(()) } else { write!(f, " with {} for {}", self.to, self.from) }
+    }
+}
+
+/// The sample as it is, with f32 for f64, with i32 for i64, and with integers for floats. Elementwise rows have samples of integers, where
+/// these are in the domain.
+fn in_all_types(row: &Row, sample: &Sample) -> Vec<(Types, Sample)> {
+    let elementwise = matches!(row.lowering, Lowering::Map(_) | Lowering::Convert);
+    let mut others = vec![(DType::F64, DType::F32), (DType::I64, DType::I32)];
+    if !elementwise {
+        others.extend([(DType::F64, DType::I64), (DType::F64, DType::I32)]);
+    }
+    let itself = (Types { from: DType::F64, to: DType::F64 }, sample.clone());
+    let other = |(from, to)| Some((Types { from, to }, with_types(sample, from, to)?));
+    [itself].into_iter().chain(others.into_iter().filter_map(other)).collect()
+}
+
+/// The sample with arguments and attributes of another element type; `None` where nothing has the first.
+fn with_types(sample: &Sample, from: DType, to: DType) -> Option<Sample> {
+    let mut changed = false;
+    let mut ty = |ty: &Type| {
+        changed |= ty.dtype == from;
+        Type::new(if ty.dtype == from { to } else { ty.dtype }, ty.shape.clone())
+    };
+    let args = sample.args.iter().map(|(arg, interval)| (ty(arg), *interval)).collect();
+    let attrs = sample.attrs.iter().fold(Attrs::none(), |attrs, (name, attr)| {
+        let attr = match attr {
+            Attr::Type(old) => Attr::Type(ty(old)),
+            Attr::Array(array) => {
+                let ty = ty(&array.ty());
+                Attr::Array(evaluate(Scalar::Convert(ty.dtype), &[array], &ty).expect("conversions are total"))
+            }
+            Attr::Ints(_) | Attr::DType(_) | Attr::Text(_) => attr.clone(),
+        };
+        attrs.with(name, attr)
+    });
+    changed.then_some(Sample { args, attrs })
 }
 
 /// Another seed for every row and sample; FNV-1a over the name.
@@ -104,11 +176,20 @@ fn seed(name: &str, sample: u64) -> u64 {
     name.bytes().fold(0xcbf2_9ce4_8422_2325, hash).wrapping_add(sample)
 }
 
-fn program(row: &'static Row, sample: &Sample) -> Result<Program, String> {
+fn program(row: &'static Row, sample: &Sample) -> Result<Program, Error> {
     let b = Builder::new(row.name);
     let params = b.params(sample.args.iter().map(|(ty, _)| ty.clone()));
-    let result = b.try_row(row, sample.attrs.clone(), &params).map_err(|error| error.to_string())?;
+    let result = b.try_row(row, sample.attrs.clone(), &params)?;
     Ok(Program::new(b.finish(vec![result])))
+}
+
+/// The first row of a Program that has no machine code.
+fn without_machine_code(program: &Program) -> Option<&'static Row> {
+    let insts = program.functions.iter().flat_map(|function| &function.insts);
+    insts.into_iter().find_map(|inst| match &inst.op {
+        Op::Row(row, _) if row.lowering == Lowering::Missing => Some(*row),
+        Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
+    })
 }
 
 /// A row without machine code says so before anything runs.

@@ -9,6 +9,7 @@ use retrograd_compiler::plan::{LoopFacts, Plan, Request, Strategy, plan};
 use retrograd_compiler::{diff, eval, ir, opt};
 
 use crate::golden::{Directives, Stage};
+use crate::native::Native;
 use retrograd_compiler::diff::check::floats;
 
 /// Every stage: the folder of `testdata` and what is run on its Programs. A new stage is one function and one line.
@@ -23,17 +24,25 @@ fn verify(program: &Program, _: &Directives) -> Result<String, Error> {
     ir::verify(program).map(|()| "ok".into())
 }
 
-/// Runs the interpreter on the arrays of the `// input:` lines.
+/// Runs the interpreter on the arrays of the `// input:` lines, and machine code by every back end, where all that is used has it.
 fn run(program: &Program, directives: &Directives) -> Result<String, Error> {
     ir::verify(program)?;
     let inputs = directives.all("input").map(str::parse).collect::<Result<Vec<Array>, Error>>()?;
-    let outputs = eval::run(program, &inputs)?;
-    Ok(outputs.iter().map(|array| format!("{array}\n")).collect())
+    let outcome = eval::run(program, &inputs);
+    let checked = match (Native::new(&opt::all_calls(program), Arc::new(strategy::Auto), None), &outcome) {
+        (Ok(native), Ok(outputs)) => native.check(&inputs, outputs),
+        (Ok(native), Err(error)) => native.check_fault(&inputs, error),
+        (Err(error), _) if error.kind == ErrorKind::Unsupported => Ok(()),
+        (Err(error), _) => Err(error.to_string()),
+    };
+    checked.map_err(|message| argument(format!("machine code: {message}")))?;
+    Ok(outcome?.iter().map(|array| format!("{array}\n")).collect())
 }
 
+/// What is simplified and contracted.
 fn simplified(program: &Program, _: &Directives) -> Result<String, Error> {
     ir::verify(program)?;
-    let simple = opt::simplify(program);
+    let simple = opt::contract(&opt::simplify(program));
     ir::verify(&simple)?;
     Ok(simple.to_string())
 }
@@ -55,7 +64,7 @@ fn gradient(program: &Program) -> Result<Program, Error> {
 /// Plans of the gradient, under each `// strategy:` (a name, or `periodic 3`) at each `// budget:` (bytes; none is no limit), with the
 /// actions of every loop that is short enough to print.
 fn planned(program: &Program, directives: &Directives) -> Result<String, Error> {
-    let gradient = gradient(program)?;
+    let gradient = opt::freeze(&gradient(program)?);
     let mut budgets = directives.all("budget").map(|text| text.parse().map(Some)).collect::<Result<Vec<_>, _>>().map_err(argument)?;
     if budgets.is_empty() {
         budgets.push(None);

@@ -37,6 +37,10 @@ impl Traffic<'_> {
             Stmt::Load { dst: reg, .. } | Stmt::Store { src: reg, .. } => self.bytes(*reg),
             Stmt::Copy { bytes, .. } | Stmt::Zero { bytes, .. } => *bytes,
             Stmt::ForVec { count, body, .. } => count * self.own(body),
+            Stmt::Call { call, .. } => {
+                let call = &self.kernel.calls[*call as usize];
+                call.args.iter().chain([&call.result]).chain(&call.scratch).map(|ty| ty.bytes() as u64).sum()
+            }
             Stmt::If { then_body, else_body, .. } => self.own(then_body).max(self.own(else_body)),
             Stmt::For { .. } | Stmt::Loop { .. } => 0,
             Stmt::Literal { .. }
@@ -48,6 +52,8 @@ impl Traffic<'_> {
             | Stmt::Leave
             | Stmt::Start { .. }
             | Stmt::Next { .. }
+            | Stmt::Poll
+            | Stmt::Probe { .. }
             | Stmt::Fault { .. } => 0,
         }
     }
@@ -83,6 +89,9 @@ fn loops_of(stmt: &Stmt) -> Vec<&[Stmt]> {
         | Stmt::Leave
         | Stmt::Start { .. }
         | Stmt::Next { .. }
+        | Stmt::Call { .. }
+        | Stmt::Poll
+        | Stmt::Probe { .. }
         | Stmt::Fault { .. } => vec![],
     }
 }

@@ -57,6 +57,81 @@ fn step(%0: i64, %1: f64[{n},{n}], %2: i64) -> f64[{n},{n}] {{
     ))
 }
 
+/// A at the indices of row i of the second input becomes, by `how`, f of A at those of the third, for all i.
+fn indexed(n: usize, how: &str, f: &str) -> Program {
+    program(&format!(
+        "fn main(%0: f64[{n}], %1: i64[9,3], %2: i64[9,3]) -> f64[{n}] {{
+  %3: i64 = constant {{value=9}}
+  %4: f64[{n}] = for %3 carries(%0) streams(%1, %2) {{body=step, bound=9}}
+  return %4
+}}
+fn step(%0: i64, %1: f64[{n}], %2: i64[3], %3: i64[3]) -> f64[{n}] {{
+  %4: f64[3] = gather %1, %3 {{axis=[0]}}
+  %5: f64[3] = {f} %4
+  %6: f64[{n}] = {how} %1, %5, %2 {{axis=[0]}}
+  return %6
+}}
+"
+    ))
+}
+
+/// A[i] = f(A[i]) for all i, by a `while` over i.
+fn counting(n: usize, f: &str) -> Program {
+    program(&format!(
+        "fn main(%0: f64[{n}]) -> f64[{n}] {{
+  %1: i64 = constant {{value=0}}
+  %2: i64, %3: f64[{n}], %4: i64 = while carries(%1, %0) {{cond=below, body=step}}
+  return %3
+}}
+fn below(%0: i64, %1: f64[{n}]) -> bool {{
+  %2: i64 = constant {{value={n}}}
+  %3: bool = lt %0, %2
+  return %3
+}}
+fn step(%0: i64, %1: f64[{n}]) -> i64, f64[{n}] {{
+  %2: f64[1] = dynamic_slice %1, %0 {{sizes=[1], step=[1]}}
+  %3: f64[1] = {f} %2
+  %4: f64[{n}] = update %1, %3, %0 {{step=[1]}}
+  %5: i64 = constant {{value=1}}
+  %6: i64 = add %0, %5
+  return %6, %4
+}}
+"
+    ))
+}
+
+/// A[i] = A[i] + f(x[i]) for all i, or with another sign, as users write it.
+fn adding(n: usize, how: &str, f: &str) -> Program {
+    program(&format!(
+        "fn main(%0: f64[{n}], %1: f64[{n}]) -> f64[{n}] {{
+  %2: i64 = constant {{value={n}}}
+  %3: f64[{n}] = for %2 carries(%0) invariants(%1) {{body=step}}
+  return %3
+}}
+fn step(%0: i64, %1: f64[{n}], %2: f64[{n}]) -> f64[{n}] {{
+  %3: f64[1] = dynamic_slice %1, %0 {{sizes=[1], step=[1]}}
+  %4: f64 = reshape %3 {{shape=[]}}
+  %5: f64[1] = dynamic_slice %2, %0 {{sizes=[1], step=[1]}}
+  %6: f64 = reshape %5 {{shape=[]}}
+  %7: f64 = {f} %6
+  %8: f64 = {how} %4, %7
+  %9: f64[1] = reshape %8 {{shape=[1]}}
+  %10: f64[{n}] = update %1, %9, %0 {{step=[1]}}
+  return %10
+}}
+"
+    ))
+}
+
+#[test]
+fn adding_to_an_element_costs_an_element() {
+    for how in ["add", "sub"] {
+        same_in_long(|n| adding(n, how, "sin"), Arc::new(Auto), every_loop);
+        let both = |n| simplify(&diff::vjp(&adding(n, how, "sin"), &[0, 1], &[0]).unwrap_or_else(|error| panic!("{error}")));
+        same_in_long(both, Arc::new(Auto), every_loop);
+    }
+}
+
 fn program(text: &str) -> Program {
     let program = ops::parse(text, "in_place.rg").unwrap_or_else(|error| panic!("{error}"));
     verify(&program).unwrap_or_else(|error| panic!("{error}"));
@@ -97,6 +172,27 @@ fn a_vector_is_written_in_place() {
 fn a_matrix_is_written_in_place() {
     for f in ["neg", "tanh"] {
         same_in_long(|n| matrix(n, f), Arc::new(Auto), every_loop);
+    }
+}
+
+#[test]
+fn a_while_writes_in_place() {
+    for f in ["neg", "tanh"] {
+        same_in_long(|n| counting(n, f), Arc::new(Auto), every_loop);
+    }
+    same_in_long(|n| gradient(&counting(n, "neg")), Arc::new(Auto), every_loop);
+    same_in_long(|n| gradient(&counting(n, "tanh")), Arc::new(Revolve), innermost);
+}
+
+#[test]
+fn elements_at_indices_are_read_and_written_in_place() {
+    for how in ["scatter_set", "scatter_add", "scatter_mul", "scatter_max", "scatter_min"] {
+        same_in_long(|n| indexed(n, how, "tanh"), Arc::new(Auto), every_loop);
+    }
+    for how in ["scatter_set", "scatter_add"] {
+        same_in_long(|n| gradient(&indexed(n, how, "neg")), Arc::new(Auto), every_loop);
+        same_in_long(|n| gradient(&indexed(n, how, "tanh")), Arc::new(KeepAll), every_loop);
+        same_in_long(|n| gradient(&indexed(n, how, "tanh")), Arc::new(Revolve), innermost);
     }
 }
 

@@ -1,8 +1,11 @@
-//! Derivatives through `while` and through calls with rules of their own, to order 2 in all combinations of modes.
+//! Derivatives through `while` and through calls with rules of their own, to order 2 in all combinations of modes, and their machine code
+//! under every plan.
 
 use retrograd_compiler::ir::{Array, ErrorKind, Op, Program, verify};
 use retrograd_compiler::{diff, eval, ops, opt};
 use retrograd_testing::check_program;
+use retrograd_testing::laws::{Trial, check_plans, strategies};
+use retrograd_testing::programs::{Case, Size};
 
 fn parse(text: &str) -> Program {
     let program = ops::parse(text, "test.rg").unwrap();
@@ -13,8 +16,21 @@ fn parse(text: &str) -> Program {
 /// Derivatives to order 2, as written and simplified.
 fn check(text: &str, inputs: &[Array]) {
     let program = parse(text);
-    for program in [opt::simplify(&program), program] {
-        check_program(&program, inputs).unwrap_or_else(|message| panic!("{message}\n{program}"));
+    for program in [&opt::simplify(&program), &program] {
+        check_program(program, inputs).unwrap_or_else(|message| panic!("{message}\n{program}"));
+    }
+    check_native(&program, inputs);
+}
+
+/// Values, gradients and gradients of gradients, with the values and without, are the interpreter's bits under every strategy and budget.
+fn check_native(program: &Program, inputs: &[Array]) {
+    for seed in [0, 1] {
+        let mut case = Some(Case { seed, size: Size::Small, program: program.clone(), inputs: inputs.to_vec() });
+        for order in 0..3 {
+            let Some(Case { program, inputs, .. }) = &case else { break };
+            check_plans(program, inputs, &strategies()).unwrap_or_else(|message| panic!("order {order}: {message}\n{program}"));
+            case = Trial::new(case.expect("just seen")).gradient().unwrap_or_else(|message| panic!("{message}")).cloned();
+        }
     }
 }
 
@@ -122,6 +138,55 @@ fn step(%k: i64, %x: f64, %i: i64, %t: f64) -> i64, f64 {
 }
 
 #[test]
+fn while_in_if_in_while_over_arrays() {
+    check(
+        "
+fn main(%x: f64[3], %t: f64) -> f64[3], i64 {
+  %y: f64[3], %n: i64 = while carries(%x) invariants(%t) {cond=small, body=turn}
+  return %y, %n
+}
+fn small(%x: f64[3], %t: f64) -> bool {
+  %m: f64 = reduce_max %x {axes=[0]}
+  %five: f64 = constant {value=5.0}
+  %p: bool = lt %m, %five
+  return %p
+}
+fn turn(%x: f64[3], %t: f64) -> f64[3] {
+  %s: f64 = sum %x {axes=[0]}
+  %two: f64 = constant {value=2.0}
+  %p: bool = lt %s, %two
+  %y: f64[3] = if %p args(%x, %t) {then=inner, else=grow}
+  return %y
+}
+fn inner(%x: f64[3], %t: f64) -> f64[3] {
+  %k: i64 = constant {value=0}
+  %j: i64, %y: f64[3], %n: i64 = while carries(%k, %x) invariants(%t) {cond=twice, body=slide}
+  return %y
+}
+fn twice(%k: i64, %x: f64[3], %t: f64) -> bool {
+  %two: i64 = constant {value=2}
+  %p: bool = lt %k, %two
+  return %p
+}
+fn slide(%k: i64, %x: f64[3], %t: f64) -> i64, f64[3] {
+  %a: f64 = gather %x, %k {axis=[0]}
+  %b: f64 = mul %a, %t
+  %c: f64 = sin %b
+  %one: i64 = constant {value=1}
+  %next: i64 = add %k, %one
+  %y: f64[3] = scatter_add %x, %c, %next {axis=[0]}
+  return %next, %y
+}
+fn grow(%x: f64[3], %t: f64) -> f64[3] {
+  %tt: f64[3] = broadcast %t {shape=[3], axes=[]}
+  %y: f64[3] = mul %x, %tt
+  return %y
+}",
+        &[Array::f64([3], vec![0.3, 0.4, 0.5]), Array::scalar(1.7)],
+    );
+}
+
+#[test]
 fn for_and_if_in_while() {
     check(
         "
@@ -162,6 +227,33 @@ fn squared(%x: f64[2], %t: f64) -> f64[2] {
 }",
         &[Array::f64([2], vec![0.3, 0.4]), Array::scalar(1.2)],
     );
+}
+
+#[test]
+fn what_reaches_a_result_through_several_steps_is_active() {
+    // x comes to b after one step, and to a, which is the result, after two.
+    let text = "
+fn main(%x: f64) -> f64 {
+  %z: i64 = constant {value=0}
+  %half: f64 = constant {value=0.5}
+  %k: i64, %a: f64, %b: f64, %c: f64, %n: i64 = while carries(%z, %half, %half, %x) {cond=below, body=step}
+  return %a
+}
+fn below(%k: i64, %a: f64, %b: f64, %c: f64) -> bool {
+  %four: i64 = constant {value=4}
+  %p: bool = lt %k, %four
+  return %p
+}
+fn step(%k: i64, %a: f64, %b: f64, %c: f64) -> i64, f64, f64, f64 {
+  %one: i64 = constant {value=1}
+  %next: i64 = add %k, %one
+  %d: f64 = sin %b
+  %e: f64 = mul %c, %c
+  return %next, %d, %e, %c
+}";
+    check(text, &numbers(&[0.7]));
+    let expected = 2.0 * 0.7 * (0.7_f64 * 0.7).cos();
+    assert!((first_order(&parse(text), &[0.7])[0] - expected).abs() < 1e-14);
 }
 
 #[test]

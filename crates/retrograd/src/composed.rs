@@ -142,7 +142,7 @@ impl<'t> Var<'t> {
         })
     }
 
-    /// An f64 array of zeros, in the trace of this value.
+    /// An array of zeros, as [`full`](Var::full).
     ///
     /// ```
     /// # use retrograd::{Array, jit};
@@ -154,7 +154,7 @@ impl<'t> Var<'t> {
         self.full(shape, 0.0)
     }
 
-    /// An f64 array of ones, in the trace of this value.
+    /// An array of ones, as [`full`](Var::full).
     ///
     /// ```
     /// # use retrograd::{Array, jit};
@@ -166,7 +166,7 @@ impl<'t> Var<'t> {
         self.full(shape, 1.0)
     }
 
-    /// The f64 identity matrix of `n` rows, in the trace of this value.
+    /// The identity matrix of `n` rows, of the type that [`full`](Var::full) has.
     ///
     /// ```
     /// # use retrograd::{Array, jit};
@@ -178,11 +178,11 @@ impl<'t> Var<'t> {
         let (pos, ty) = (here(), Type::new(DType::I64, [n, n]));
         self.then(|tracer| {
             let places = [tracer.iota(&ty, 0, &pos)?, tracer.iota(&ty, 1, &pos)?];
-            tracer.convert(tracer.elementwise(&ops::EQ, &places, &pos)?, DType::F64, &pos)
+            tracer.convert(tracer.elementwise(&ops::EQ, &places, &pos)?, self.float_type(), &pos)
         })
     }
 
-    /// `count` f64 numbers from `first` to `last`, both included, in the trace of this value.
+    /// `count` numbers from `first` to `last`, both included, of the type that [`full`](Var::full) has.
     ///
     /// ```
     /// # use retrograd::{Array, jit};
@@ -193,7 +193,7 @@ impl<'t> Var<'t> {
     pub fn linspace(self, first: f64, last: f64, count: usize) -> Var<'t> {
         let step = if count > 1 { (last - first) / (count - 1) as f64 } else { 0.0 };
         let number = |k: usize| if k > 0 && k + 1 == count { last } else { first + step * k as f64 };
-        self.constant(Array::f64([count], (0..count).map(number).collect()))
+        self.constant(Array::f64([count], (0..count).map(number).collect())).convert(self.float_type())
     }
 
     /// The rows `body(i)` for i = 0, 1, … `count` − 1, independent of each other, put together along a new leading axis, in the trace of

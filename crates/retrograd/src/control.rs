@@ -129,10 +129,10 @@ impl<'t> Count<'t> {
         self.var().map(Var::trace)
     }
 
-    fn traced(self, tracer: &Tracer, pos: &Pos) -> Traced {
+    fn traced(self, tracer: &Tracer, pos: &Pos) -> Result<Traced, Error> {
         match self {
-            Count::Number(n) => tracer.constant(Array::int(i64::try_from(n).expect("a count fits in i64")), pos),
-            Count::Var(v) => v.traced(),
+            Count::Number(n) => Ok(tracer.constant(Array::int(i64::try_from(n).expect("a count fits in i64")), pos)),
+            Count::Var(v) => tracer.index(v.traced(), pos),
         }
     }
 }
@@ -154,7 +154,7 @@ pub fn for_loop<'t, S: State<'t>>(count: impl Into<Count<'t>>, init: S, body: im
     // A loop that carries nothing changes nothing, and there may be no trace to put it in.
     let Some(trace) = carries.first().map(|v| v.trace()).or(count.trace()) else { return init };
     let opened = trace.attempt(|tracer| {
-        let count = count.traced(tracer, &pos);
+        let count = count.traced(tracer, &pos)?;
         tracer.begin_for(count, &traced(&carries), &[], &pos)
     });
     let Some((index, params, _)) = opened else { return init };
@@ -234,7 +234,7 @@ pub(crate) fn emitting<'t, S: State<'t>, X: State<'t>, Y: State<'t>>(
     let (carries, streams) = (vars(&init), vars(&xs));
     let trace = carries.first().or(streams.first()).map(|v| v.trace()).or(count.trace());
     let trace = trace.expect("a loop that emits rows has a state or rows to read; without them use `tabulate`");
-    let opened = trace.attempt(|tracer| tracer.begin_for(count.traced(tracer, pos), &traced(&carries), &traced(&streams), pos));
+    let opened = trace.attempt(|tracer| tracer.begin_for(count.traced(tracer, pos)?, &traced(&carries), &traced(&streams), pos));
     let Some((index, state, row)) = opened else {
         // The error is recorded: nothing that the body does now is traced.
         let index = carries.iter().chain(&streams).copied().next().or(count.var());
@@ -282,9 +282,9 @@ pub fn cond<'t, S: State<'t>>(predicate: Var<'t>, then_branch: impl FnOnce() -> 
 /// Reverse mode goes back over as many steps as it took.
 ///
 /// ```
-/// use retrograd::{Array, eval, f64, jit, while_loop};
-/// let halve = jit(|[x]| while_loop(x, |z| z.ge(1.0), |z| z * 0.5)).trace(&[f64([])])?;
-/// assert_eq!(eval::run(&halve, &[Array::scalar(12.0)])?, [Array::scalar(0.75)]);
+/// use retrograd::{Array, value_and_grad, while_loop};
+/// let halve = value_and_grad(|[x]| while_loop(x, |z| z.ge(1.0), |z| z * 0.5));
+/// assert_eq!(halve.run(&[Array::scalar(12.0)])?, (Array::scalar(0.75), vec![Array::scalar(0.0625)]));
 /// # Ok::<(), retrograd::Error>(())
 /// ```
 #[track_caller]
@@ -406,14 +406,19 @@ pub fn stop_gradient<'t, S: State<'t>>(values: S) -> S {
 }
 
 /// A function traced over parameters of these types, and what it returned; `None` after an error.
-fn function<'t, R: State<'t>>(trace: &'t Trace, types: &[Type], pos: &Pos, f: impl FnOnce(&[Var<'t>]) -> R) -> (Option<TracedFunction>, R) {
+pub(crate) fn function<'t, R: State<'t>>(
+    trace: &'t Trace,
+    types: &[Type],
+    pos: &Pos,
+    f: impl FnOnce(&[Var<'t>]) -> R,
+) -> (Option<TracedFunction>, R) {
     let params: Vec<Var<'t>> = trace.tracer().begin_function(types, pos).into_iter().map(|v| trace.var(v)).collect();
     let results = f(&params);
     let function = close(trace, |tracer| tracer.end_function(&traced(&vars(&results))));
     (function, results)
 }
 
-fn types(trace: &Trace, vars: &[Var]) -> Vec<Type> {
+pub(crate) fn types(trace: &Trace, vars: &[Var]) -> Vec<Type> {
     vars.iter().map(|v| trace.tracer().ty(v.traced())).collect()
 }
 

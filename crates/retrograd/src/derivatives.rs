@@ -1,7 +1,7 @@
 //! Derivatives of functions of handles, with the names and meaning that they have in JAX.
 
-use retrograd_compiler::diff::{self, check};
-use retrograd_compiler::ir::{Array, Error, ErrorKind};
+use retrograd_compiler::diff;
+use retrograd_compiler::ir::{Array, Error};
 
 use crate::pipeline::{self, Direction, Seeds, Wanted};
 use crate::transform::{Mode, Seeded, Transformed, Typed, Unseeded, types_of};
@@ -251,26 +251,8 @@ where
     F: for<'t> Fn([Var<'t>; N]) -> Var<'t> + Send + Sync,
 {
     let pos = here();
-    let traced = crate::jit(f).traced(&types_of(args)).and_then(|program| {
-        let (wrt, outputs) = (check::floats(&program.main().param_types()), check::floats(&program.main().result_types()));
-        // An op without a rule is reported as such, at its line.
-        for mode in modes {
-            match mode {
-                Direction::Forward => diff::jvp(&program, &wrt, &outputs)?,
-                Direction::Reverse => diff::vjp(&program, &wrt, &outputs)?,
-            };
-        }
-        Ok(program)
-    });
-    let program = traced.map_err(|error| error.at(&pos))?;
-    let both = modes.contains(&Direction::Forward) && modes.contains(&Direction::Reverse);
-    let checked = match modes {
-        _ if order == 0 => Err("there is nothing to check to order 0".to_owned()),
-        [] => Err("there is nothing to check without a mode".to_owned()),
-        _ if both => check::check_to_order(&program, args, order, 1),
-        [mode, ..] => check::check_in_mode(&program, args, order, *mode, 1),
-    };
-    checked.map_err(|message| Error::new(ErrorKind::Argument, pos, message))
+    let traced = crate::jit(f).traced(&types_of(args));
+    traced.and_then(|program| pipeline::check_grads(&program, args, order, modes)).map_err(|error| error.at(&pos))
 }
 
 impl Transformed<'_, Jacobian> {

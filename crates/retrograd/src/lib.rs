@@ -21,13 +21,17 @@
 //! Front ends for other languages build on [`trace::Tracer`], [`numpy`] and [`pipeline::compile`].
 #![forbid(unsafe_code)]
 
+mod arrays;
 mod budget;
 mod composed;
 mod control;
 mod derivatives;
+mod einsum;
 mod index;
+mod linalg;
 pub mod numpy;
 pub mod pipeline;
+mod rules;
 pub mod trace;
 mod transform;
 mod var;
@@ -38,10 +42,13 @@ pub use derivatives::{
     Gradient, Hessian, Hvp, Jacobian, Jvp, JvpMany, ValueAndGradient, Vjp, VjpMany, WithAux, check_grads, grad, grad_with_aux, hessian,
     hvp, jacfwd, jacobian, jacrev, jvp, jvp_many, value_and_grad, value_and_grad_with_aux, vjp, vjp_many,
 };
+pub use einsum::{Contraction, einsum};
 pub use index::{Axis, Place};
-pub use pipeline::{Compiled, Direction, Plan, Seeds, Stats, Strategy, strategy};
-pub use retrograd_compiler::ir::{Array, Attr, Attrs, DType, Data, Error, ErrorKind, Pos, Program, Row, Type};
+pub use linalg::Triangle;
+pub use pipeline::{Backend, Compiled, Direction, Plan, Seeds, Sighting, Stats, Strategy, Watch, strategy};
+pub use retrograd_compiler::ir::{Array, Attr, Attrs, DType, Data, Error, ErrorKind, Part, Pos, Program, Row, Type};
 pub use retrograd_compiler::plan::Fate;
 pub use retrograd_compiler::{eval, ops};
-pub use transform::{Mode, Results, Seeded, Transformed, Typed, Unseeded, compile, f64, i64, jit, jit_many};
+pub use rules::{override_jvp, override_vjp};
+pub use transform::{Mode, Results, Seeded, Transformed, Typed, Unseeded, compile, f32, f64, i32, i64, jit, jit_many};
 pub use var::{Operand, Var};

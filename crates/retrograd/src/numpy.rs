@@ -2,7 +2,7 @@
 //!
 //! The rows take operands of one type; these methods insert the conversions, broadcasts and reshapes that make them so.
 
-use retrograd_compiler::ir::{Array, Attr, Attrs, DType, Data, Error, ErrorKind, Lowering, Pos, Row, Scalar, Type};
+use retrograd_compiler::ir::{Array, Attr, Attrs, DType, Error, ErrorKind, Lowering, Pos, Row, Scalar, Type};
 use retrograd_compiler::ops;
 
 use crate::trace::{Traced, Tracer};
@@ -37,14 +37,7 @@ pub enum Along {
 impl Tracer {
     /// An array whose elements are all this number.
     pub fn full(&self, ty: &Type, x: f64, pos: &Pos) -> Result<Traced, Error> {
-        let data = match ty.dtype {
-            DType::F32 => Data::F32(vec![x as f32]),
-            DType::F64 => Data::F64(vec![x]),
-            DType::I32 => Data::I32(vec![x as i32]),
-            DType::I64 => Data::I64(vec![x as i64]),
-            DType::Bool => Data::Bool(vec![x != 0.0]),
-        };
-        let scalar = self.constant(Array::new([], data), pos);
+        let scalar = self.constant(Array::number(ty.dtype, x), pos);
         self.broadcast_to(scalar, &ty.shape, pos)
     }
 
@@ -60,25 +53,22 @@ impl Tracer {
         }
         // A number such as the 2 of `x * 2` becomes a literal of the right type at once.
         match self.literal(v) {
-            Some(literal) if literal.dtype() == DType::I64 && dtype == DType::F64 => {
-                let floats = literal.as_i64().iter().map(|x| *x as f64).collect();
-                Ok(self.constant(Array::f64(literal.shape(), floats), pos))
+            Some(literal) => {
+                let ty = Type::new(dtype, literal.shape());
+                let converted = ops::evaluate(Scalar::Convert(dtype), &[&literal], &ty).expect("conversions are total");
+                Ok(self.constant(converted, pos))
             }
-            Some(_) | None => self.op(&ops::CONVERT, Attrs::none().with("dtype", Attr::DType(dtype)), &[v], pos),
+            None => self.op(&ops::CONVERT, Attrs::none().with("dtype", Attr::DType(dtype)), &[v], pos),
         }
     }
 
-    /// An elementwise row over operands that broadcast; i64 next to f64 becomes f64.
+    /// An elementwise row over operands that broadcast; i64 next to a float becomes that float.
     pub fn elementwise(&self, row: &'static Row, args: &[Traced], pos: &Pos) -> Result<Traced, Error> {
         let data = if row.lowering == Lowering::Map(Scalar::Select) { 1 } else { 0 };
         let mut args = args.to_vec();
-        let has = |args: &[Traced], dtype| args.iter().any(|v| self.ty(*v).dtype == dtype);
-        if has(&args[data..], DType::I64) && has(&args[data..], DType::F64) {
-            for v in &mut args[data..] {
-                if self.ty(*v).dtype == DType::I64 {
-                    *v = self.convert(*v, DType::F64, pos)?;
-                }
-            }
+        let float = args[data..].iter().map(|v| self.ty(*v).dtype).find(|dtype| dtype.is_float());
+        for v in &mut args[data..] {
+            *v = self.beside(*v, float, pos)?;
         }
         let types: Vec<Type> = args.iter().map(|v| self.ty(*v)).collect();
         let shape = common_shape(&types).ok_or_else(|| {
@@ -86,8 +76,20 @@ impl Tracer {
             let message = format!("`{}` cannot broadcast {}; extents of an axis must be equal, or 1", row.name, found.join(" with "));
             Error::new(ErrorKind::Shape, pos.clone(), message)
         })?;
+        if let Some(other) = types[data..].iter().find(|ty| ty.dtype != types[data].dtype) {
+            let message = format!("`{}` takes one element type, found {} and {other}; `convert` one of them", row.name, types[data]);
+            return Err(Error::new(ErrorKind::DType, pos.clone(), message));
+        }
         let args: Vec<Traced> = args.iter().map(|v| self.broadcast_to(*v, &shape, pos)).collect::<Result<_, _>>()?;
         self.op(row, Attrs::none(), &args, pos)
+    }
+
+    /// An i64 as the float that stands beside it, where one does.
+    fn beside(&self, v: Traced, float: Option<DType>, pos: &Pos) -> Result<Traced, Error> {
+        match float {
+            Some(float) if self.ty(v).dtype == DType::I64 => self.convert(v, float, pos),
+            Some(_) | None => Ok(v),
+        }
     }
 
     /// Repeated to a shape as NumPy does: new axes in front, axes of extent 1 stretched.
@@ -120,6 +122,13 @@ impl Tracer {
     /// Axes in another order: axis k of the result is axis `axes[k]` of the argument.
     pub fn transpose(&self, v: Traced, axes: &[usize], pos: &Pos) -> Result<Traced, Error> {
         self.op(&ops::TRANSPOSE, Attrs::none().ints("axes", axes.iter().copied()), &[v], pos)
+    }
+
+    /// These axes backwards, in any order.
+    pub fn flip(&self, v: Traced, axes: &[usize], pos: &Pos) -> Result<Traced, Error> {
+        let mut axes = axes.to_vec();
+        axes.sort_unstable();
+        self.op(&ops::REVERSE, Attrs::none().ints("axes", axes), &[v], pos)
     }
 
     /// Sum over axes, in any order.
@@ -212,7 +221,7 @@ impl Tracer {
             }
             None => {
                 let attrs = Attrs::none().ints("sizes", window.sizes.iter().copied()).ints("step", window.step.iter().copied());
-                self.op(&ops::DYNAMIC_SLICE, attrs, &[vec![v], self.starts(&window, pos)].concat(), pos)
+                self.op(&ops::DYNAMIC_SLICE, attrs, &[vec![v], self.starts(&window, pos)?].concat(), pos)
             }
         }?;
         self.reshape(read, &window.shape, pos)
@@ -221,22 +230,24 @@ impl Tracer {
     /// A new array with the elements at a place replaced ([`ops::UPDATE`]) or added to ([`ops::ADD_AT`]); the value broadcasts.
     pub fn write(&self, row: &'static Row, v: Traced, place: &[Along], value: Traced, pos: &Pos) -> Result<Traced, Error> {
         let window = self.window(v, place, pos)?;
-        let value = match (self.ty(value).dtype, self.ty(v).dtype) {
-            (DType::I64, DType::F64) => self.convert(value, DType::F64, pos)?,
-            _ => value,
-        };
+        let value = self.beside(value, Some(self.ty(v).dtype).filter(|dtype| dtype.is_float()), pos)?;
         let value = self.broadcast_to(value, &window.shape, pos)?;
         let value = self.reshape(value, &window.sizes, pos)?;
         let attrs = Attrs::none().ints("step", window.step.iter().copied());
-        self.op(row, attrs, &[vec![v, value], self.starts(&window, pos)].concat(), pos)
+        self.op(row, attrs, &[vec![v, value], self.starts(&window, pos)?].concat(), pos)
     }
 
-    fn starts(&self, window: &Window, pos: &Pos) -> Vec<Traced> {
+    fn starts(&self, window: &Window, pos: &Pos) -> Result<Vec<Traced>, Error> {
         let start = |start: &Start| match start {
-            Start::At(k) => self.constant(Array::int(*k as i64), pos),
-            Start::Value(v) => *v,
+            Start::At(k) => Ok(self.constant(Array::int(*k as i64), pos)),
+            Start::Value(v) => self.index(*v, pos),
         };
         window.starts.iter().map(start).collect()
+    }
+
+    /// An index or a count: i64, which an i32 becomes.
+    pub(crate) fn index(&self, v: Traced, pos: &Pos) -> Result<Traced, Error> {
+        if self.ty(v).dtype == DType::I32 { self.convert(v, DType::I64, pos) } else { Ok(v) }
     }
 
     fn window(&self, v: Traced, place: &[Along], pos: &Pos) -> Result<Window, Error> {
@@ -329,12 +340,12 @@ fn span(size: usize, step: usize) -> usize {
     if size == 0 { 0 } else { (size - 1) * step + 1 }
 }
 
-fn last_two(shape: &[usize]) -> [usize; 2] {
+pub(crate) fn last_two(shape: &[usize]) -> [usize; 2] {
     [shape[shape.len() - 2], shape[shape.len() - 1]]
 }
 
 /// The shape to which all of these broadcast.
-fn common_shape(types: &[Type]) -> Option<Vec<usize>> {
+pub(crate) fn common_shape(types: &[Type]) -> Option<Vec<usize>> {
     let rank = types.iter().map(Type::rank).max().unwrap_or(0);
     let mut shape = vec![1; rank];
     for ty in types {

@@ -1,16 +1,18 @@
 //! From a Program to something that runs: the line of the compiler, read aloud.
 
-use retrograd_compiler::ir::{Array, Builder, DType, Error, ErrorKind, Pos, Program, Type};
+use retrograd_compiler::ir::{Array, Builder, Error, ErrorKind, Pos, Program, Type};
 use std::sync::Arc;
 
-use retrograd_compiler::{diff, fuse, opt, plan};
+use retrograd_compiler::diff::check::{check_in_mode, check_to_order, floats};
+use retrograd_compiler::{diff, eval, fuse, opt, plan};
 use retrograd_jit::Executable;
 
 use crate::var::here;
 
 pub use retrograd_compiler::diff::{Direction, Seeds};
+pub use retrograd_compiler::eval::Sighting;
 pub use retrograd_compiler::plan::{Plan, Strategy, strategy};
-pub use retrograd_jit::Stats;
+pub use retrograd_jit::{Backend, Stats, Watch};
 
 /// What is computed of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +46,8 @@ pub struct Options {
     pub strategy: Arc<dyn Strategy>,
     /// Bytes that a run may take.
     pub budget: Option<u64>,
+    /// Who makes machine code.
+    pub backend: Backend,
 }
 
 /// Machine code with the Program that it runs and the plan that it follows.
@@ -59,29 +63,83 @@ pub struct Compiled {
 /// Compiles a verified Program; its inputs are the user's, its outputs what is wanted.
 ///
 /// ```
-/// use retrograd::pipeline::{Options, Wanted, compile, strategy};
+/// use retrograd::pipeline::{Backend, Options, Wanted, compile, strategy};
 /// use retrograd::{Array, Attrs, Pos, Type, ops, trace::Tracer};
 /// let (tracer, pos) = (Tracer::new("square"), Pos::unknown());
 /// let x = tracer.input(Type::f64([]));
 /// let y = tracer.op(&ops::MUL, Attrs::none(), &[x, x], &pos)?;
 /// let program = tracer.finish(&[y])?;
-/// let options = Options { wanted: Wanted::ValueAndGradient, argnums: vec![0], strategy: strategy::find("auto").unwrap(), budget: None };
+/// let (strategy, backend) = (strategy::find("auto").unwrap(), Backend::Cranelift);
+/// let options = Options { wanted: Wanted::ValueAndGradient, argnums: vec![0], strategy, budget: None, backend };
 /// let compiled = compile(&program, &options)?;
 /// assert_eq!(compiled.run(&[&Array::scalar(3.0)])?, [Array::scalar(9.0), Array::scalar(6.0)]);
 /// # Ok::<(), retrograd::Error>(())
 /// ```
 pub fn compile(program: &Program, options: &Options) -> Result<Compiled, Error> {
-    check(program, options)?;
+    check(program, options.wanted, &options.argnums)?;
     let program = opt::simplify(program);
     let program = match derived(&program, options.wanted, &options.argnums)? {
         Some(derived) => derived,
         None => program,
     };
-    let program = opt::simplify(&opt::all_calls(&program));
+    let program = opt::freeze(&program);
     let plan = plan::plan(&program, &plan::Request { strategy: options.strategy.clone(), budget: options.budget })?;
     let fused = fuse::fuse(&plan);
-    let executable = Executable::new(&fused.kernel, program.main().param_types(), program.main().result_types(), fused.faults);
+    let (inputs, outputs) = (program.main().param_types(), program.main().result_types());
+    let executable = Executable::by(&options.backend, &fused.kernel, inputs, outputs, fused.faults)?;
     Ok(Compiled { program, plan, executable })
+}
+
+/// The Program that computes what is wanted of a verified Program: what [`compile`] compiles, before it is simplified.
+///
+/// ```
+/// use retrograd::pipeline::{Wanted, derive};
+/// use retrograd::{Array, eval, f64, jit};
+/// let square = jit(|[x]| x * x).trace(&[f64([])])?;
+/// let gradient = derive(&square, Wanted::Gradient, &[0])?;
+/// assert_eq!(eval::run(&gradient, &[Array::scalar(3.0)])?, [Array::scalar(6.0)]);
+/// # Ok::<(), retrograd::Error>(())
+/// ```
+pub fn derive(program: &Program, wanted: Wanted, argnums: &[usize]) -> Result<Program, Error> {
+    check(program, wanted, argnums)?;
+    Ok(derived(program, wanted, argnums)?.unwrap_or_else(|| program.clone()))
+}
+
+/// Interprets a Program that [`derive`] gave, and says where the first NaN or infinity was made.
+///
+/// Nothing is simplified before, so that every operation that the user wrote, or that its derivative takes, is looked at where it runs.
+///
+/// ```
+/// use retrograd::pipeline::{Wanted, debug_nan, derive};
+/// use retrograd::{Array, ErrorKind, f64, jit};
+/// let root = jit(|[x]| x.sqrt()).trace(&[f64([])])?;
+/// let gradient = derive(&root, Wanted::Gradient, &[0])?;
+/// assert_eq!(debug_nan(&gradient, &[Array::scalar(4.0)])?, [Array::scalar(0.25)]);
+/// assert_eq!(debug_nan(&gradient, &[Array::scalar(0.0)]).unwrap_err().kind, ErrorKind::NotFinite);
+/// # Ok::<(), retrograd::Error>(())
+/// ```
+pub fn debug_nan(program: &Program, inputs: &[Array]) -> Result<Vec<Array>, Error> {
+    eval::run_observed(program, inputs, &mut eval::FirstNotFinite)
+}
+
+/// Checks the derivatives of a Program by all its float inputs at these inputs, as [`check_grads`](crate::check_grads) does.
+pub fn check_grads(program: &Program, inputs: &[Array], order: usize, modes: &[Direction]) -> Result<(), Error> {
+    let (wrt, outputs) = (floats(&program.main().param_types()), float_results(program));
+    // An op without a rule is reported as such, at its line.
+    for mode in modes {
+        match mode {
+            Direction::Forward => diff::jvp(program, &wrt, &outputs)?,
+            Direction::Reverse => diff::vjp(program, &wrt, &outputs)?,
+        };
+    }
+    let both = modes.contains(&Direction::Forward) && modes.contains(&Direction::Reverse);
+    let checked = match modes {
+        _ if order == 0 => Err("there is nothing to check to order 0".to_owned()),
+        [] => Err("there is nothing to check without a mode".to_owned()),
+        _ if both => check_to_order(program, inputs, order, 1),
+        [mode, ..] => check_in_mode(program, inputs, order, *mode, 1),
+    };
+    checked.map_err(|message| Error::new(ErrorKind::Argument, Pos::unknown(), message))
 }
 
 /// The Program that computes what is wanted, where that is a derivative.
@@ -111,8 +169,7 @@ fn derived(program: &Program, wanted: Wanted, wrt: &[usize]) -> Result<Option<Pr
 
 /// Places of the results that have derivatives.
 pub(crate) fn float_results(program: &Program) -> Vec<usize> {
-    let types = program.main().result_types();
-    (0..types.len()).filter(|k| types[*k].dtype.is_float()).collect()
+    floats(&program.main().result_types())
 }
 
 /// The Program that computes all results, then the gradient of the first.
@@ -166,6 +223,37 @@ impl Compiled {
         self.executable.run(inputs)
     }
 
+    /// Who made the machine code: a name, a version and, of a library, its path.
+    pub fn backend(&self) -> &str {
+        self.executable.backend()
+    }
+
+    /// Runs it, unless the watch stops it: then the error is [`ErrorKind::Interrupted`].
+    ///
+    /// ```
+    /// use std::sync::atomic::AtomicBool;
+    /// use retrograd::{Array, ErrorKind, Watch, compile, f64, while_loop};
+    /// let endless = compile(|[x]| while_loop(x, |x| x.lt(1.0), |x| x * 0.5), &[f64([])])?;
+    /// let stop = AtomicBool::new(true); // Another thread may set it at any time.
+    /// let error = endless.run_with(&[&Array::scalar(0.5)], &Watch::from(&stop)).unwrap_err();
+    /// assert_eq!(error.kind, ErrorKind::Interrupted);
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn run_with(&self, inputs: &[&Array], watch: &Watch<'_>) -> Result<Vec<Array>, Error> {
+        let (pos, found) = (here(), inputs.iter().map(|array| array.ty()).collect::<Vec<_>>());
+        check_arguments(&self.program.main().param_types(), &found, &pos)?;
+        self.executable.run_with(inputs, watch).map(|(outputs, _)| outputs)
+    }
+
+    /// Runs it, and shows to `look` what its probes see, in the order in which it happens.
+    #[track_caller]
+    pub fn run_observed(&self, inputs: &[&Array], look: &mut dyn FnMut(&Sighting<'_>)) -> Result<Vec<Array>, Error> {
+        let (pos, found) = (here(), inputs.iter().map(|array| array.ty()).collect::<Vec<_>>());
+        check_arguments(&self.program.main().param_types(), &found, &pos)?;
+        self.executable.run_observed(inputs, look).map(|(outputs, _)| outputs)
+    }
+
     /// The machine code, for front ends that hold memory of their own.
     pub fn executable(&self) -> &Executable {
         &self.executable
@@ -173,29 +261,17 @@ impl Compiled {
 }
 
 /// Mistakes are found in the Program as the user wrote it, before it is simplified.
-fn check(program: &Program, options: &Options) -> Result<(), Error> {
+fn check(program: &Program, wanted: Wanted, argnums: &[usize]) -> Result<(), Error> {
     let types = program.main().param_types();
-    check_inputs(&types)?;
-    match options.wanted {
+    match wanted {
         Wanted::Results => Ok(()),
         Wanted::Gradient | Wanted::ValueAndGradient | Wanted::Hvp | Wanted::Hessian => {
-            check_differentiable(&types, &options.argnums)?;
+            check_differentiable(&types, argnums)?;
             check_scalar(program)
         }
         Wanted::Vjp | Wanted::Jvp | Wanted::Jacobian(_) => {
-            check_differentiable(&types, &options.argnums)?;
+            check_differentiable(&types, argnums)?;
             check_float_result(program)
-        }
-    }
-}
-
-/// Whether a function can be traced over inputs of these types at all.
-pub fn check_inputs(types: &[Type]) -> Result<(), Error> {
-    match types.iter().position(|ty| matches!(ty.dtype, DType::F32 | DType::I32)) {
-        None => Ok(()),
-        Some(k) => {
-            let message = format!("argument {k} is {}; f32 and i32 are not there yet, convert to f64 or i64", types[k]);
-            Err(Error::new(ErrorKind::Unsupported, Pos::unknown(), message))
         }
     }
 }
@@ -219,15 +295,15 @@ fn check_differentiable(types: &[Type], argnums: &[usize]) -> Result<(), Error> 
 fn check_scalar(program: &Program) -> Result<(), Error> {
     let main = program.main();
     let Some(result) = main.results.first() else {
-        let message = "a gradient needs a function whose result is a scalar f64, found no result";
+        let message = "a gradient needs a function whose result is a scalar float, found no result";
         return Err(Error::new(ErrorKind::Argument, Pos::unknown(), message));
     };
     let ty = main.ty(*result);
-    if *ty == Type::f64([]) {
+    if ty.dtype.is_float() && ty.rank() == 0 {
         return Ok(());
     }
     let pos = main.insts.iter().find(|inst| inst.results.contains(result)).map(|inst| inst.pos.clone());
-    let message = format!("a gradient needs a function whose result is a scalar f64, found {ty}; reduce it, for example with `sum`");
+    let message = format!("a gradient needs a function whose result is a scalar float, found {ty}; reduce it, for example with `sum`");
     Err(Error::new(ErrorKind::Argument, pos.unwrap_or_default(), message))
 }
 

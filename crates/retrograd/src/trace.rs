@@ -3,6 +3,8 @@
 //! Bodies of loops and branches are closed functions. A body may read any value of the bodies around it: such a value becomes an
 //! invariant of every loop and an argument of every branch in between, once. Small literals are written again inside the body instead.
 
+mod sites;
+
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
@@ -10,6 +12,8 @@ use retrograd_compiler::ir::{
     Array, Attrs, Builder, CallOp, CustomRule, DType, Error, ErrorKind, ForOp, FuncId, Function, IfOp, Op, Pos, Program, Row, Type, Value,
     WhileOp, verify,
 };
+
+pub use sites::{Moment, Site};
 
 /// Literals of at most this many elements are written again in a body that reads them; larger ones are passed in.
 const SMALL_LITERAL: usize = 16;
@@ -142,6 +146,16 @@ pub enum TracedRule {
         /// From tangents of the float arguments to those of the float results.
         tangent: TracedFunction,
     },
+}
+
+impl TracedRule {
+    fn custom(self) -> Option<CustomRule> {
+        match self {
+            TracedRule::OfBody => None,
+            TracedRule::Vjp { forward, backward } => Some(CustomRule::Vjp { forward: forward.0, backward: backward.0 }),
+            TracedRule::Jvp { tangent } => Some(CustomRule::Jvp { tangent: tangent.0 }),
+        }
+    }
 }
 
 /// Index, carries and rows of streams inside a loop body.
@@ -346,13 +360,29 @@ impl Tracer {
     pub fn call(&self, body: TracedFunction, rule: TracedRule, args: &[Traced], pos: &Pos) -> Result<Vec<Traced>, Error> {
         let mut state = self.state.borrow_mut();
         let args = state.resolve_all(args, pos)?;
-        let rule = match rule {
-            TracedRule::OfBody => None,
-            TracedRule::Vjp { forward, backward } => Some(CustomRule::Vjp { forward: forward.0, backward: backward.0 }),
-            TracedRule::Jvp { tangent } => Some(CustomRule::Jvp { tangent: tangent.0 }),
-        };
         let types = state.functions[usize::from(body.0)].result_types();
-        Ok(state.push(Op::Call(CallOp { body: body.0, rule }), args, types, pos))
+        Ok(state.push(Op::Call(CallOp { body: body.0, rule: rule.custom() }), args, types, pos))
+    }
+
+    /// Calls a whole Program, such as a derivative of another trace, on these values; returns its results.
+    pub fn call_program(&self, program: &Program, args: &[Traced], pos: &Pos) -> Result<Vec<Traced>, Error> {
+        let mut state = self.state.borrow_mut();
+        let args = state.resolve_all(args, pos)?;
+        let (expected, found) = (program.main().param_types(), state.top().builder.types(&args));
+        if expected != found {
+            let words = |types: &[Type]| types.iter().map(Type::to_string).collect::<Vec<_>>().join(", ");
+            let message = format!("a function of ({}) is called with ({})", words(&expected), words(&found));
+            return Err(Error::new(ErrorKind::Argument, pos.clone(), message));
+        }
+        let first = state.functions.len();
+        let moved = |id: FuncId| FuncId(u32::try_from(first + usize::from(id)).expect("fewer than 2^32 functions"));
+        for function in &program.functions {
+            let mut function = Function { name: String::new(), ..function.clone() };
+            function.insts.iter_mut().for_each(|inst| inst.op.map_bodies(moved));
+            state.add(function);
+        }
+        let call = CallOp { body: moved(program.entry), rule: None };
+        Ok(state.push(Op::Call(call), args, program.main().result_types(), pos))
     }
 
     /// Opens the branch that runs when the predicate holds.

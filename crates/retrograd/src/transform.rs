@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use retrograd_compiler::ir::{Array, DType, Error, ErrorKind, Pos, Program, Type};
 
 use crate::budget::{Budget, IntoBudget};
-use crate::pipeline::{self, Compiled, Options, Plan, Strategy, Wanted, strategy};
+use crate::pipeline::{self, Backend, Compiled, Options, Plan, Sighting, Strategy, Wanted, strategy};
 use crate::var::{Trace, Var, here};
 
 /// The function `f`, compiled on first use for the types of its arguments.
@@ -64,6 +64,23 @@ pub fn f64(shape: impl Into<Vec<usize>>) -> Type {
     Type::f64(shape)
 }
 
+/// An f32 array type.
+///
+/// ```
+/// use retrograd::{Array, compile, f32};
+/// let compiled = compile(|[x]| x * 0.5 + 1, &[f32([2])])?;
+/// assert_eq!(compiled.run(&[&Array::f32([2], vec![1.0, 3.0])])?, [Array::f32([2], vec![1.5, 2.5])]);
+/// # Ok::<(), retrograd::Error>(())
+/// ```
+pub fn f32(shape: impl Into<Vec<usize>>) -> Type {
+    Type::f32(shape)
+}
+
+/// An i32 array type.
+pub fn i32(shape: impl Into<Vec<usize>>) -> Type {
+    Type::new(DType::I32, shape)
+}
+
 /// An i64 array type.
 pub fn i64(shape: impl Into<Vec<usize>>) -> Type {
     Type::new(DType::I64, shape)
@@ -114,8 +131,18 @@ pub struct Transformed<'f, M> {
     strategy: Arc<dyn Strategy>,
     /// A mistake in a budget is reported by the compilation, so that options chain.
     budget: Option<Result<Budget, Error>>,
+    backend: Backend,
+    runs: Runs,
     compiled: Mutex<BTreeMap<Vec<Type>, Arc<Compiled>>>,
     mode: PhantomData<M>,
+}
+
+/// What a run is done by.
+#[derive(Clone, Copy, Debug)]
+enum Runs {
+    MachineCode,
+    /// The interpreter, which says where a NaN comes from.
+    DebugNan,
 }
 
 /// The arguments that the user chose to differentiate by.
@@ -140,11 +167,20 @@ impl<'f, M: Mode> Transformed<'f, M> {
             if types.len() != N {
                 return Err(argument_error(format!("the function takes {N} arguments, found {}", types.len())));
             }
-            pipeline::check_inputs(types)?;
             Trace::run(types, |vars| f(vars.try_into().expect("as many handles as types")))
         };
-        let (strategy, compiled) = (strategy::all()[0].clone(), Mutex::default());
-        Transformed { trace: Box::new(trace), wanted, names: None, chosen: None, strategy, budget: None, compiled, mode: PhantomData }
+        Transformed {
+            trace: Box::new(trace),
+            wanted,
+            names: None,
+            chosen: None,
+            strategy: strategy::all()[0].clone(),
+            budget: None,
+            backend: Backend::default(),
+            runs: Runs::MachineCode,
+            compiled: Mutex::default(),
+            mode: PhantomData,
+        }
     }
 
     /// Differentiate with respect to these arguments, counted from 0; unless told, the first one, and for `vjp` and `jvp` all floats.
@@ -221,10 +257,42 @@ impl<'f, M: Mode> Transformed<'f, M> {
         Transformed { budget: Some(budget), compiled: Mutex::default(), ..self }
     }
 
+    /// Look for NaNs: a run is interpreted, slowly, and ends with an error of the kind [`NotFinite`](ErrorKind::NotFinite) at the first
+    /// operation, forward or backward, that makes an infinity out of finite numbers or a NaN out of numbers. Infinities that the function
+    /// or its caller writes down are let through.
+    ///
+    /// ```
+    /// use retrograd::{Array, ErrorKind, for_loop, grad};
+    /// let f = grad(|[x]| for_loop(5, x, |_, z| (z - 1.0).sqrt())).debug_nan();
+    /// assert_eq!(f.run(&[Array::scalar(1e9)])?, grad(|[x]| for_loop(5, x, |_, z| (z - 1.0).sqrt())).run(&[Array::scalar(1e9)])?);
+    /// let error = f.run(&[Array::scalar(5.0)]).unwrap_err();
+    /// assert_eq!(error.kind, ErrorKind::NotFinite);
+    /// assert!(error.message.starts_with("`sqrt` made NaN of -1.0, in step i = 3 of the loop at"), "{error}");
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
+    #[must_use]
+    pub fn debug_nan(self) -> Transformed<'f, M> {
+        Transformed { runs: Runs::DebugNan, ..self }
+    }
+
     /// Decide by this strategy; `auto` unless told.
     #[must_use]
     pub fn strategy(self, strategy: impl Strategy + 'static) -> Transformed<'f, M> {
         Transformed { strategy: Arc::new(strategy), compiled: Mutex::default(), ..self }
+    }
+
+    /// Machine code by this back end; Cranelift unless told. All give the same bits.
+    ///
+    /// ```
+    /// use retrograd::{Array, Backend, jit};
+    /// let square = jit(|[x]| x * x).backend(Backend::Auto);
+    /// assert_eq!(square.run(&[Array::scalar(3.0)])?, [Array::scalar(9.0)]);
+    /// println!("{}", square.compile(&[Array::scalar(3.0)])?.backend());
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
+    #[must_use]
+    pub fn backend(self, backend: Backend) -> Transformed<'f, M> {
+        Transformed { backend, compiled: Mutex::default(), ..self }
     }
 
     /// The plan for arguments of these types: what is kept, recomputed or spilled, and the bytes that it takes.
@@ -244,7 +312,7 @@ impl<'f, M: Mode> Transformed<'f, M> {
     #[track_caller]
     pub fn trace<T: Typed>(&self, args: &[T]) -> Result<Program, Error> {
         let (pos, types) = (here(), args.iter().map(Typed::ty).collect::<Vec<_>>());
-        pipeline::check_inputs(&types).and_then(|()| (self.trace)(&types)).map_err(|error| error.at(&pos))
+        (self.trace)(&types).map_err(|error| error.at(&pos))
     }
 
     /// The function compiled for arguments of these types (arrays serve too); compiled once. Seeds, where it takes any, are inputs after
@@ -271,10 +339,35 @@ impl<'f, M: Mode> Transformed<'f, M> {
         }
     }
 
+    /// What a run gives, by whatever runs are done; `seed` is what a seed is called.
+    #[track_caller]
+    fn outputs(&self, args: &[&Array], seeds: &[&Array], seed: &str) -> Result<M::Output, Error> {
+        let (pos, types) = (here(), types_of(args));
+        let inputs = [args, seeds].concat();
+        let check = |program: &Program| check_seeds(seed, &program.main().param_types()[args.len()..], seeds);
+        let outputs = match self.runs {
+            Runs::MachineCode => {
+                let compiled = self.compile(args)?;
+                check(&compiled.program).and_then(|()| compiled.run(&inputs))
+            }
+            Runs::DebugNan => self.derived(&types).and_then(|program| {
+                check(&program)?;
+                pipeline::debug_nan(&program, &inputs.iter().map(|array| (*array).clone()).collect::<Vec<_>>())
+            }),
+        };
+        Ok(M::output(outputs.map_err(|error| error.at(&pos))?, self.places(&types)?.len()))
+    }
+
+    /// The Program of what is wanted, over inputs of these types.
+    fn derived(&self, types: &[Type]) -> Result<Program, Error> {
+        pipeline::derive(&self.traced(types)?, self.wanted, &self.places(types)?)
+    }
+
     fn specialise(&self, types: &[Type]) -> Result<Compiled, Error> {
         let budget = self.budget.clone().transpose()?.map(Budget::bytes);
         let program = self.traced(types)?;
-        let options = Options { wanted: self.wanted, argnums: self.places(types)?, strategy: self.strategy.clone(), budget };
+        let (strategy, backend) = (self.strategy.clone(), self.backend.clone());
+        let options = Options { wanted: self.wanted, argnums: self.places(types)?, strategy, budget, backend };
         pipeline::compile(&program, &options)
     }
 
@@ -316,13 +409,20 @@ impl<'f, M: Mode> Transformed<'f, M> {
 }
 
 impl<M: Unseeded> Transformed<'_, M> {
+    /// Runs the function, and shows to `look` what its probes ([`probe`](Var::probe), [`probe_cotangent`](Var::probe_cotangent)) see, in the
+    /// order in which it happens.
+    #[track_caller]
+    pub fn run_observed<A: Borrow<Array>>(&self, args: &[A], look: &mut dyn FnMut(&Sighting<'_>)) -> Result<M::Output, Error> {
+        let args: Vec<&Array> = args.iter().map(Borrow::borrow).collect();
+        let outputs = self.compile(&args)?.run_observed(&args, look)?;
+        Ok(M::output(outputs, self.places(&types_of(&args))?.len()))
+    }
+
     /// Runs the function, compiled for the types of these arguments.
     #[track_caller]
     pub fn run<A: Borrow<Array>>(&self, args: &[A]) -> Result<M::Output, Error> {
         let args: Vec<&Array> = args.iter().map(Borrow::borrow).collect();
-        let compiled = self.compile(&args)?;
-        let chosen = self.places(&types_of(&args))?.len();
-        Ok(M::output(compiled.run(&args)?, chosen))
+        self.outputs(&args, &[], "")
     }
 }
 
@@ -339,13 +439,9 @@ impl<M: Seeded> Transformed<'_, M> {
     /// ```
     #[track_caller]
     pub fn run_with<A: Borrow<Array>, S: Borrow<Array>>(&self, args: &[A], seeds: &[S]) -> Result<M::Output, Error> {
-        let pos = here();
         let args: Vec<&Array> = args.iter().map(Borrow::borrow).collect();
         let seeds: Vec<&Array> = seeds.iter().map(Borrow::borrow).collect();
-        let compiled = self.compile(&args)?;
-        check_seeds(M::SEED, &compiled.program.main().param_types()[args.len()..], &seeds).map_err(|error| error.at(&pos))?;
-        let chosen = self.places(&types_of(&args))?.len();
-        Ok(M::output(compiled.run(&[args, seeds].concat())?, chosen))
+        self.outputs(&args, &seeds, M::SEED)
     }
 }
 

@@ -1,10 +1,11 @@
 //! Handles to values of a trace: what the user's closure computes with.
 
 use std::cell::RefCell;
-use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
+use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Rem, RemAssign, Sub, SubAssign};
+use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not, Shl, ShlAssign, Shr, ShrAssign};
 use std::panic::Location;
 
-use retrograd_compiler::ir::{Array, DType, Error, Pos, Program, Row, Type};
+use retrograd_compiler::ir::{Array, DType, Data, Error, Pos, Program, Row, Type};
 use retrograd_compiler::ops;
 
 use crate::index::{Axis, Place};
@@ -65,7 +66,8 @@ pub(crate) fn here() -> Pos {
 
 /// An array of the function being traced. Copy it freely; operators and methods add instructions.
 ///
-/// Operands broadcast as in NumPy, and i64 next to f64 becomes f64. A mistake does not panic: the first one is returned, with the line
+/// Operands broadcast as in NumPy. A number takes the element type of the other operand, and i64 next to a float becomes that float; other
+/// types that differ are a mistake: [`convert`](Var::convert) one of them. A mistake does not panic: the first one is returned, with the line
 /// of the user, by whatever runs the trace.
 ///
 /// ```
@@ -93,26 +95,41 @@ pub struct Var<'t> {
 
 /// What an operand can be: a [`Var`], or a number, which becomes a literal.
 pub trait Operand<'t> {
-    /// The operand in the trace of `like`.
+    /// The operand in the trace of `like`; a number takes its element type.
     #[doc(hidden)]
     fn operand(self, like: Var<'t>, pos: &Pos) -> Var<'t>;
+
+    /// The handle, where it is one.
+    #[doc(hidden)]
+    fn handle(&self) -> Option<Var<'t>> {
+        None
+    }
 }
 
 impl<'t> Operand<'t> for Var<'t> {
     fn operand(self, _: Var<'t>, _: &Pos) -> Var<'t> {
         self
     }
+
+    fn handle(&self) -> Option<Var<'t>> {
+        Some(*self)
+    }
 }
 
 impl<'t> Operand<'t> for f64 {
     fn operand(self, like: Var<'t>, pos: &Pos) -> Var<'t> {
-        like.literal(Array::scalar(self), pos)
+        let dtype = if like.ty().dtype == DType::F32 { DType::F32 } else { DType::F64 };
+        like.literal(Array::number(dtype, self), pos)
     }
 }
 
 impl<'t> Operand<'t> for i64 {
     fn operand(self, like: Var<'t>, pos: &Pos) -> Var<'t> {
-        like.literal(Array::int(self), pos)
+        match (like.ty().dtype, i32::try_from(self)) {
+            (dtype @ (DType::F32 | DType::F64), _) => like.literal(Array::number(dtype, self as f64), pos),
+            (DType::I32, Ok(x)) => like.literal(Array::new([], Data::I32(vec![x])), pos),
+            (DType::I32 | DType::I64 | DType::Bool, _) => like.literal(Array::int(self), pos),
+        }
     }
 }
 
@@ -165,7 +182,7 @@ impl<'t> Var<'t> {
         self.literal(value, &here())
     }
 
-    /// An f64 array of a shape whose elements are all `x`, in the trace of this value.
+    /// An array of a shape whose elements are all `x`, in the trace of this value and of its type if that is a float, else of f64.
     ///
     /// ```
     /// # use retrograd::{Array, jit};
@@ -176,10 +193,10 @@ impl<'t> Var<'t> {
     #[track_caller]
     pub fn full(self, shape: impl Into<Vec<usize>>, x: f64) -> Var<'t> {
         let pos = here();
-        self.then(|tracer| tracer.full(&Type::f64(shape), x, &pos))
+        self.then(|tracer| tracer.full(&Type::new(self.float_type(), shape), x, &pos))
     }
 
-    /// The f64 numbers 0, 1, …, `count` − 1, in the trace of this value.
+    /// The numbers 0, 1, …, `count` − 1, in the trace of this value and of its type if that is a float, else of f64.
     ///
     /// ```
     /// # use retrograd::{Array, DType, Var, for_loop, f64, grad, jit};
@@ -190,7 +207,12 @@ impl<'t> Var<'t> {
     #[track_caller]
     pub fn arange(self, count: usize) -> Var<'t> {
         let pos = here();
-        self.then(|tracer| tracer.iota(&Type::f64([count]), 0, &pos))
+        self.then(|tracer| tracer.iota(&Type::new(self.float_type(), [count]), 0, &pos))
+    }
+
+    /// The element type of new floats next to this value.
+    pub(crate) fn float_type(self) -> DType {
+        if self.ty().dtype == DType::F32 { DType::F32 } else { DType::F64 }
     }
 
     /// To another element type; bool becomes 0 or 1, floats truncate to integers.
@@ -353,6 +375,52 @@ impl<'t> Var<'t> {
         Axis::Window { start: self, size }
     }
 
+    /// These axes backwards.
+    ///
+    /// ```
+    /// # use retrograd::{Array, jit};
+    /// let f = jit(|[x]| x.flip(&[0]));
+    /// assert_eq!(f.run(&[Array::f64([3], vec![1.0, 2.0, 3.0])])?, [Array::f64([3], vec![3.0, 2.0, 1.0])]);
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn flip(self, axes: &[usize]) -> Var<'t> {
+        let pos = here();
+        self.then(|tracer| tracer.flip(self.traced, axes, &pos))
+    }
+
+    /// No less than `low` and no greater than `high`, which wins; NaN if any is. On a bound, this value and the bound get half of the
+    /// cotangent each.
+    ///
+    /// ```
+    /// # use retrograd::{Array, jit};
+    /// let f = jit(|[x]| x.clamp(-1.0, 1.0));
+    /// assert_eq!(f.run(&[Array::f64([3], vec![-4.0, 0.5, 4.0])])?, [Array::f64([3], vec![-1.0, 0.5, 1.0])]);
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn clamp(self, low: impl Operand<'t>, high: impl Operand<'t>) -> Var<'t> {
+        self.ternary(&ops::CLAMP, low, high, &here())
+    }
+
+    /// This value times `factor` plus `term`, rounded once.
+    ///
+    /// ```
+    /// # use retrograd::{Array, jit};
+    /// let f = jit(|[x]| x.mul_add(x, -1.0));
+    /// assert_eq!(f.run(&[Array::scalar(1.0 + f64::EPSILON)])?, [Array::scalar(2.0 * f64::EPSILON + f64::EPSILON * f64::EPSILON)]);
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn mul_add(self, factor: impl Operand<'t>, term: impl Operand<'t>) -> Var<'t> {
+        self.ternary(&ops::FMA, factor, term, &here())
+    }
+
+    fn ternary(self, row: &'static Row, a: impl Operand<'t>, b: impl Operand<'t>, pos: &Pos) -> Var<'t> {
+        let (a, b) = (a.operand(self, pos), b.operand(self, pos));
+        self.then(|tracer| tracer.elementwise(row, &[self.traced, a.traced, b.traced], pos))
+    }
+
     /// Where this bool holds, elements of `a`, elsewhere elements of `b`.
     ///
     /// ```
@@ -364,7 +432,8 @@ impl<'t> Var<'t> {
     #[track_caller]
     pub fn select(self, a: impl Operand<'t>, b: impl Operand<'t>) -> Var<'t> {
         let pos = here();
-        let (a, b) = (a.operand(self, &pos), b.operand(self, &pos));
+        let like = a.handle().or(b.handle()).unwrap_or(self);
+        let (a, b) = (a.operand(like, &pos), b.operand(like, &pos));
         self.then(|tracer| {
             let args = [self.traced, a.traced, b.traced];
             tracer.elementwise(&ops::SELECT, &args, &pos)
@@ -401,6 +470,60 @@ methods! {
         tanh TANH;
         /// Square root.
         sqrt SQRT;
+        /// 1 / √x.
+        rsqrt RSQRT;
+        /// Cube root.
+        cbrt CBRT;
+        /// Absolute value.
+        abs ABS;
+        /// −1, 0 or 1.
+        sign SIGN;
+        /// The largest integer that is not greater.
+        floor FLOOR;
+        /// The smallest integer that is not less.
+        ceil CEIL;
+        /// The nearest integer; of two the even one.
+        round ROUND;
+        /// The integer towards zero.
+        trunc TRUNC;
+        /// 2ˣ.
+        exp2 EXP2;
+        /// eˣ − 1, exact near 0.
+        expm1 EXPM1;
+        /// 1 / (1 + e⁻ˣ).
+        logistic LOGISTIC;
+        /// Logarithm to base 2.
+        log2 LOG2;
+        /// Logarithm to base 10.
+        log10 LOG10;
+        /// log (1 + x), exact near 0.
+        log1p LOG1P;
+        /// Tangent.
+        tan TAN;
+        /// Inverse sine.
+        asin ASIN;
+        /// Inverse cosine.
+        acos ACOS;
+        /// Inverse tangent.
+        atan ATAN;
+        /// Hyperbolic sine.
+        sinh SINH;
+        /// Hyperbolic cosine.
+        cosh COSH;
+        /// Inverse hyperbolic sine.
+        asinh ASINH;
+        /// Inverse hyperbolic cosine.
+        acosh ACOSH;
+        /// Inverse hyperbolic tangent.
+        atanh ATANH;
+        /// Error function.
+        erf ERF;
+        /// 1 − erf x, exact in the tail.
+        erfc ERFC;
+        /// Whether it is a NaN.
+        is_nan IS_NAN;
+        /// Whether it is a number that is not infinite.
+        is_finite IS_FINITE;
         /// Does not hold.
         logical_not NOT;
     binary:
@@ -420,11 +543,25 @@ methods! {
         logical_and AND;
         /// At least one holds.
         logical_or OR;
+        /// The smaller of two; a NaN is the result.
+        minimum MIN;
+        /// The larger of two; a NaN is the result.
+        maximum MAX;
+        /// The first with the sign of the second.
+        copysign COPYSIGN;
+        /// √(x² + y²) without overflow.
+        hypot HYPOT;
+        /// The first to the power of the second.
+        pow POW;
+        /// The angle of the point (other, self).
+        atan2 ATAN2;
+        /// One holds and the other does not.
+        logical_xor XOR;
 }
 
 /// Operators between handles and numbers, on both sides, and with assignment.
 macro_rules! operators {
-    ($($operator:ident $method:ident $assign:ident $assign_method:ident $row:ident;)*) => {$(
+    ($($operator:ident $method:ident $assign:ident $assign_method:ident $row:ident: $($number:ident)*;)*) => {$(
         impl<'t, T: Operand<'t>> $operator<T> for Var<'t> {
             type Output = Var<'t>;
             #[track_caller]
@@ -439,8 +576,7 @@ macro_rules! operators {
                 *self = $operator::$method(*self, other);
             }
         }
-        operators!(number f64 $operator $method $row);
-        operators!(number i64 $operator $method $row);
+        $(operators!(number $number $operator $method $row);)*
     )*};
     (number $number:ident $operator:ident $method:ident $row:ident) => {
         impl<'t> $operator<Var<'t>> for $number {
@@ -455,10 +591,24 @@ macro_rules! operators {
 }
 
 operators! {
-    Add add AddAssign add_assign ADD;
-    Sub sub SubAssign sub_assign SUB;
-    Mul mul MulAssign mul_assign MUL;
-    Div div DivAssign div_assign DIV;
+    Add add AddAssign add_assign ADD: f64 i64;
+    Sub sub SubAssign sub_assign SUB: f64 i64;
+    Mul mul MulAssign mul_assign MUL: f64 i64;
+    Div div DivAssign div_assign DIV: f64 i64;
+    Rem rem RemAssign rem_assign REM: f64 i64;
+    BitAnd bitand BitAndAssign bitand_assign AND: i64;
+    BitOr bitor BitOrAssign bitor_assign OR: i64;
+    BitXor bitxor BitXorAssign bitxor_assign XOR: i64;
+    Shl shl ShlAssign shl_assign SHL: i64;
+    Shr shr ShrAssign shr_assign SHR: i64;
+}
+
+impl<'t> Not for Var<'t> {
+    type Output = Var<'t>;
+    #[track_caller]
+    fn not(self) -> Var<'t> {
+        self.unary(&ops::NOT, &here())
+    }
 }
 
 impl<'t> Neg for Var<'t> {

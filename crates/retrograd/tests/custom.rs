@@ -1,6 +1,6 @@
 //! `while_loop`, `custom_vjp`, `custom_jvp` and `stop_gradient` from Rust.
 
-use retrograd::{Array, DType, ErrorKind, custom_jvp, custom_vjp, eval, f64, for_loop, grad, jit, stop_gradient, while_loop};
+use retrograd::{Array, DType, ErrorKind, Var, custom_jvp, custom_vjp, eval, f64, for_loop, grad, jit, stop_gradient, while_loop};
 
 #[test]
 fn a_while_reads_values_from_outside_in_condition_and_body() {
@@ -11,11 +11,13 @@ fn a_while_reads_values_from_outside_in_condition_and_body() {
 }
 
 #[test]
-fn a_while_is_not_machine_code_yet_and_says_so_at_the_users_line() {
-    let error = jit(|[x]| while_loop(x, |z| z.lt(1.0), |z| z + 1.0)).run(&[Array::scalar(0.0)]).unwrap_err();
-    assert_eq!(error.kind, ErrorKind::Unsupported);
-    assert_eq!((error.pos.file(), error.pos.line()), (Some(file!()), line!() - 2));
-    assert!(error.message.contains("`while`"), "{error}");
+fn a_while_runs_and_differentiates() {
+    // 0.3 doubled until it is 1 or more: 1.2, by 4.
+    fn double<'t>([x]: [Var<'t>; 1]) -> Var<'t> {
+        while_loop(x, |z| z.lt(1.0), |z| z * 2.0)
+    }
+    assert_eq!(jit(double).run(&[Array::scalar(0.3)]).unwrap(), [Array::scalar(1.2)]);
+    assert_eq!(grad(double).run(&[Array::scalar(0.3)]).unwrap(), [Array::scalar(4.0)]);
 }
 
 #[test]

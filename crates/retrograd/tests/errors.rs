@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use retrograd::{
-    Array, DType, Data, Direction, Error, ErrorKind, Var, check_grads, cond, f64, for_loop, grad, hessian, hvp, i64, jacobian, jacrev, jit,
-    jvp, map, scan, value_and_grad, vjp,
+    Array, DType, Direction, Error, ErrorKind, Var, check_grads, cond, f64, for_loop, grad, hessian, hvp, i64, jacobian, jacrev, jit, jvp,
+    map, scan, value_and_grad, vjp,
 };
 
 fn vector(x: &[f64]) -> Array {
@@ -58,11 +58,12 @@ fn arguments_of_the_wrong_type() {
     let compiled = jit(|[x]| x * 2.0).compile(&[f64([2])]).unwrap();
     check(compiled.run(&[&vector(&[1.0])]), ErrorKind::Argument, line!(), "argument 0: compiled for f64[2], found f64[1]");
     check(compiled.run(&[]), ErrorKind::Argument, line!(), "the function takes 1 arguments, found 0");
+    let made = line!() + 1;
     let f = jit(|[x, y]| x * y);
     check(f.run(&[vector(&[1.0])]), ErrorKind::Argument, line!(), "the function takes 2 arguments, found 1");
-    let single = Array::new([1], Data::F32(vec![1.0]));
-    let message = "argument 1 is f32[1]; f32 and i32 are not there yet, convert to f64 or i64";
-    check(f.run(&[vector(&[1.0]), single]), ErrorKind::Unsupported, line!(), message);
+    let single = Array::f32([1], vec![1.0]);
+    let message = "`mul` takes one element type, found f64[1] and f32[1]; `convert` one of them";
+    check(f.run(&[vector(&[1.0]), single]), ErrorKind::DType, made, message);
 }
 
 #[test]
@@ -88,7 +89,7 @@ fn a_carry_that_changes_its_shape() {
 
 #[test]
 fn only_scalars_have_a_gradient() {
-    let message = "a gradient needs a function whose result is a scalar f64, found f64[2]; reduce it, for example with `sum`";
+    let message = "a gradient needs a function whose result is a scalar float, found f64[2]; reduce it, for example with `sum`";
     check(value_and_grad(|[x]| x * x).run(&[vector(&[1.0, 2.0])]), ErrorKind::Argument, line!(), message);
     let message = "argument 0 is i64; only floats have a gradient, choose others with `argnums`";
     check(grad(|[n, x]| n * x).compile(&[i64([]), f64([])]), ErrorKind::Argument, line!(), message);
@@ -114,7 +115,7 @@ fn indices_out_of_bounds() {
 
 #[test]
 fn derivatives_that_do_not_exist() {
-    let message = "a gradient needs a function whose result is a scalar f64, found f64[2]; reduce it, for example with `sum`";
+    let message = "a gradient needs a function whose result is a scalar float, found f64[2]; reduce it, for example with `sum`";
     check(hessian(|[x]| x * x).run(&[vector(&[1.0, 2.0])]), ErrorKind::Argument, line!(), message);
     check(hvp(|[x]| x * x).compile(&[f64([2])]), ErrorKind::Argument, line!(), message);
     let message = "a derivative needs a function with a float result, found i64; `convert` it to f64";
@@ -189,6 +190,7 @@ fn a_gradient_of_nothing_is_an_error() {
         argnums: vec![0],
         strategy: retrograd::strategy::all()[0].clone(),
         budget: None,
+        backend: retrograd::Backend::Cranelift,
     };
     let error = retrograd::pipeline::compile(&nothing, &options).unwrap_err();
     assert_eq!(error.kind, retrograd::ErrorKind::Argument);

@@ -1,7 +1,10 @@
-//! Programs that other systems get wrong, with numbers: state changed around loops, in place, under branches, at repeated indices.
+//! Programs that other systems get wrong, with numbers: state changed around loops, in place, under branches, at repeated
+//! indices. Polynomials, their Hessians and gradients of gradients are in `derivatives.rs`.
 
 use retrograd::strategy::{KeepAll, Periodic, Revolve};
-use retrograd::{Array, DType, ErrorKind, Var, cond, for_loop, grad, jit, value_and_grad, vjp};
+use retrograd::{
+    Array, DType, Direction, ErrorKind, Triangle, Var, check_grads, cond, einsum, for_loop, grad, hessian, hvp, jit, value_and_grad, vjp,
+};
 
 fn vector(x: &[f64]) -> Array {
     Array::f64([x.len()], x.to_vec())
@@ -48,6 +51,55 @@ fn a_field_overwritten_between_its_use_and_the_loss() {
     let by_w: Vec<f64> = u.iter().zip(w).map(|(u, w)| u * u + 2.0 * (u * w + 1.0) * u).collect();
     close(gradients[0].as_f64(), &by_u, 1e-14);
     close(gradients[1].as_f64(), &by_w, 1e-14);
+}
+
+#[test]
+fn every_step_of_a_dynamic_loop_has_its_own_value() {
+    // y = x + 0.3; n times: s += y², y += 0.74; then y = 0.32 y; loss s + y. With u = x + 0.3 and n = 4 steps the true derivative is
+    // Σ_k 2 (u + 0.74 k) + 0.32 = 8 u + 12 · 0.74 + 0.32 = 15.6. An adjoint that finds only the last y of the loop, u + 4 · 0.74, in
+    // every step gives 8 (u + 2.96) + 0.32 = 30.4.
+    fn f<'t>([x, n]: [Var<'t>; 2]) -> Var<'t> {
+        let (y, s) = for_loop(n, (x + 0.3, x.full([], 0.0)), |_, (y, s)| (y + 0.74, s + y * y));
+        s + y * 0.32
+    }
+    let by_hand = |x: f64| {
+        let (mut y, mut s) = (x + 0.3, 0.0);
+        for _ in 0..4 {
+            (y, s) = (y + 0.74, s + y * y);
+        }
+        s + 0.32 * y
+    };
+    let gradient = grad(f).run(&[Array::scalar(0.5), Array::int(4)]).unwrap();
+    close(gradient[0].as_f64(), &[15.6], 1e-14);
+    // A central difference of a quadratic function is exact.
+    close(&[(by_hand(0.5 + 0.25) - by_hand(0.5 - 0.25)) / 0.5], &[15.6], 1e-13);
+}
+
+#[test]
+fn what_overwrites_a_field_does_not_change_its_earlier_use() {
+    // u = x · (1, 2) is squared and summed, then overwritten in place by u + (0.625, 0.5), and summed again. The true derivative is
+    // 2 (1 · 1 + 2 · 2) x + 3 = 5.32 at x = 0.232; with the overwritten u in the place of the first it is 5.32 + 2 (0.625 + 2 · 0.5) = 8.57.
+    fn f<'t>([x]: [Var<'t>; 1]) -> Var<'t> {
+        let u = x * x.constant(vector(&[1.0, 2.0]));
+        let first = for_loop(2, x.full([], 0.0), |i, sum| sum + u.at(i) * u.at(i));
+        let shift = x.constant(vector(&[0.625, 0.5]));
+        let u = for_loop(2, u, |i, u| u.set(i, u.at(i) + shift.at(i)));
+        first + u.sum()
+    }
+    let by_hand = |x: f64| x * x + 4.0 * x * x + (x + 0.625) + (2.0 * x + 0.5);
+    close(grad(f).run(&[Array::scalar(0.232)]).unwrap()[0].as_f64(), &[5.32], 1e-14);
+    close(&[(by_hand(0.232 + 0.25) - by_hand(0.232 - 0.25)) / 0.5], &[5.32], 1e-13);
+}
+
+#[test]
+fn vector_jacobian_products_of_vector_functions() {
+    // f(x) = (x_0 x_1, sin x_1, x_0² x_2) with rows of J ((x_1, x_0, 0), (0, cos x_1, 0), (2 x_0 x_2, 0, x_0²)).
+    let f = vjp(|[x]| (x.at(0) * x.at(1)).stack(&[x.at(1).sin(), x.at(0) * x.at(0) * x.at(2)], 0));
+    let (x, ct) = ([1.5_f64, -0.4, 2.0], [2.0, -3.0, 0.5]);
+    let (value, found) = f.run_with(&[vector(&x)], &[vector(&ct)]).unwrap();
+    close(value.as_f64(), &[x[0] * x[1], x[1].sin(), x[0] * x[0] * x[2]], 1e-15);
+    let expected = [ct[0] * x[1] + ct[2] * 2.0 * x[0] * x[2], ct[0] * x[0] + ct[1] * x[1].cos(), ct[2] * x[0] * x[0]];
+    close(found[0].as_f64(), &expected, 1e-14);
 }
 
 #[test]
@@ -209,9 +261,78 @@ fn the_gradient_of_a_gradient_through_a_simulation() {
     // Differences of the gradient by the length against forward over reverse.
     let gradient = grad(simulation).argnums(&[1]);
     let at = |length: f64| gradient.run(&[vector(&[1.0, 0.2]), Array::scalar(length)]).unwrap()[0].as_f64()[0];
-    let second = retrograd::hvp(simulation).argnums(&[1]);
+    let second = hvp(simulation).argnums(&[1]);
     let found = second.run_with(&[vector(&[1.0, 0.2]), Array::scalar(1.5)], &[Array::scalar(1.0)]).unwrap();
     close(found[0].as_f64(), &[(at(1.5 + 1e-4) - at(1.5 - 1e-4)) / 2e-4], 1e-6);
     let value = jit(simulation).run(&[vector(&[1.0, 0.2]), Array::scalar(1.5)]).unwrap();
     assert_eq!(value[0].ty(), retrograd::f64([]));
+}
+
+#[test]
+fn the_gradient_of_a_cholesky_factor_with_only_the_lower_triangle_given() {
+    // The factor reads the lower triangle alone, so each entry there is one number that moves both (i, j) and (j, i) of the symmetric
+    // matrix, and entries above move nothing. A rule for symmetric matrices spreads the derivative over both: of the entry (2, 0), whose
+    // derivative is −20, it says 43 and puts −63 above. Differences of each single entry judge, whatever stands above the diagonal.
+    fn f<'t>([a]: [Var<'t>; 1]) -> Var<'t> {
+        let l = a.cholesky();
+        (l * l * (a.arange(9).reshape([3, 3]) + 1.0)).sum()
+    }
+    let (value, gradient) = (jit(f), grad(f));
+    for above in [0.0, 7.0] {
+        let a = [1.0, above, above, 2.0, 4.25, above, 3.0, 5.5, 10.0625];
+        let at = |k: usize, h: f64| {
+            let mut moved = a;
+            moved[k] += h;
+            value.run(&[Array::f64([3, 3], moved.to_vec())]).unwrap()[0].as_f64()[0]
+        };
+        let differences: Vec<f64> = (0..9).map(|k| (at(k, 1e-5) - at(k, -1e-5)) / 2e-5).collect();
+        let found = gradient.run(&[Array::f64([3, 3], a.to_vec())]).unwrap();
+        close(found[0].as_f64(), &differences, 1e-6);
+        close(found[0].as_f64(), &[63.0, 0.0, 0.0, -32.0, 9.0, 0.0, -20.0, 4.0, 9.0], 1e-10);
+    }
+}
+
+#[test]
+fn a_gaussian_likelihood_differentiates_twice() {
+    // −2 log p = log det A + bᵀ A⁻¹ b with A = w wᵀ + 2 I, through the factor and directly; the Hessian against the explicit formula.
+    fn direct<'t>([w, b]: [Var<'t>; 2]) -> Var<'t> {
+        let a = w.outer(w) + w.eye(3) * 2.0;
+        a.logdet() + b.dot(a.solve(b))
+    }
+    fn factored<'t>([w, b]: [Var<'t>; 2]) -> Var<'t> {
+        let l = (w.outer(w) + w.eye(3) * 2.0).cholesky();
+        let z = l.triangular_solve(b, Triangle::LOWER);
+        (l * w.eye(3)).sum_axes(&[1]).log().sum() * 2.0 + z.dot(z)
+    }
+    // By Sherman and Morrison: 2 log 2 + log(2 + s) + (bᵀb − (wᵀb)²/(2 + s))/2 with s = wᵀw.
+    fn explicit<'t>([w, b]: [Var<'t>; 2]) -> Var<'t> {
+        let (s, p) = (w.dot(w) + 2.0, w.dot(b));
+        s.log() + (b.dot(b) - p * p / s) * 0.5
+    }
+    let args = [vector(&[0.3, -1.2, 0.8]), vector(&[1.0, 0.5, -2.0])];
+    let expected = (grad(explicit).run(&args).unwrap(), hessian(explicit).run(&args).unwrap());
+    for f in [direct, factored] {
+        close(grad(f).run(&args).unwrap()[0].as_f64(), expected.0[0].as_f64(), 1e-12);
+        close(hessian(f).run(&args).unwrap()[0][0].as_f64(), expected.1[0][0].as_f64(), 1e-12);
+    }
+}
+
+#[test]
+fn einsum_equals_the_loops_that_it_names() {
+    let (a, b, c) = ([2, 3, 2], [3, 4], [4, 2]);
+    let array = |shape: &[usize], seed: usize| {
+        let n = shape.iter().product::<usize>();
+        Array::f64(shape.to_vec(), (0..n).map(|k| ((k * 7 + seed * 3) % 11) as f64 - 5.0).collect())
+    };
+    let args = [array(&a, 1), array(&b, 2), array(&c, 3)];
+    // y_j = Σ_{i,k} a_iji b_jk c_ki: a diagonal, a batch axis, contractions, in an order of our own.
+    let found = jit(|[a, b, c]| einsum("iji,jk,ki->j", &[a, b, c])).run(&args).unwrap();
+    let at = |k: usize, index: usize| args[k].as_f64()[index];
+    let term = |i: usize, j: usize, k: usize| at(0, (i * 3 + j) * 2 + i) * at(1, j * 4 + k) * at(2, k * 2 + i);
+    let expected: Vec<f64> = (0..3).map(|j| (0..2).flat_map(|i| (0..4).map(move |k| (i, k))).map(|(i, k)| term(i, j, k)).sum()).collect();
+    assert_eq!(found[0].as_f64(), expected);
+    check_grads(|[a, b, c]| einsum("iji,jk,ki->j", &[a, b, c]), &args, 2, &[Direction::Forward, Direction::Reverse]).unwrap();
+    let error = jit(|[a]| einsum("ij", &[a])).run(&[vector(&[1.0])]).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Shape);
+    assert!(error.pos.file().is_some_and(|file| file.ends_with("hard.rs")), "{error}");
 }

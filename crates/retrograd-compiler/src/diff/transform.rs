@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::active::Activity;
-use crate::ir::{Builder, Error, FuncId, Function, Linearity, Op, Program, Value, linear_in};
+use crate::ir::{Array, Attr, Attrs, Builder, CallOp, CustomRule, Error, FuncId, Function, Linearity, Op, Program, Value, linear_in};
+use crate::ops::CONSTANT;
 
 /// A Program that is being differentiated. New functions are appended; old ones stay as they are.
 #[derive(Debug)]
@@ -12,6 +13,8 @@ pub(super) struct Transform {
     pub(super) activity: Activity,
     /// Whether a custom backward function is part of the Program, so that a backward step need not be linear.
     pub(super) custom_backward: bool,
+    /// Whether the Program has an effect anywhere.
+    has_effects: bool,
     built: BTreeMap<Key, FuncId>,
 }
 
@@ -22,7 +25,8 @@ impl Transform {
     pub(super) fn new(program: &Program) -> Transform {
         let is_custom = |op: &Op| matches!(op, Op::Unwind(op) if op.linearity == Linearity::Custom);
         let custom_backward = program.functions.iter().flat_map(|function| &function.insts).any(|inst| is_custom(&inst.op));
-        Transform { program: program.clone(), activity: Activity::default(), custom_backward, built: BTreeMap::new() }
+        let has_effects = program.functions.iter().flat_map(|function| &function.insts).any(|inst| inst.has_effect(|_| false));
+        Transform { program: program.clone(), activity: Activity::default(), custom_backward, has_effects, built: BTreeMap::new() }
     }
 
     /// Whether a backward step is linear in its cotangents, the parameters after the first `inputs`. It is, unless a custom rule is
@@ -33,6 +37,31 @@ impl Transform {
             true => Linearity::Custom,
             false => Linearity::Linear,
         }
+    }
+
+    /// The function without its effects: what is run again for an adjoint is not seen again. The backward function of a custom rule runs there
+    /// for the first time, so its effects stay.
+    pub(super) fn silent(&mut self, id: FuncId) -> FuncId {
+        if !self.has_effects {
+            return id;
+        }
+        let built = self.build("silent", &[id], &[], |t| {
+            let mut function = t.program.function(id).clone();
+            for inst in &mut function.insts {
+                if inst.has_effect(|_| false) {
+                    let shown = Attrs::none().with("value", Attr::Array(Array::bool(true)));
+                    (inst.op, inst.args) = (Op::Row(&CONSTANT, shown), vec![]);
+                }
+                let kept = match &inst.op {
+                    Op::Call(CallOp { rule: Some(CustomRule::Vjp { backward, .. }), .. }) => Some(*backward),
+                    Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
+                };
+                let bodies: BTreeMap<FuncId, FuncId> = inst.bodies().into_iter().map(|body| (body, t.silent(body))).collect();
+                inst.op.map_bodies(|body| if Some(body) == kept { body } else { bodies[&body] });
+            }
+            Ok(function)
+        });
+        built.expect("nothing of it can fail")
     }
 
     /// The function of that key; built the first time that it is asked for.

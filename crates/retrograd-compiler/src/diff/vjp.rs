@@ -3,7 +3,9 @@
 use super::active::at;
 use super::control;
 use super::transform::{Transform, replay};
-use crate::ir::{Attrs, Builder, Contribution, Error, ErrorKind, Expr, FuncId, Function, Inst, Op, Partial, Row, Rule, Tangent, Value};
+use crate::ir::{
+    Attrs, Builder, Contribution, Error, ErrorKind, Expr, FuncId, Function, Inst, Op, Part, Partial, Row, Rule, Tangent, Value,
+};
 
 /// Results of a function and the cotangents of its parameters.
 #[derive(Debug)]
@@ -13,9 +15,23 @@ pub(super) struct Pulled {
 }
 
 impl Transform {
+    /// Emits a function over these arguments, which has run before, and then its reverse sweep: see [`Transform::pull_first`].
+    pub(super) fn pull(
+        &mut self,
+        b: &Builder,
+        id: FuncId,
+        args: &[Value],
+        varied: &[bool],
+        cts: &[Option<Value>],
+        starts: &[Option<Value>],
+    ) -> Result<Pulled, Error> {
+        let id = self.silent(id);
+        self.pull_first(b, id, args, varied, cts, starts)
+    }
+
     /// Emits a function over these arguments and then its reverse sweep. `varied` marks the parameters whose cotangents are asked for, `cts`
     /// has one cotangent per result, and `starts` what the cotangents of the parameters are before the sweep adds to them.
-    pub(super) fn pull(
+    pub(super) fn pull_first(
         &mut self,
         b: &Builder,
         id: FuncId,
@@ -28,14 +44,14 @@ impl Transform {
         let values = replay(b, &function, args);
         let varied = self.activity.varied(&self.program, id, varied);
         let mut sweep = Sweep { b, values, varied, cotangents: vec![None; function.types.len()] };
-        for (value, ct) in function.params.iter().zip(starts).chain(function.results.iter().zip(cts)) {
-            if let Some(ct) = ct {
-                sweep.add(*value, *ct);
+        b.within(Part::Backward, || {
+            for (value, ct) in function.params.iter().zip(starts).chain(function.results.iter().zip(cts)) {
+                if let Some(ct) = ct {
+                    sweep.add(*value, *ct);
+                }
             }
-        }
-        for inst in function.insts.iter().rev() {
-            self.reverse(&mut sweep, &function, inst)?;
-        }
+            function.insts.iter().rev().try_for_each(|inst| self.reverse(&mut sweep, &function, inst))
+        })?;
         let results = function.results.iter().map(|v| sweep.value(*v)).collect();
         Ok(Pulled { results, cotangents: sweep.cotangents_of(&function.params) })
     }

@@ -120,6 +120,7 @@ impl Fuse<'_> {
         let action = [self.int(), self.int(), self.int(), self.int(), self.int()];
         let (words, table) = (self.words(trajectory), self.table(trajectory));
         let body = self.nested(|fuse| {
+            fuse.body.push(Stmt::Poll);
             fuse.body.push(Stmt::Next { words, schedule: trajectory.schedule.clone(), table, dst: action });
             let arms = arms(fuse, action);
             for (code, body) in arms {

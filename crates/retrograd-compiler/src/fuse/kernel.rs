@@ -5,8 +5,8 @@
 //! registers assigned in their body are lanes. The width of a vector is not in the IR: a back end picks it. Arithmetic is never changed
 //! here or below: no contraction, no reassociation; [`Scalar`] says what each op means.
 
-use crate::ir::{DType, Scalar};
-pub use crate::plan::place::Order;
+use crate::ir::{DType, Reduction, Scalar};
+pub use crate::plan::place::{Order, Probe};
 
 /// A register: a mutable variable of fixed type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -21,7 +21,7 @@ pub enum RegType {
     Pointer,
 }
 
-/// One native routine `fn(arena, inputs, outputs, fault)`.
+/// One native routine `fn(arena, inputs, outputs, fault)`; it also knows where to look whether to stop.
 #[derive(Clone, Debug, Default)]
 pub struct Kernel {
     /// Types of all registers, by number.
@@ -32,6 +32,25 @@ pub struct Kernel {
     pub arena_bytes: usize,
     /// Literal arrays that the code reads, by number; they belong to the code, not to the arena.
     pub literals: Vec<crate::ir::Array>,
+    /// What [`Stmt::Call`] calls, by number.
+    pub calls: Vec<RoutineCall>,
+    /// What is shown by [`Stmt::Probe`], by number.
+    pub probes: Vec<Probe>,
+}
+
+/// A routine with all of a call that is the same in every run.
+#[derive(Clone, Debug)]
+pub struct RoutineCall {
+    /// The function.
+    pub routine: crate::ir::Routine,
+    /// Its attributes.
+    pub attrs: crate::ir::Attrs,
+    /// Types of its arguments.
+    pub args: Vec<crate::ir::Type>,
+    /// Type of its result.
+    pub result: crate::ir::Type,
+    /// Types of its scratch arrays.
+    pub scratch: Vec<crate::ir::Type>,
 }
 
 /// A statement.
@@ -128,8 +147,8 @@ pub enum Stmt {
         count: u64,
         /// One step.
         body: Vec<Stmt>,
-        /// Sums over all steps.
-        sums: Vec<Sum>,
+        /// Reductions over all steps.
+        folds: Vec<Fold>,
     },
     /// A branch.
     If {
@@ -171,6 +190,28 @@ pub enum Stmt {
         /// Kind, from (or step), to, place in bytes (or −1 for the start value), choice.
         dst: [Reg; 5],
     },
+    /// Calls a routine over memory; result and scratch overlap nothing, every array lies in one run.
+    Call {
+        /// Number of the call.
+        call: u32,
+        /// Its arguments.
+        args: Vec<Address>,
+        /// Its result.
+        result: Address,
+        /// Its scratch arrays.
+        scratch: Vec<Address>,
+    },
+    /// Ends the routine here, with outputs undefined, if its caller wants it to stop.
+    Poll,
+    /// Shows a value, with the steps of the loops around it, to whoever observes the run.
+    Probe {
+        /// Number of the probe.
+        site: u32,
+        /// The value.
+        seen: Seen,
+        /// i64 registers: the indices of the loops, the outermost first.
+        steps: Vec<Reg>,
+    },
     /// Records a fault, unless one is recorded already, when the condition holds.
     Fault {
         /// A bool register.
@@ -178,6 +219,15 @@ pub enum Stmt {
         /// Number of the fault site (the Executable maps it to kind and position).
         site: u32,
     },
+}
+
+/// Where a value is that a probe sees.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Seen {
+    /// A scalar.
+    Register(Reg),
+    /// A contiguous array.
+    Memory(Address),
 }
 
 /// What a pointer can point to.
@@ -205,15 +255,18 @@ pub struct Address {
     pub offset: i64,
 }
 
-/// The sum of a lane value over all steps of a vector loop, in the fixed blocked order of `ops::sum`: chunks of
-/// [`crate::ops::SUM_CHUNK`] steps; in a chunk [`crate::ops::SUM_LANES`] partial sums from 0, step k going to partial k mod lanes;
-/// partials are added pairwise (halves: l + (l + lanes/2), then quarters, …); chunk sums are added in order, starting from 0.
+/// The reduction of a lane value over all steps of a vector loop, in the fixed blocked order of `ops::sum`: chunks of
+/// [`crate::ops::SUM_CHUNK`] steps; in a chunk [`crate::ops::SUM_LANES`] partial results from the unit, step k going to partial k mod
+/// lanes; partials are combined pairwise (halves: l with l + lanes/2, then quarters, …); chunks are combined in order, starting from the
+/// unit.
 #[derive(Clone, Debug)]
-pub struct Sum {
-    /// Gets the sum (f64) after the loop; assigned by the loop.
+pub struct Fold {
+    /// Gets the result after the loop; assigned by the loop. Its type is that of `src`.
     pub dst: Reg,
-    /// The lane value.
+    /// The lane value, a number of the same type.
     pub src: Reg,
+    /// How values are combined.
+    pub how: Reduction,
 }
 
 /// Kinds of actions as machine code sees them; operands follow the order of [`Stmt::Next`].

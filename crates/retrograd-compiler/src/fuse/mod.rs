@@ -1,19 +1,22 @@
 //! From a Plan to loops over scalar code.
 //!
 //! `fuse` walks the placed tree once: registers for scalars, addresses for arrays, nests as vector loops (`nest`), reductions (`reduce`),
-//! schedules as native drivers (`drive`).
+//! walks along an axis (`line`), schedules as native drivers (`drive`).
 
 mod drive;
 pub mod kernel;
+mod line;
 mod nest;
 mod reduce;
 
 use std::collections::BTreeMap;
 
-use crate::ir::{Array, DType, Data, Lowering, Scalar};
+use crate::ir::{Array, DType, Data, LaneFunction, Lowering, Scalar};
 use crate::plan::Plan;
-use crate::plan::place::{Access, Block, Branch, Carried, Home, Loop, Node, Placed, RowItem, RowPlace, RowTime, Step, StepEnd, Val};
-use kernel::{Address, Kernel, Order, Place, Reg, RegType, Stmt};
+use crate::plan::place::{
+    Access, Block, Branch, Call, Carried, Home, Loop, Node, Placed, RowItem, RowPlace, RowTime, Step, StepEnd, Val, While,
+};
+use kernel::{Address, Kernel, Order, Place, Reg, RegType, RoutineCall, Seen, Stmt};
 
 pub use crate::plan::place::Fault;
 
@@ -32,8 +35,9 @@ pub fn fuse(plan: &Plan) -> Fused {
     let mut fuse = Fuse::new(placed);
     fuse.block(&placed.body);
     fuse.outputs();
-    let Fuse { regs, body, .. } = fuse;
-    let kernel = Kernel { regs, body, arena_bytes: placed.bytes as usize, literals: placed.literals.clone() };
+    let Fuse { regs, body, calls, .. } = fuse;
+    let (arena_bytes, literals, probes) = (placed.bytes as usize, placed.literals.clone(), placed.probes.clone());
+    let kernel = Kernel { regs, body, arena_bytes, literals, calls, probes };
     Fused { kernel, faults: placed.faults.clone() }
 }
 
@@ -50,6 +54,10 @@ struct Fuse<'p> {
     stores: Vec<Reg>,
     /// Elements read in the nest under construction.
     lanes: BTreeMap<Val, Reg>,
+    /// Truths that are faults in the nest under construction, with their sites.
+    checks: Vec<(Reg, u32)>,
+    /// Calls so far.
+    calls: Vec<RoutineCall>,
     /// The statements under construction.
     body: Vec<Stmt>,
 }
@@ -65,6 +73,8 @@ impl<'p> Fuse<'p> {
             literals: vec![],
             stores: vec![],
             lanes: BTreeMap::new(),
+            checks: vec![],
+            calls: vec![],
             body: vec![],
         };
         fuse.pointers = (0..placed.pointers).map(|_| fuse.reg(RegType::Pointer)).collect();
@@ -166,12 +176,23 @@ impl<'p> Fuse<'p> {
                 let dst = self.value(*result);
                 self.body.push(Stmt::Load { dst, from });
             }
+            Node::Probe { site, operand, steps } => {
+                let steps = steps.iter().map(|step| self.value(*step)).collect();
+                let seen = match self.placed.is_scalar(*operand) {
+                    true => Seen::Register(self.value(*operand)),
+                    false => Seen::Memory(self.whole(*operand)),
+                };
+                self.body.push(Stmt::Probe { site: *site, seen, steps });
+            }
             Node::Clamp { result, index, last, site } => self.clamp(*result, *index, *last, *site),
             Node::Nest(nest) => self.nest(nest),
-            Node::Sum { result, operand, axes } => self.sum(*result, *operand, axes),
+            Node::Reduce { result, operand, axes, how } => self.reduce(*result, *operand, axes, *how),
+            Node::Line { result, operands, axis, line } => self.line(*result, operands, *axis, *line),
             Node::Dot { result, operands, attrs } => self.dot(*result, *operands, attrs),
+            Node::Call(call) => self.call(call),
             Node::If(branch) => self.branch(branch),
             Node::For(node) => self.plain_loop(node),
+            Node::While(node) => self.while_loop(node),
             Node::Sweep(drive) => self.sweep(drive),
             Node::Reversal(drive) => self.reversal(drive),
         }
@@ -184,14 +205,31 @@ impl<'p> Fuse<'p> {
             return;
         }
         let args: Vec<Reg> = item.args.iter().map(|v| self.value(*v)).collect();
+        self.arithmetic(item, dst, args);
+    }
+
+    /// One elementwise row on registers.
+    fn arithmetic(&mut self, item: &RowItem, dst: Reg, args: Vec<Reg>) {
         self.check_division(item, &args);
-        self.body.push(Stmt::Let { dst, op: item.scalar(), args });
+        let dtype = self.placed.ty(item.result).dtype;
+        // Back ends divide integers themselves; what is left of a float takes a call.
+        let calls = item.scalar() == Scalar::Rem && dtype.is_float();
+        let op = if calls { Scalar::Call(LaneFunction::Rem) } else { item.scalar() };
+        if let (Scalar::Call(_), DType::F32) = (op, dtype) {
+            // Functions are of f64: that of the widened arguments, rounded.
+            let wide: Vec<Reg> = args.iter().map(|arg| self.compute(Scalar::Convert(DType::F64), DType::F64, &[*arg])).collect();
+            let result = self.compute(op, DType::F64, &wide);
+            self.body.push(Stmt::Let { dst, op: Scalar::Convert(DType::F32), args: vec![result] });
+        } else {
+            self.body.push(Stmt::Let { dst, op, args });
+        }
     }
 
     /// An integer division by zero is a fault of the run.
     fn check_division(&mut self, item: &RowItem, args: &[Reg]) {
         if let Some(site) = self.placed.divisions.get(&item.result).copied() {
-            let zero = self.literal(0);
+            let zero = self.reg(RegType::Scalar(self.placed.ty(item.result).dtype));
+            self.body.push(Stmt::Literal { dst: zero, bits: 0 });
             let cond = self.compute(Scalar::Eq, DType::Bool, &[args[1], zero]);
             self.body.push(Stmt::Fault { cond, site });
         }
@@ -199,13 +237,36 @@ impl<'p> Fuse<'p> {
 
     fn clamp(&mut self, result: Val, index: Val, last: i64, site: u32) {
         let (index, dst) = (self.value(index), self.value(result));
+        let cond = self.bring_into(dst, index, last);
+        self.body.push(Stmt::Fault { cond, site });
+    }
+
+    /// An index brought into 0..=last; returns whether it was not there.
+    fn bring_into(&mut self, dst: Reg, index: Reg, last: i64) -> Reg {
         let (zero, last) = (self.literal(0), self.literal(last));
         let below = self.compute(Scalar::Lt, DType::Bool, &[index, zero]);
         let above = self.compute(Scalar::Gt, DType::Bool, &[index, last]);
-        let cond = self.compute(Scalar::Or, DType::Bool, &[below, above]);
-        self.body.push(Stmt::Fault { cond, site });
+        let outside = self.compute(Scalar::Or, DType::Bool, &[below, above]);
         let capped = self.compute(Scalar::Select, DType::I64, &[above, last, index]);
         self.body.push(Stmt::Let { dst, op: Scalar::Select, args: vec![below, zero, capped] });
+        outside
+    }
+
+    fn call(&mut self, call: &Call) {
+        let Call { routine, attrs, args, result, scratch } = call;
+        let types = |values: &[Val]| values.iter().map(|v| self.placed.ty(*v).clone()).collect();
+        let (args, scratch) = (args.clone(), scratch.clone());
+        let number = self.calls.len() as u32;
+        self.calls.push(RoutineCall {
+            routine: *routine,
+            attrs: attrs.clone(),
+            args: types(&args),
+            result: self.placed.ty(*result).clone(),
+            scratch: types(&scratch),
+        });
+        let args = args.iter().map(|v| self.element(&self.placed.access(*v).clone(), &[])).collect();
+        let scratch = scratch.iter().map(|v| self.whole(*v)).collect();
+        self.body.push(Stmt::Call { call: number, args, result: self.whole(*result), scratch });
     }
 
     fn copy(&mut self, to: Address, from: Address, bytes: u64) {
@@ -243,6 +304,26 @@ impl<'p> Fuse<'p> {
         self.clear(node.emitted.iter().filter(|e| e.clear).map(|e| e.value));
         let (from, to) = (self.literal(0), self.value(node.count));
         self.run_steps(&node.step, &carries, &[], node.order, from, to, None);
+        self.end_carries(&carries, &node.results);
+    }
+
+    fn while_loop(&mut self, node: &While) {
+        let carries = self.start_carries(&node.carried, &node.inits);
+        let trips = self.value(node.step.index);
+        self.body.push(Stmt::Literal { dst: trips, bits: 0 });
+        let body = self.nested(|fuse| {
+            fuse.body.push(Stmt::Poll);
+            fuse.start_step(&node.step, &carries);
+            fuse.block(&node.cond);
+            let cond = fuse.value(node.holds);
+            fuse.body.push(Stmt::If { cond, then_body: vec![], else_body: vec![Stmt::Leave] });
+            fuse.step(&node.step, &carries, &[], None);
+            let one = fuse.literal(1);
+            fuse.body.push(Stmt::Let { dst: trips, op: Scalar::Add, args: vec![trips, one] });
+        });
+        self.body.push(Stmt::Loop { body });
+        let dst = self.value(node.trips);
+        self.body.push(Stmt::Move { dst, src: trips });
         self.end_carries(&carries, &node.results);
     }
 
@@ -308,18 +389,46 @@ impl<'p> Fuse<'p> {
     #[allow(clippy::too_many_arguments, reason = "a range and what its steps share")]
     fn run_steps(&mut self, step: &Step, carries: &[Carry], states: &[Carry], order: Order, from: Reg, to: Reg, tape: Option<&TapeRows>) {
         let index = self.value(step.index);
-        let body = self.nested(|fuse| fuse.step(step, carries, states, tape));
-        self.body.push(Stmt::For { index, from, to, order, body });
+        let mut body = self.nested(|fuse| fuse.step(step, carries, states, tape));
+        if body.iter().any(takes_long) {
+            body.insert(0, Stmt::Poll);
+            self.body.push(Stmt::For { index, from, to, order, body });
+        } else {
+            self.in_chunks(index, from, to, order, body);
+        }
+    }
+
+    /// A loop over steps that are too short to ask in each of them whether to stop.
+    fn in_chunks(&mut self, index: Reg, from: Reg, to: Reg, order: Order, body: Vec<Stmt>) {
+        let chunk = self.literal(POLL_STEPS);
+        let (start, end) = match order {
+            Order::Up => (from, to),
+            Order::Down => (to, from),
+        };
+        let at = self.int();
+        self.body.push(Stmt::Move { dst: at, src: start });
+        let chunks = self.nested(|fuse| {
+            fuse.body.push(Stmt::Poll);
+            let (next, done) = match order {
+                Order::Up => (fuse.compute(Scalar::Add, DType::I64, &[at, chunk]), Scalar::Ge),
+                Order::Down => (fuse.compute(Scalar::Sub, DType::I64, &[at, chunk]), Scalar::Le),
+            };
+            let beyond = fuse.compute(done, DType::Bool, &[next, end]);
+            let next = fuse.compute(Scalar::Select, DType::I64, &[beyond, end, next]);
+            let (from, to) = match order {
+                Order::Up => (at, next),
+                Order::Down => (next, at),
+            };
+            fuse.body.push(Stmt::For { index, from, to, order, body });
+            fuse.body.push(Stmt::If { cond: beyond, then_body: vec![Stmt::Leave], else_body: vec![] });
+            fuse.body.push(Stmt::Move { dst: at, src: next });
+        });
+        self.body.push(Stmt::Loop { body: chunks });
     }
 
     /// One step, its index set.
     fn step(&mut self, step: &Step, carries: &[Carry], states: &[Carry], tape: Option<&TapeRows>) {
-        for ((param, _), carry) in step.carries.iter().zip(carries) {
-            if let Carry::Register(src) = carry {
-                let dst = self.value(*param);
-                self.body.push(Stmt::Move { dst, src: *src });
-            }
-        }
+        self.start_step(step, carries);
         for row in &step.rows {
             let from = match row.from {
                 RowPlace::State(k) => {
@@ -347,6 +456,16 @@ impl<'p> Fuse<'p> {
         self.block(&step.block);
         self.emit_rows(step, RowTime::After);
         self.end_step(step, carries);
+    }
+
+    /// Carries in registers, as the step sees them.
+    fn start_step(&mut self, step: &Step, carries: &[Carry]) {
+        for ((param, _), carry) in step.carries.iter().zip(carries) {
+            if let Carry::Register(src) = carry {
+                let dst = self.value(*param);
+                self.body.push(Stmt::Move { dst, src: *src });
+            }
+        }
     }
 
     fn emit_rows(&mut self, step: &Step, when: RowTime) {
@@ -406,6 +525,26 @@ impl<'p> Fuse<'p> {
                 self.copy(to, self.whole(*output), self.bytes(*output));
             }
         }
+    }
+}
+
+/// Short steps that run until it is asked whether to stop.
+const POLL_STEPS: i64 = 1024;
+
+/// Whether a statement is more than a few instructions.
+fn takes_long(stmt: &Stmt) -> bool {
+    match stmt {
+        Stmt::For { .. }
+        | Stmt::ForVec { .. }
+        | Stmt::Loop { .. }
+        | Stmt::Copy { .. }
+        | Stmt::Zero { .. }
+        | Stmt::Call { .. }
+        | Stmt::Probe { .. } => true,
+        Stmt::If { then_body, else_body, .. } => then_body.iter().chain(else_body).any(takes_long),
+        Stmt::Literal { .. } | Stmt::Let { .. } | Stmt::Move { .. } | Stmt::Swap(..) | Stmt::Pointer { .. } | Stmt::Offset { .. } => false,
+        Stmt::Load { .. } | Stmt::Store { .. } | Stmt::Fault { .. } => false,
+        Stmt::Start { .. } | Stmt::Next { .. } | Stmt::Poll | Stmt::Leave => false,
     }
 }
 

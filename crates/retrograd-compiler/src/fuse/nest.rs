@@ -1,9 +1,9 @@
 //! Nests as loops: the innermost one a vector loop, axes that lie in one run merged into it.
 
 use super::Fuse;
-use super::kernel::{Address, Order, Reg, RegType, Stmt, Sum};
-use crate::ir::{DType, Lowering, Scalar, Write};
-use crate::plan::place::{Access, Nest, Root, RowItem, Val};
+use super::kernel::{Address, Fold, Order, Reg, RegType, Stmt};
+use crate::ir::{DType, Lowering, Reduction, Scalar};
+use crate::plan::place::{Access, Index, Nest, Root, RowItem, Val};
 
 /// One loop of a nest: its extent, and the axis whose stride its index steps by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,23 +46,26 @@ impl Fuse<'_> {
         let iotas: Vec<usize> =
             nest.rows.iter().filter(|item| item.row.lowering == Lowering::Iota).map(|item| item.attrs.sizes("axis")[0]).collect();
         let mut loops = loops(&nest.shape, &accesses.iter().collect::<Vec<_>>(), &iotas);
-        let sums = nest.roots.iter().any(|root| matches!(root, Root::Sum { .. }));
-        if sums && loops.is_empty() {
+        let reduces = nest.roots.iter().any(|root| matches!(root, Root::Reduce { .. }));
+        if reduces && loops.is_empty() {
             loops.push(Axis { extent: 1, axis: nest.shape.len() - 1 });
         }
-        assert!(!sums || loops.len() == 1, "a nest that sums is one run");
-        // Steps that can fault are run one by one.
+        assert!(!reduces || loops.len() == 1, "a nest that reduces is one run");
+        // Steps that can fault are run one by one, and those that may write to the same place.
         let faults = nest.rows.iter().any(|item| self.placed.divisions.contains_key(&item.result));
-        let steps = if faults { Steps::OneByOne } else { Steps::InLanes };
+        let meets = |root: &Root| match root {
+            Root::Write { index: Some(index), .. } => loops.last().is_some_and(|last| index.meets.contains(&last.axis)),
+            Root::Write { index: None, .. } | Root::Store { .. } | Root::Reduce { .. } => false,
+        };
+        let steps = if faults || nest.roots.iter().any(meets) { Steps::OneByOne } else { Steps::InLanes };
         self.loop_nest(&loops, steps, &mut vec![], nest);
     }
 
     /// All views of memory that a nest touches.
     fn accesses(&self, nest: &Nest) -> Vec<Access> {
         let mut accesses = vec![];
-        let args = nest.rows.iter().flat_map(|item| &item.args).chain(nest.roots.iter().map(Root::source));
-        for value in args.filter(|v| !nest.computes(**v)) {
-            let access = self.placed.access(*value);
+        for value in nest.operands().filter(|v| !nest.computes(*v)) {
+            let access = self.placed.access(value);
             if !self.placed.is_scalar(access.root) {
                 accesses.push(access.clone());
             }
@@ -71,7 +74,7 @@ impl Fuse<'_> {
             match root {
                 Root::Store { value, .. } => accesses.push(self.placed.access(*value).clone()),
                 Root::Write { window, .. } => accesses.push(window.clone()),
-                Root::Sum { .. } => {}
+                Root::Reduce { .. } => {}
             }
         }
         accesses
@@ -80,22 +83,34 @@ impl Fuse<'_> {
     /// Loops over the remaining axes; the last one is a vector loop where it may be.
     fn loop_nest(&mut self, loops: &[Axis], steps: Steps, indices: &mut Vec<(Reg, usize)>, nest: &Nest) {
         match loops {
-            [] => self.elements(nest, indices),
+            [] => {
+                self.elements(nest, indices);
+                for (cond, site) in std::mem::take(&mut self.checks) {
+                    self.body.push(Stmt::Fault { cond, site });
+                }
+            }
             [last] if steps == Steps::InLanes => {
                 let index = self.int();
                 indices.push((index, last.axis));
                 let body = self.nested(|fuse| fuse.elements(nest, indices));
                 indices.pop();
-                let sums = nest.roots.iter().filter_map(|root| match root {
-                    Root::Sum { value, source } => Some((*value, *source)),
-                    Root::Store { .. } | Root::Write { .. } => None,
-                });
-                let sums = sums
-                    .collect::<Vec<_>>()
+                let mut folds = vec![];
+                for root in &nest.roots {
+                    if let Root::Reduce { value, source, how } = root {
+                        folds.push(Fold { dst: self.value(*value), src: self.lane(*source, nest), how: *how });
+                    }
+                }
+                let checks = std::mem::take(&mut self.checks);
+                let faults: Vec<Stmt> = checks
                     .into_iter()
-                    .map(|(value, source)| Sum { dst: self.value(value), src: self.lane(source, nest) })
+                    .map(|(src, site)| {
+                        let cond = self.reg(RegType::Scalar(DType::Bool));
+                        folds.push(Fold { dst: cond, src, how: Reduction::Any });
+                        Stmt::Fault { cond, site }
+                    })
                     .collect();
-                self.body.push(Stmt::ForVec { index, count: last.extent as u64, body, sums });
+                self.body.push(Stmt::ForVec { index, count: last.extent as u64, body, folds });
+                self.body.extend(faults);
                 self.lanes.clear();
             }
             [outer, rest @ ..] => {
@@ -121,20 +136,23 @@ impl Fuse<'_> {
         for root in &nest.roots {
             let source = self.read(*root.source(), nest, indices);
             match root {
-                Root::Sum { .. } => {}
+                Root::Reduce { .. } => {}
                 Root::Store { value, .. } => {
                     let access = self.placed.access(*value).clone();
                     writes.push((self.element(&access, indices), source));
                 }
-                Root::Write { window, how, value, .. } => {
+                Root::Write { window, index, how, value, .. } => {
+                    if let Some(index) = index {
+                        self.clamp_element(index, nest, indices);
+                    }
                     let to = self.element(window, indices);
-                    let src = match how {
-                        Write::Set => source,
-                        Write::Add => {
+                    let src = match how.scalar() {
+                        None => source,
+                        Some(op) => {
                             let dtype = self.placed.ty(*value).dtype;
                             let old = self.reg(RegType::Scalar(dtype));
                             self.body.push(Stmt::Load { dst: old, from: to.clone() });
-                            self.compute(Scalar::Add, dtype, &[old, source])
+                            self.compute(op, dtype, &[old, source])
                         }
                     };
                     writes.push((to, src));
@@ -154,16 +172,29 @@ impl Fuse<'_> {
                 Some((index, _)) => *index,
                 None => self.literal(0),
             };
-            match self.placed.ty(item.result).dtype {
-                DType::F64 => self.body.push(Stmt::Let { dst, op: Scalar::Convert(DType::F64), args: vec![index] }),
-                DType::I64 => self.body.push(Stmt::Move { dst, src: index }),
-                DType::F32 | DType::I32 | DType::Bool => panic!("verified types: iota makes f64 or i64"),
-            }
+            self.body.push(match self.placed.ty(item.result).dtype {
+                DType::I64 => Stmt::Move { dst, src: index },
+                dtype @ (DType::F32 | DType::F64 | DType::I32 | DType::Bool) => {
+                    Stmt::Let { dst, op: Scalar::Convert(dtype), args: vec![index] }
+                }
+            });
+            return;
+        }
+        if let Some(index) = self.placed.picks.get(&item.result) {
+            self.clamp_element(index, nest, indices);
+            let src = self.read(item.args[0], nest, indices);
+            self.body.push(Stmt::Move { dst, src });
             return;
         }
         let args: Vec<Reg> = item.args.iter().map(|v| self.read(*v, nest, indices)).collect();
-        self.check_division(item, &args);
-        self.body.push(Stmt::Let { dst, op: item.scalar(), args });
+        self.arithmetic(item, dst, args);
+    }
+
+    /// The index of one element, brought into its axis.
+    fn clamp_element(&mut self, index: &Index, nest: &Nest, indices: &[(Reg, usize)]) {
+        let (given, dst) = (self.read(index.given, nest, indices), self.value(index.clamped));
+        let outside = self.bring_into(dst, given, index.last);
+        self.checks.push((outside, index.site));
     }
 
     /// One element of a value: computed in this nest, a scalar for all elements, or loaded once.

@@ -1,22 +1,23 @@
-//! Sums over some axes, and contractions.
+//! Reductions over some axes, and contractions.
 
 use super::Fuse;
-use super::kernel::{Order, Reg, RegType, Stmt, Sum};
+use super::kernel::{Address, Fold, Order, Reg, RegType, Stmt};
 use super::nest::{Axis, loops};
-use crate::ir::{Attrs, DType, Scalar};
+use crate::ir::{Attrs, Reduction, Scalar};
 use crate::ops::{DotAxes, sum_axes};
 use crate::plan::place::{Access, Val};
 
 /// Index registers, each with the axis whose stride it steps by.
-type Indices = Vec<(Reg, usize)>;
+pub(super) type Indices = Vec<(Reg, usize)>;
 
-const F64: RegType = RegType::Scalar(DType::F64);
+/// Multiplications of a contraction that can be stopped on its way.
+const LONG: usize = 1 << 24;
 
 impl Fuse<'_> {
-    /// A sum that keeps some axes: see `ops::SUM` for the order.
-    pub(super) fn sum(&mut self, result: Val, operand: Val, axes: &[usize]) {
+    /// A reduction that keeps some axes: see `ops::SUM` for the order.
+    pub(super) fn reduce(&mut self, result: Val, operand: Val, axes: &[usize], how: Reduction) {
         let shape = self.placed.ty(operand).shape.clone();
-        let access = self.placed.access(operand).clone();
+        let (access, dtype) = (self.placed.access(operand).clone(), self.placed.ty(operand).dtype);
         let (kept, ascending, blocked) = sum_axes(shape.len(), axes);
         let over = |axes: &[usize]| {
             axes.iter().filter(|axis| shape[**axis] != 1).map(|axis| Axis { extent: shape[*axis], axis: *axis }).collect::<Vec<_>>()
@@ -27,26 +28,25 @@ impl Fuse<'_> {
             target.strides[*axis] = self.placed.access(result).strides[k];
         }
         if blocked.is_empty() {
-            let (to, bytes) = (self.whole(result), self.bytes(result));
-            self.body.push(Stmt::Zero { to, bytes });
-            // Only kept axes may be lanes: along summed ones every step adds to the same element.
+            self.fill(result, how.unit(dtype));
+            // Only kept axes may be lanes: along reduced ones every step combines with the same element.
             self.each_scalar(&over(&ascending), &mut vec![], &mut |fuse, indices| {
-                fuse.each(&over(&kept), indices, &mut |fuse, indices| fuse.add_into(&target, &access, indices));
+                fuse.each(&over(&kept), indices, &mut |fuse, indices| fuse.combine_into(&target, &access, how, indices));
             });
             return;
         }
         let count: usize = blocked.iter().map(|axis| shape[*axis]).product();
         let step = blocked.iter().rev().find(|axis| shape[**axis] != 1).copied();
         self.each_scalar(&over(&kept), &mut vec![], &mut |fuse, indices| {
-            let total = fuse.reg(F64);
+            let total = fuse.reg(RegType::Scalar(dtype));
             if ascending.is_empty() {
-                fuse.blocked(total, count, step, indices, &[&access]);
+                fuse.blocked(total, count, step, indices, &[&access], how);
             } else {
-                fuse.body.push(Stmt::Literal { dst: total, bits: 0 });
+                fuse.body.push(Stmt::Literal { dst: total, bits: how.unit(dtype) });
                 fuse.each_scalar(&over(&ascending), indices, &mut |fuse, indices| {
-                    let row = fuse.reg(F64);
-                    fuse.blocked(row, count, step, indices, &[&access]);
-                    fuse.body.push(Stmt::Let { dst: total, op: Scalar::Add, args: vec![total, row] });
+                    let row = fuse.reg(RegType::Scalar(dtype));
+                    fuse.blocked(row, count, step, indices, &[&access], how);
+                    fuse.body.push(Stmt::Let { dst: total, op: how.scalar(), args: vec![total, row] });
                 });
             }
             let to = fuse.element(&target, indices);
@@ -54,18 +54,32 @@ impl Fuse<'_> {
         });
     }
 
-    /// `target += operand`, one element.
-    fn add_into(&mut self, target: &Access, operand: &Access, indices: &[(Reg, usize)]) {
+    /// The same bits in every element.
+    fn fill(&mut self, value: Val, bits: u64) {
+        let (to, bytes, ty) = (self.whole(value), self.bytes(value), self.placed.ty(value).clone());
+        if bits == 0 {
+            self.body.push(Stmt::Zero { to, bytes });
+            return;
+        }
+        let (index, src) = (self.int(), self.reg(RegType::Scalar(ty.dtype)));
+        let to = Address { terms: vec![(index, ty.dtype.bytes() as i64)], ..to };
+        let body = vec![Stmt::Literal { dst: src, bits }, Stmt::Store { to, src }];
+        self.body.push(Stmt::ForVec { index, count: ty.elements() as u64, body, folds: vec![] });
+    }
+
+    /// An element of `target`, combined with one of `operand`.
+    fn combine_into(&mut self, target: &Access, operand: &Access, how: Reduction, indices: &[(Reg, usize)]) {
         let to = self.element(target, indices);
-        let old = self.reg(F64);
+        let dtype = self.placed.ty(operand.root).dtype;
+        let old = self.reg(RegType::Scalar(dtype));
         self.body.push(Stmt::Load { dst: old, from: to.clone() });
         let x = self.operand(operand, indices);
-        let src = self.compute(Scalar::Add, DType::F64, &[old, x]);
+        let src = self.compute(how.scalar(), dtype, &[old, x]);
         self.body.push(Stmt::Store { to, src });
     }
 
-    /// The blocked sum of the product of views along a run; `step` is the axis that the run steps by.
-    fn blocked(&mut self, dst: Reg, count: usize, step: Option<usize>, indices: &[(Reg, usize)], views: &[&Access]) {
+    /// The blocked reduction of the product of views along a run; `step` is the axis that the run steps by.
+    fn blocked(&mut self, dst: Reg, count: usize, step: Option<usize>, indices: &[(Reg, usize)], views: &[&Access], how: Reduction) {
         let index = self.int();
         let mut inner = indices.to_vec();
         inner.extend(step.map(|axis| (index, axis)));
@@ -75,21 +89,21 @@ impl Fuse<'_> {
                 let x = fuse.operand(view, &inner);
                 src = Some(match src {
                     None => x,
-                    Some(product) => fuse.compute(Scalar::Mul, DType::F64, &[product, x]),
+                    Some(product) => fuse.compute(Scalar::Mul, fuse.placed.ty(view.root).dtype, &[product, x]),
                 });
             }
         });
-        let sums = vec![Sum { dst, src: src.expect("something is summed") }];
-        self.body.push(Stmt::ForVec { index, count: count as u64, body, sums });
+        let folds = vec![Fold { dst, src: src.expect("something is reduced"), how }];
+        self.body.push(Stmt::ForVec { index, count: count as u64, body, folds });
     }
 
     /// One element of a view: loaded, or a register that is the same for all.
-    fn operand(&mut self, view: &Access, indices: &[(Reg, usize)]) -> Reg {
+    pub(super) fn operand(&mut self, view: &Access, indices: &[(Reg, usize)]) -> Reg {
         if self.placed.is_scalar(view.root) {
             return self.value(view.root);
         }
         let from = self.element(view, indices);
-        let dst = self.reg(F64);
+        let dst = self.reg(RegType::Scalar(self.placed.ty(view.root).dtype));
         self.body.push(Stmt::Load { dst, from });
         dst
     }
@@ -120,21 +134,23 @@ impl Fuse<'_> {
         let contraction = batch + left + right;
         if ty.rank() == 0 {
             let dst = self.value(result);
-            self.blocked(dst, count, Some(contraction), &[], &[&lhs, &rhs]);
+            self.blocked(dst, count, Some(contraction), &[], &[&lhs, &rhs], Reduction::Sum);
             return;
         }
         let target = self.placed.access(result).clone();
         let outer = loops(&ty.shape, &[], &(0..ty.rank()).collect::<Vec<_>>());
+        let long = count.saturating_mul(ty.elements()) >= LONG;
         self.each_scalar(&outer, &mut vec![], &mut |fuse, indices| {
-            let total = fuse.reg(F64);
-            fuse.blocked(total, count, Some(contraction), indices, &[&lhs, &rhs]);
+            fuse.body.extend(long.then_some(Stmt::Poll));
+            let total = fuse.reg(RegType::Scalar(ty.dtype));
+            fuse.blocked(total, count, Some(contraction), indices, &[&lhs, &rhs], Reduction::Sum);
             let to = fuse.element(&target, indices);
             fuse.body.push(Stmt::Store { to, src: total });
         });
     }
 
     /// Scalar loops over axes.
-    fn each_scalar(&mut self, axes: &[Axis], indices: &mut Indices, code: &mut dyn FnMut(&mut Self, &mut Indices)) {
+    pub(super) fn each_scalar(&mut self, axes: &[Axis], indices: &mut Indices, code: &mut dyn FnMut(&mut Self, &mut Indices)) {
         let [outer, rest @ ..] = axes else { return code(self, indices) };
         let (index, from, to) = (self.int(), self.literal(0), self.literal(outer.extent as i64));
         indices.push((index, outer.axis));
@@ -144,14 +160,14 @@ impl Fuse<'_> {
     }
 
     /// Scalar loops over all axes but the last, which is a vector loop.
-    fn each(&mut self, axes: &[Axis], indices: &mut Indices, code: &mut dyn FnMut(&mut Self, &Indices)) {
+    pub(super) fn each(&mut self, axes: &[Axis], indices: &mut Indices, code: &mut dyn FnMut(&mut Self, &Indices)) {
         let Some((last, outer)) = axes.split_last() else { return code(self, indices) };
         self.each_scalar(outer, indices, &mut |fuse, indices| {
             let index = fuse.int();
             indices.push((index, last.axis));
             let body = fuse.nested(|fuse| code(fuse, indices));
             indices.pop();
-            fuse.body.push(Stmt::ForVec { index, count: last.extent as u64, body, sums: vec![] });
+            fuse.body.push(Stmt::ForVec { index, count: last.extent as u64, body, folds: vec![] });
         });
     }
 }

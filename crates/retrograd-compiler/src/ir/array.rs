@@ -1,5 +1,6 @@
 //! Data at run time, as the interpreter and the front ends hold it.
 
+use super::element::{Element, each_element};
 use super::types::{DType, Type};
 
 /// Elements of one type, row-major.
@@ -48,17 +49,24 @@ impl Array {
         Array::new([], Data::Bool(vec![x]))
     }
 
+    /// A rank-0 number of any type: truncated for integers, whether it is not zero for bool.
+    ///
+    /// ```
+    /// use retrograd_compiler::ir::{Array, DType};
+    /// assert_eq!(Array::number(DType::F32, 0.5).to_string(), "f32 0.5");
+    /// ```
+    pub fn number(dtype: DType, x: f64) -> Array {
+        Array::new([], each_element!(dtype, T => T::data(vec![T::from_f64(x)])))
+    }
+
+    /// An f32 array.
+    pub fn f32(shape: impl Into<Vec<usize>>, data: Vec<f32>) -> Array {
+        Array::new(shape, Data::F32(data))
+    }
+
     /// Zeros (false for bool) of a type.
     pub fn zeros(ty: &Type) -> Array {
-        let n = ty.elements();
-        let data = match ty.dtype {
-            DType::F32 => Data::F32(vec![0.0; n]),
-            DType::F64 => Data::F64(vec![0.0; n]),
-            DType::I32 => Data::I32(vec![0; n]),
-            DType::I64 => Data::I64(vec![0; n]),
-            DType::Bool => Data::Bool(vec![false; n]),
-        };
-        Array::new(ty.shape.clone(), data)
+        Array::new(ty.shape.clone(), each_element!(ty.dtype, T => T::data(vec![T::from_f64(0.0); ty.elements()])))
     }
 
     /// Extents.
@@ -133,11 +141,11 @@ impl Array {
 
     /// Equal type and equal bits: NaN equals itself, 0.0 differs from -0.0.
     pub fn same_bits(&self, other: &Array) -> bool {
-        self.shape == other.shape
-            && match (&self.data, &other.data) {
-                (Data::F32(a), Data::F32(b)) => a.iter().map(|x| x.to_bits()).eq(b.iter().map(|x| x.to_bits())),
-                (Data::F64(a), Data::F64(b)) => a.iter().map(|x| x.to_bits()).eq(b.iter().map(|x| x.to_bits())),
-                (a, b) => a == b,
-            }
+        self.ty() == other.ty() && self.bits() == other.bits()
+    }
+
+    /// Elements by their bits, zero-extended: 0.0 differs from -0.0, and a NaN is itself.
+    pub fn bits(&self) -> Vec<u64> {
+        each_element!(self.dtype(), T => T::of(self).iter().map(|x| x.bits()).collect())
     }
 }

@@ -14,6 +14,8 @@ pub enum Attr {
     Type(Type),
     /// A literal.
     Array(Array),
+    /// Words of the user.
+    Text(String),
 }
 
 /// What an attribute holds; its name decides, so that rows list names alone.
@@ -23,6 +25,7 @@ pub(super) enum AttrKind {
     DType,
     Type,
     Array,
+    Text,
 }
 
 impl AttrKind {
@@ -32,6 +35,7 @@ impl AttrKind {
             "value" => AttrKind::Array,
             "dtype" => AttrKind::DType,
             "type" => AttrKind::Type,
+            "name" => AttrKind::Text,
             _ => AttrKind::Ints,
         }
     }
@@ -43,6 +47,7 @@ impl AttrKind {
             AttrKind::DType => "an element type",
             AttrKind::Type => "a type",
             AttrKind::Array => "a literal",
+            AttrKind::Text => "text between quotes",
         }
     }
 }
@@ -84,6 +89,12 @@ impl Attrs {
         values.iter().map(|v| usize::try_from(*v).expect("verified attributes: sizes are not negative")).collect()
     }
 
+    /// The first of a list of integers that are not negative; routines read it, so that nothing is allocated.
+    pub fn size(&self, name: &str) -> usize {
+        let Some(Attr::Ints(values)) = self.get(name) else { panic!("verified attributes: `{name}` must be a list of integers") };
+        usize::try_from(values[0]).expect("verified attributes: sizes are not negative")
+    }
+
     /// A literal.
     pub fn array(&self, name: &str) -> &Array {
         let Some(Attr::Array(value)) = self.get(name) else { panic!("verified attributes: `{name}` must be a literal") };
@@ -94,6 +105,12 @@ impl Attrs {
     pub fn dtype(&self, name: &str) -> DType {
         let Some(Attr::DType(value)) = self.get(name) else { panic!("verified attributes: `{name}` must be an element type") };
         *value
+    }
+
+    /// Words of the user.
+    pub fn text(&self, name: &str) -> &str {
+        let Some(Attr::Text(value)) = self.get(name) else { panic!("verified attributes: `{name}` must be text") };
+        value
     }
 
     /// A type.

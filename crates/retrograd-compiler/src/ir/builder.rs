@@ -1,9 +1,9 @@
 //! Builds functions, one instruction at a time, with inferred types.
 
-use std::cell::RefCell;
+use std::cell::{Cell, Ref, RefCell};
 
 use super::attr::Attrs;
-use super::error::{Error, ErrorKind, Pos};
+use super::error::{Error, ErrorKind, Part, Pos};
 use super::program::{FuncId, Function, Inst, Op, Value};
 use super::row::Row;
 use super::types::Type;
@@ -13,13 +13,14 @@ use super::types::Type;
 pub struct Builder {
     function: RefCell<Function>,
     pos: RefCell<Pos>,
+    part: Cell<Part>,
 }
 
 impl Builder {
     /// An empty function.
     pub fn new(name: impl Into<String>) -> Builder {
         let function = Function { name: name.into(), params: vec![], insts: vec![], results: vec![], types: vec![] };
-        Builder { function: RefCell::new(function), pos: RefCell::default() }
+        Builder { function: RefCell::new(function), pos: RefCell::default(), part: Cell::default() }
     }
 
     /// Instructions from now on carry this position.
@@ -30,6 +31,14 @@ impl Builder {
     /// The position that instructions now get.
     pub fn pos(&self) -> Pos {
         self.pos.borrow().clone()
+    }
+
+    /// What `build` adds belongs to that part.
+    pub fn within<T>(&self, part: Part, build: impl FnOnce() -> T) -> T {
+        let before = self.part.replace(self.part.get().max(part));
+        let built = build();
+        self.part.set(before);
+        built
     }
 
     /// A new parameter.
@@ -75,7 +84,7 @@ impl Builder {
     /// An instruction with given result types.
     pub fn push(&self, op: Op, args: Vec<Value>, types: Vec<Type>) -> Vec<Value> {
         let results: Vec<Value> = types.into_iter().map(|ty| self.define(ty)).collect();
-        let inst = Inst { op, args, results: results.clone(), pos: self.pos() };
+        let inst = Inst { op, args, results: results.clone(), pos: self.pos().in_part(self.part.get()) };
         self.function.borrow_mut().insts.push(inst);
         results
     }
@@ -107,6 +116,16 @@ impl Builder {
             map[param.0 as usize] = Some(*arg);
         }
         map
+    }
+
+    /// The instructions so far.
+    pub fn insts(&self) -> Ref<'_, [Inst]> {
+        Ref::map(self.function.borrow(), |function| &function.insts[..])
+    }
+
+    /// Another op for an instruction, over the same arguments and results.
+    pub fn set_op(&self, inst: usize, op: Op) {
+        self.function.borrow_mut().insts[inst].op = op;
     }
 
     /// The function, with these results.

@@ -8,6 +8,17 @@ use std::sync::Arc;
 pub struct Pos {
     file: Option<Arc<str>>,
     line: u32,
+    part: Part,
+}
+
+/// Which part of a program an instruction belongs to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Part {
+    /// It computes values (or tangents beside them).
+    #[default]
+    Forward,
+    /// Reverse mode made it, for the line that it carries.
+    Backward,
 }
 
 impl Pos {
@@ -18,7 +29,18 @@ impl Pos {
 
     /// A line of a file.
     pub fn new(file: impl Into<Arc<str>>, line: u32) -> Pos {
-        Pos { file: Some(file.into()), line }
+        Pos { file: Some(file.into()), line, part: Part::Forward }
+    }
+
+    /// The same line in that part; what is backward stays backward, whatever is derived from it.
+    #[must_use]
+    pub fn in_part(&self, part: Part) -> Pos {
+        Pos { part: self.part.max(part), ..self.clone() }
+    }
+
+    /// The part of the program.
+    pub fn part(&self) -> Part {
+        self.part
     }
 
     /// The file, where known.
@@ -74,6 +96,15 @@ pub enum ErrorKind {
     Bounds,
     /// An integer was divided by zero during the run.
     DivisionByZero,
+    /// A NaN or an infinity came out of numbers, in a run that looks for it.
+    NotFinite,
+    /// The machine has not the memory that the run needs.
+    OutOfMemory {
+        /// Bytes asked for.
+        needed: u64,
+    },
+    /// The run was stopped from outside.
+    Interrupted,
 }
 
 /// An error with the user's own line.
@@ -115,6 +146,9 @@ impl fmt::Display for Error {
             ErrorKind::OverBudget { .. } => "over budget",
             ErrorKind::Bounds => "index out of bounds",
             ErrorKind::DivisionByZero => "integer division by zero",
+            ErrorKind::NotFinite => "not finite",
+            ErrorKind::OutOfMemory { .. } => "out of memory",
+            ErrorKind::Interrupted => "interrupted",
         };
         if self.pos.is_known() { write!(f, "{}: {kind}: {}", self.pos, self.message) } else { write!(f, "{kind}: {}", self.message) }
     }

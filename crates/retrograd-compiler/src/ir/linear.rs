@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::array::Data;
+use super::element::{Element, each_element};
 use super::error::{Error, ErrorKind, Pos};
 use super::program::{ForOp, FuncId, Function, Inst, Linearity, Op, Program, UnwindArgs, UnwindOp, WhileOp};
 use super::row::{Lowering, Partial, Row, Rule, Transpose};
@@ -220,6 +220,10 @@ impl<'p> Analysis<'p> {
     }
 
     fn row(&mut self, function: &Function, inst: &Inst, row: &Row, args: &[Kind]) -> Kind {
+        // Who looks at a cotangent does not change it.
+        if row.lowering == Lowering::Probe {
+            return Kind::Constant;
+        }
         if let Some(fault) = args.iter().find(|kind| matches!(kind, Kind::Neither(_))) {
             return *fault;
         }
@@ -246,13 +250,7 @@ impl<'p> Analysis<'p> {
 fn is_zero_literal(inst: &Inst) -> bool {
     let Op::Row(row, attrs) = &inst.op else { return false };
     row.lowering == Lowering::Constant
-        && match attrs.array("value").data() {
-            Data::F32(x) => x.iter().all(|x| *x == 0.0),
-            Data::F64(x) => x.iter().all(|x| *x == 0.0),
-            Data::I32(x) => x.iter().all(|x| *x == 0),
-            Data::I64(x) => x.iter().all(|x| *x == 0),
-            Data::Bool(x) => x.iter().all(|x| !x),
-        }
+        && each_element!(attrs.array("value").dtype(), T => T::of(attrs.array("value")).iter().all(|x| !x.to_bool()))
 }
 
 /// Whether the row is linear in its arguments of kind `seed`, taken together, the others being constant. With `Zero` as the seed:

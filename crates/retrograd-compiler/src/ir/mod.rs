@@ -6,9 +6,11 @@
 mod array;
 mod attr;
 mod builder;
+mod element;
 mod error;
 mod linear;
 mod program;
+mod routine;
 mod row;
 mod text;
 mod types;
@@ -17,11 +19,15 @@ mod verify;
 pub use array::{Array, Data};
 pub use attr::{Attr, Attrs};
 pub use builder::{Builder, Expr};
-pub use error::{Error, ErrorKind, Pos};
+pub use element::Element;
+pub(crate) use element::{each_bits, each_element, each_float, each_integer, each_number};
+pub use error::{Error, ErrorKind, Part, Pos};
 pub use linear::linear_in;
 pub use program::{CallOp, CustomRule, ForOp, FuncId, Function, IfOp, Inst, Linearity, Op, Program, UnwindArgs, UnwindOp, Value, WhileOp};
+pub use routine::{Routine, Run, Slice, SliceMut};
 pub use row::{
-    Contribution, LaneFunction, Lowering, Moves, Partial, Row, Rule, Sample, Scalar, Tangent, Transpose, TransposeOfEach, View, Write,
+    Composed, Contribution, Indexing, LaneFunction, Line, Lowering, Partial, Reduction, Row, Rule, Sample, Scalar, Tangent, Transpose,
+    TransposeOfEach, View, Write,
 };
 pub use text::parse;
 pub use types::{DType, Type};

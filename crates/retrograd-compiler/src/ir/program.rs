@@ -2,7 +2,7 @@
 
 use super::attr::Attrs;
 use super::error::Pos;
-use super::row::Row;
+use super::row::{Lowering, Row};
 use super::types::Type;
 
 /// A value of one function: `%7`.
@@ -187,6 +187,20 @@ impl Program {
         self.function(self.entry)
     }
 
+    /// Whether a run of each function has an effect.
+    pub fn effects(&self) -> Vec<bool> {
+        fn effect(program: &Program, id: FuncId, known: &mut Vec<Option<bool>>) -> bool {
+            if let Some(known) = known[id.0 as usize] {
+                return known;
+            }
+            let found = program.function(id).insts.iter().any(|inst| inst.has_effect(|body| effect(program, body, known)));
+            known[id.0 as usize] = Some(found);
+            found
+        }
+        let mut known = vec![None; self.functions.len()];
+        (0..self.functions.len()).map(|k| effect(self, FuncId(k as u32), &mut known)).collect()
+    }
+
     /// Adds a function.
     pub fn add(&mut self, function: Function) -> FuncId {
         self.functions.push(function);
@@ -212,6 +226,15 @@ impl Function {
 }
 
 impl Inst {
+    /// Whether it has an effect, given which bodies have. The functions of a custom rule do not run where the call does.
+    pub fn has_effect(&self, mut of_body: impl FnMut(FuncId) -> bool) -> bool {
+        match &self.op {
+            Op::Row(row, _) => row.lowering == Lowering::Probe,
+            Op::Call(op) => of_body(op.body),
+            Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) => self.bodies().into_iter().any(of_body),
+        }
+    }
+
     /// The bodies that this instruction runs.
     pub fn bodies(&self) -> Vec<FuncId> {
         match &self.op {

@@ -5,6 +5,7 @@ use super::attr::Attrs;
 use super::builder::{Builder, Expr};
 use super::error::{Error, ErrorKind};
 use super::program::Value;
+use super::routine::Routine;
 use super::types::{DType, Type};
 
 /// Everything about one op, in one place.
@@ -30,6 +31,8 @@ pub struct Row {
     pub cost: u32,
     /// Intervals that elements of each argument are drawn from in the automatic tests; the last one serves the rest.
     pub domain: &'static [(f64, f64)],
+    /// What intervals cannot say of the domain: brings drawn arguments into it, such as matrices that are positive definite.
+    pub condition: fn(&mut [Array]),
     /// Inputs for the automatic tests.
     pub samples: fn(&Row) -> Vec<Sample>,
 }
@@ -132,12 +135,22 @@ pub enum Lowering {
     View(View),
     /// Writes a window of its first argument.
     Write(Write),
-    /// A sum over axes, in the fixed blocked order.
-    Sum,
+    /// Reads its first argument at the indices that its second holds.
+    Pick(Indexing),
+    /// Writes its second argument into its first at the indices that its third holds, in ascending order.
+    Scatter(Indexing, Write),
+    /// A reduction over axes, in the fixed blocked order.
+    Reduce(Reduction),
     /// A contraction, in the fixed blocked order.
     Dot,
-    /// Elements moved to fixed places of a new array: the rows that `ops::moves` composes it of.
-    Moves(Moves),
+    /// A walk along an axis, in ascending order.
+    Line(Line),
+    /// The rows that `ops::composed` composes it of.
+    Composed(Composed),
+    /// A call of one function for the whole array, the same that the interpreter calls.
+    Routine(Routine),
+    /// Shows its argument to whoever observes the run: an effect, which is never left out, merged, moved or done again.
+    Probe,
     /// No machine code yet: a plan is refused with an error that names the op and the user's line.
     Missing,
 }
@@ -159,22 +172,110 @@ pub enum View {
     DynamicSlice,
 }
 
-/// Ops that put their arguments in places of a new array.
+/// What an index along the axis of the attribute `axis` stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Moves {
+pub enum Indexing {
+    /// A whole row: of x with shape (a…, n, b…), indices of shape (i…) give (a…, i…, b…).
+    Rows,
+    /// One element: there is an index for each.
+    Elements,
+}
+
+/// How elements are combined, over axes or over the steps of a vector loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reduction {
+    /// Added.
+    Sum,
+    /// Multiplied.
+    Prod,
+    /// The largest; a NaN is.
+    Max,
+    /// The smallest; a NaN is.
+    Min,
+    /// Whether one holds.
+    Any,
+    /// Whether all hold.
+    All,
+}
+
+impl Reduction {
+    /// How two elements become one.
+    pub fn scalar(self) -> Scalar {
+        match self {
+            Reduction::Sum => Scalar::Add,
+            Reduction::Prod => Scalar::Mul,
+            Reduction::Max => Scalar::Max,
+            Reduction::Min => Scalar::Min,
+            Reduction::Any => Scalar::Or,
+            Reduction::All => Scalar::And,
+        }
+    }
+
+    /// The bits of what combining starts from: it changes no element that it is combined with.
+    pub fn unit(self, dtype: DType) -> u64 {
+        let (float, int) = match self {
+            Reduction::Sum | Reduction::Any => (0.0, 0),
+            Reduction::Prod | Reduction::All => (1.0, 1),
+            Reduction::Max => (f64::NEG_INFINITY, i64::MIN),
+            Reduction::Min => (f64::INFINITY, i64::MAX),
+        };
+        match dtype {
+            DType::F64 => float.to_bits(),
+            DType::F32 => u64::from((float as f32).to_bits()),
+            DType::I64 | DType::Bool => int as u64,
+            DType::I32 => int.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as u64,
+        }
+    }
+}
+
+/// What is carried along an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Line {
+    /// All elements so far, combined; each is a result.
+    Cumulative(Reduction),
+    /// y_k = a_k y_{k-1} + b_k, from y_0 = b_0; each is a result.
+    Linear,
+    /// The index of the first element that none is greater than (`Max`) or less than (`Min`), or of the first NaN; the last is the result.
+    Place(Reduction),
+}
+
+/// Ops that are composed of others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Composed {
     /// One argument, surrounded by a number.
     Pad,
     /// Arguments one after the other along an axis.
     Concat,
+    /// The logarithm of a sum of exponentials.
+    LogSumExp,
 }
 
-/// How a window is written.
+/// How elements are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Write {
     /// Replaces the elements.
     Set,
     /// Adds to the elements.
     Add,
+    /// Multiplies the elements.
+    Mul,
+    /// Keeps the larger.
+    Max,
+    /// Keeps the smaller.
+    Min,
+}
+
+impl Write {
+    /// What the old and the new element become; `None` is the new one.
+    pub fn scalar(self) -> Option<Scalar> {
+        match self {
+            Write::Set => None,
+            Write::Add => Some(Scalar::Add),
+            Write::Mul => Some(Scalar::Mul),
+            Write::Max => Some(Scalar::Max),
+            Write::Min => Some(Scalar::Min),
+        }
+    }
 }
 
 /// Scalar arithmetic: the vocabulary of elementwise rows and of the loop IR. Meaning: `ops::scalar`.
@@ -185,11 +286,17 @@ pub enum Scalar {
     Sub,
     Mul,
     Div,
+    /// What a division towards zero leaves over.
+    Rem,
+    /// `a · b + c`, rounded once.
+    Fma,
     Neg,
     Abs,
     Sign,
     Min,
     Max,
+    /// The lesser of the third argument and the greater of the first two.
+    Clamp,
     Sqrt,
     Floor,
     Ceil,
@@ -208,13 +315,16 @@ pub enum Scalar {
     Ne,
     And,
     Or,
+    Xor,
     Not,
+    Shl,
+    Shr,
     Select,
-    /// To another element type; bool becomes 0 or 1, floats truncate to integers and saturate.
+    /// To another element type; bool becomes 0 or 1, floats truncate to integers and saturate, integers wrap.
     Convert(DType),
 }
 
-/// A function of one or two f64. Meaning: `ops::lanes`.
+/// A function of one or two f64; on f32 it is that of the widened arguments, rounded. Meaning: `ops::lanes`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names say it; meanings are stated at their evaluation")]
 pub enum LaneFunction {

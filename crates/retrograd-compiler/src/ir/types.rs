@@ -41,6 +41,14 @@ impl DType {
         }
     }
 
+    /// Whether it counts: integers wrap, divide towards zero and fault by zero.
+    pub fn is_integer(self) -> bool {
+        match self {
+            DType::I32 | DType::I64 => true,
+            DType::F32 | DType::F64 | DType::Bool => false,
+        }
+    }
+
     /// Only floats carry derivatives.
     pub fn is_float(self) -> bool {
         match self {
@@ -79,6 +87,11 @@ impl Type {
     /// An f64 array type.
     pub fn f64(shape: impl Into<Vec<usize>>) -> Type {
         Type::new(DType::F64, shape)
+    }
+
+    /// An f32 array type.
+    pub fn f32(shape: impl Into<Vec<usize>>) -> Type {
+        Type::new(DType::F32, shape)
     }
 
     /// Number of axes.

@@ -112,15 +112,6 @@ fn check_definitions(function: &Function) -> Result<(), Error> {
 fn check_type(function: &Function, value: Value, pos: &Pos) -> Result<(), Error> {
     let ty = function.ty(value);
     let place = format!("%{} in `{}`", value.0, function.name);
-    let instead = match ty.dtype {
-        DType::F32 => Some(DType::F64),
-        DType::I32 => Some(DType::I64),
-        DType::F64 | DType::I64 | DType::Bool => None,
-    };
-    if let Some(instead) = instead {
-        let message = format!("{place}: {} is not supported yet: use {instead}", ty.dtype);
-        return Err(Error::new(ErrorKind::Unsupported, pos.clone(), message));
-    }
     if ty.rank() > Type::MAX_RANK {
         let message = format!("{place}: {ty} has {} axes; at most {} are supported", ty.rank(), Type::MAX_RANK);
         return Err(Error::new(ErrorKind::Unsupported, pos.clone(), message));
@@ -262,7 +253,7 @@ impl Checker<'_> {
         self.count(inst, count)?;
         for (value, ty) in adjoints.iter().chain(emitted).chain(running).chain(h) {
             if !ty.dtype.is_float() {
-                return self.fail(inst, format!("needs cotangents of f64, found %{}: {ty}", value.0));
+                return self.fail(inst, format!("needs cotangents that are floats, found %{}: {ty}", value.0));
             }
         }
         let forward = [vec![count.1.clone()], owned(carries), owned(invariants), self.rows(inst, streams, op.bound)?].concat();
@@ -320,5 +311,6 @@ fn fits(attr: &Attr, kind: AttrKind) -> bool {
         Attr::DType(_) => kind == AttrKind::DType,
         Attr::Type(ty) => kind == AttrKind::Type && ty.checked_elements().is_some(),
         Attr::Array(_) => kind == AttrKind::Array,
+        Attr::Text(_) => kind == AttrKind::Text,
     }
 }

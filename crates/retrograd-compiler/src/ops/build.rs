@@ -3,7 +3,7 @@
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 use super::{ADD, BROADCAST, CONSTANT, CONVERT, DIV, MUL, NEG, SUB};
-use crate::ir::{Array, Attr, Attrs, Builder, DType, Data, Expr, Row, Rule, Tangent, Type, Value};
+use crate::ir::{Array, Attr, Attrs, Builder, DType, ErrorKind, Expr, Lowering, Row, Rule, Tangent, Type, Value};
 
 impl Builder {
     /// A literal.
@@ -18,14 +18,7 @@ impl Builder {
 
     /// An array whose elements are all this number.
     pub fn full(&self, ty: &Type, value: f64) -> Value {
-        let data = match ty.dtype {
-            DType::F32 => Data::F32(vec![value as f32]),
-            DType::F64 => Data::F64(vec![value]),
-            DType::I32 => Data::I32(vec![value as i32]),
-            DType::I64 => Data::I64(vec![value as i64]),
-            DType::Bool => Data::Bool(vec![value != 0.0]),
-        };
-        let scalar = self.constant(Array::new([], data));
+        let scalar = self.constant(Array::number(ty.dtype, value));
         self.broadcast(scalar, &ty.shape, &[])
     }
 
@@ -110,6 +103,12 @@ impl<'b> Neg for Expr<'b> {
     }
 }
 
+/// Evaluation of a row that is a routine.
+pub(super) fn routine(row: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
+    let Lowering::Routine(routine) = row.lowering else { panic!("`{}` is no routine", row.name) };
+    Ok(routine.evaluate(args, attrs, ty))
+}
+
 /// A rule that is built from other rows.
 pub(super) const fn tangent(tangent: Tangent) -> Rule {
     Rule::Tangent { tangent, linear: &[] }
@@ -126,8 +125,8 @@ pub(super) fn total(b: &Builder, terms: impl IntoIterator<Item = Option<Value>>)
     sum.expect("a tangent rule gets one tangent at least")
 }
 
-/// 1.0 where two arrays are equal, else 0.0.
+/// 1 where two arrays are equal, else 0, in their type.
 pub(super) fn equal(b: &Builder, x: Value, y: Value) -> Value {
     let equal = b.row(&super::EQ, Attrs::none(), &[x, y]);
-    b.convert(equal, DType::F64)
+    b.convert(equal, b.ty(x).dtype)
 }

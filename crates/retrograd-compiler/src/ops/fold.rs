@@ -1,37 +1,41 @@
 //! Reductions other than sums, over any axes; what they reduce runs in row-major order.
 
 use super::build::{equal, given, tangent};
+use super::number::{Float, Number};
 use super::reduce::{SUM, float_only, in_order, kept_type};
-use super::scalar::{DIV, EXP, SUB};
+use super::scalar::{ADD, DIV, EXP, IS_FINITE, LOG, SELECT, SUB};
 use super::scan::before;
 use super::shape::{RESHAPE, REVERSE, TRANSPOSE, check_axis, indices, one, shape_error, view};
 use super::{lanes, ops};
-use crate::ir::{Array, Attrs, Builder, DType, Data, Error, ErrorKind, Lowering, Pos, Row, Rule, Sample, Type, Value, View};
+use crate::ir::{
+    Array, Attrs, Builder, Composed, DType, Data, Error, ErrorKind, Line, Lowering, Pos, Reduction, Row, Rule, Sample, Type, Value, View,
+    each_float, each_number,
+};
 
 ops! {
     /// Product over axes, in the order of `sum` with 1 in place of 0. The derivative is exact at zeros too.
-    PROD = Row { infer: infer_number, eval: eval_prod, rule: tangent(|b, attrs, args, _, d| prod_tangent(b, &attrs.sizes("axes"), args[0], given(d))), samples: super::reduce::sum_samples, ..reduction("prod") };
+    PROD = Row { infer: infer_number, eval: eval_prod, rule: tangent(|b, attrs, args, _, d| prod_tangent(b, &attrs.sizes("axes"), args[0], given(d))), samples: super::reduce::sum_samples, ..reduction("prod", Lowering::Reduce(Reduction::Prod)) };
     /// Largest element over axes; a NaN is the result. Equal elements share the derivative, which is NaN where the result is.
-    REDUCE_MAX = Row { infer: infer_extreme, eval: |_, args, attrs, ty| extreme(args[0], attrs, ty, larger, i64::max), rule: tangent(extreme_tangent), domain: APART, ..reduction("reduce_max") };
+    REDUCE_MAX = Row { infer: infer_extreme, eval: |_, args, attrs, ty| each_number!(ty.dtype, T => extreme(args[0], attrs, ty, T::greatest)), rule: tangent(extreme_tangent), domain: APART, ..reduction("reduce_max", Lowering::Reduce(Reduction::Max)) };
     /// Smallest element over axes; a NaN is the result. Equal elements share the derivative, which is NaN where the result is.
-    REDUCE_MIN = Row { infer: infer_extreme, eval: |_, args, attrs, ty| extreme(args[0], attrs, ty, smaller, i64::min), rule: tangent(extreme_tangent), domain: APART, ..reduction("reduce_min") };
+    REDUCE_MIN = Row { infer: infer_extreme, eval: |_, args, attrs, ty| each_number!(ty.dtype, T => extreme(args[0], attrs, ty, T::least)), rule: tangent(extreme_tangent), domain: APART, ..reduction("reduce_min", Lowering::Reduce(Reduction::Min)) };
     /// Whether one element at least holds, over axes.
-    ANY = Row { infer: infer_truth, eval: |_, args, attrs, ty| truth(args[0], attrs, ty, |all| all.contains(&true)), samples: truth_samples, ..reduction("any") };
+    ANY = Row { infer: infer_truth, eval: |_, args, attrs, ty| truth(args[0], attrs, ty, |all| all.contains(&true)), samples: truth_samples, ..reduction("any", Lowering::Reduce(Reduction::Any)) };
     /// Whether all elements hold, over axes.
-    ALL = Row { infer: infer_truth, eval: |_, args, attrs, ty| truth(args[0], attrs, ty, |all| !all.contains(&false)), samples: truth_samples, ..reduction("all") };
+    ALL = Row { infer: infer_truth, eval: |_, args, attrs, ty| truth(args[0], attrs, ty, |all| !all.contains(&false)), samples: truth_samples, ..reduction("all", Lowering::Reduce(Reduction::All)) };
     /// Index of the largest element along an axis, the first of equal ones; of the first NaN where there is one.
-    ARGMAX = Row { attrs: &["axis"], infer: infer_place, eval: |_, args, attrs, ty| place(args[0], attrs, ty, |x, best| x > best), samples: place_samples, ..reduction("argmax") };
+    ARGMAX = Row { attrs: &["axis"], infer: infer_place, eval: |_, args, attrs, ty| each_number!(args[0].dtype(), T => place(args[0], attrs, ty, |x: T, best| x > best)), samples: place_samples, ..reduction("argmax", Lowering::Line(Line::Place(Reduction::Max))) };
     /// Index of the smallest element along an axis, the first of equal ones; of the first NaN where there is one.
-    ARGMIN = Row { attrs: &["axis"], infer: infer_place, eval: |_, args, attrs, ty| place(args[0], attrs, ty, |x, best| x < best), samples: place_samples, ..reduction("argmin") };
+    ARGMIN = Row { attrs: &["axis"], infer: infer_place, eval: |_, args, attrs, ty| each_number!(args[0].dtype(), T => place(args[0], attrs, ty, |x: T, best| x < best)), samples: place_samples, ..reduction("argmin", Lowering::Line(Line::Place(Reduction::Min))) };
     /// log Σ exp x over axes, without overflow; summed in the order of `sum`. Where the result is -inf or inf, the derivative is NaN.
-    LOGSUMEXP = Row { infer: |row, types, attrs| float_only(row.name, &types[0]).and_then(|()| kept_type(row, &types[0], attrs)), eval: eval_logsumexp, rule: tangent(logsumexp_tangent), cost: 14, ..reduction("logsumexp") };
+    LOGSUMEXP = Row { infer: |row, types, attrs| float_only(row.name, &types[0]).and_then(|()| kept_type(row, &types[0], attrs)), eval: eval_logsumexp, rule: tangent(logsumexp_tangent), cost: 14, ..reduction("logsumexp", Lowering::Composed(Composed::LogSumExp)) };
 }
 
 /// Wide, so that the elements of samples are apart from each other: where they meet, an extreme has a kink.
 pub(super) const APART: &[(f64, f64)] = &[(-40.0, 40.0)];
 
-const fn reduction(name: &'static str) -> Row {
-    Row { attrs: &["axes"], rule: Rule::Zero, lowering: Lowering::Missing, cost: 1, samples: few_samples, ..view(name, View::Reshape, &[]) }
+const fn reduction(name: &'static str, lowering: Lowering) -> Row {
+    Row { attrs: &["axes"], rule: Rule::Zero, lowering, cost: 1, samples: few_samples, ..view(name, View::Reshape, &[]) }
 }
 
 /// A type error without a position; the builder adds it.
@@ -84,41 +88,13 @@ fn groups<T: Copy>(x: &[T], shape: &[usize], axes: &[usize]) -> Vec<Vec<T>> {
 }
 
 fn eval_prod(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
-    Ok(match args[0].data() {
-        Data::F64(_) => in_order(args[0], attrs, ty, 1.0, |a, b| a * b),
-        Data::I64(x) => {
-            let product = |group: Vec<i64>| group.into_iter().fold(1, i64::wrapping_mul);
-            Array::new(ty.shape.clone(), Data::I64(groups(x, args[0].shape(), &attrs.sizes("axes")).into_iter().map(product).collect()))
-        }
-        Data::F32(_) | Data::I32(_) | Data::Bool(_) => unsupported(),
-    })
+    Ok(each_number!(ty.dtype, T => in_order(args[0], attrs, ty, T::ONE, T::times)))
 }
 
-pub(super) fn unsupported() -> ! {
-    panic!("verified types: f64 or i64")
-}
-
-/// The larger of two, the first of equal ones, the first NaN.
-pub(super) fn larger(a: f64, b: f64) -> f64 {
-    if a.is_nan() || a >= b { a } else { b }
-}
-
-/// The smaller of two, the first of equal ones, the first NaN.
-pub(super) fn smaller(a: f64, b: f64) -> f64 {
-    if a.is_nan() || a <= b { a } else { b }
-}
-
-fn extreme(x: &Array, attrs: &Attrs, ty: &Type, float: fn(f64, f64) -> f64, int: fn(i64, i64) -> i64) -> Result<Array, ErrorKind> {
-    fn reduce<T>(groups: Vec<Vec<T>>, choose: fn(T, T) -> T) -> Vec<T> {
-        groups.into_iter().map(|group| group.into_iter().reduce(choose).expect("verified types: there is an element")).collect()
-    }
-    let (shape, axes) = (x.shape(), attrs.sizes("axes"));
-    let data = match x.data() {
-        Data::F64(x) => Data::F64(reduce(groups(x, shape, &axes), float)),
-        Data::I64(x) => Data::I64(reduce(groups(x, shape, &axes), int)),
-        Data::F32(_) | Data::I32(_) | Data::Bool(_) => unsupported(),
-    };
-    Ok(Array::new(ty.shape.clone(), data))
+fn extreme<T: Number>(x: &Array, attrs: &Attrs, ty: &Type, choose: fn(T, T) -> T) -> Result<Array, ErrorKind> {
+    let reduced = groups(T::of(x), x.shape(), &attrs.sizes("axes")).into_iter().map(|group| group.into_iter().reduce(choose));
+    let elements = reduced.map(|element| element.expect("verified types: there is an element")).collect();
+    Ok(Array::new(ty.shape.clone(), T::data(elements)))
 }
 
 fn truth(x: &Array, attrs: &Attrs, ty: &Type, holds: fn(&[bool]) -> bool) -> Result<Array, ErrorKind> {
@@ -127,41 +103,53 @@ fn truth(x: &Array, attrs: &Attrs, ty: &Type, holds: fn(&[bool]) -> bool) -> Res
 }
 
 /// The place of the first element that none is better than.
-fn place(x: &Array, attrs: &Attrs, ty: &Type, better: fn(f64, f64) -> bool) -> Result<Array, ErrorKind> {
-    let (shape, axes) = (x.shape(), attrs.sizes("axis"));
-    let float = |group: Vec<f64>| {
+fn place<T: Number>(x: &Array, attrs: &Attrs, ty: &Type, better: fn(T, T) -> bool) -> Result<Array, ErrorKind> {
+    let place = |group: Vec<T>| {
         (1..group.len()).fold(0, |best, k| {
             let (x, top) = (group[k], group[best]);
-            if !top.is_nan() && (x.is_nan() || better(x, top)) { k } else { best }
+            if !top.nan() && (x.nan() || better(x, top)) { k } else { best }
         })
     };
-    // Integers compare as themselves; their order says which sign is better.
-    let int = |group: Vec<i64>| {
-        (1..group.len()).fold(0, |best, k| {
-            let sign = group[k].cmp(&group[best]) as i8;
-            if better(f64::from(sign), 0.0) { k } else { best }
-        })
-    };
-    let places: Vec<usize> = match x.data() {
-        Data::F64(x) => groups(x, shape, &axes).into_iter().map(float).collect(),
-        Data::I64(x) => groups(x, shape, &axes).into_iter().map(int).collect(),
-        Data::F32(_) | Data::I32(_) | Data::Bool(_) => unsupported(),
-    };
-    Ok(Array::new(ty.shape.clone(), Data::I64(places.into_iter().map(|k| k as i64).collect())))
+    let places = groups(T::of(x), x.shape(), &attrs.sizes("axis")).into_iter().map(place);
+    Ok(Array::new(ty.shape.clone(), Data::I64(places.map(|k| k as i64).collect())))
 }
 
 fn eval_logsumexp(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
+    Ok(each_float!(ty.dtype, T => stable_logsumexp::<T>(args[0], attrs, ty)))
+}
+
+fn stable_logsumexp<T: Float>(x: &Array, attrs: &Attrs, ty: &Type) -> Array {
     let axes = attrs.sizes("axes");
-    let groups = groups(args[0].as_f64(), args[0].shape(), &axes);
+    let groups = groups(T::of(x), x.shape(), &axes);
     // Infinities and NaN come out right without a shift.
-    let shift: Vec<f64> = groups.into_iter().map(|group| group.into_iter().fold(f64::NEG_INFINITY, larger)).collect();
-    let shift: Vec<f64> = shift.into_iter().map(|top| if top.is_finite() { top } else { 0.0 }).collect();
+    let shift: Vec<T> = groups.into_iter().map(|group| group.into_iter().fold(T::from_f64(f64::NEG_INFINITY), T::greatest)).collect();
+    let shift: Vec<T> = shift.into_iter().map(|top| if top.finite() { top } else { T::ZERO }).collect();
     let strides = ty.strides();
-    let kept: Vec<usize> = (0..args[0].shape().len()).filter(|axis| !axes.contains(axis)).collect();
+    let kept: Vec<usize> = (0..x.shape().len()).filter(|axis| !axes.contains(axis)).collect();
     let shift_of = |index: Vec<usize>| shift[kept.iter().zip(&strides).map(|(axis, stride)| index[*axis] * stride).sum::<usize>()];
-    let terms = args[0].as_f64().iter().zip(indices(args[0].shape())).map(|(x, index)| lanes::exp(x - shift_of(index))).collect();
-    let sums = in_order(&Array::f64(args[0].shape(), terms), attrs, ty, 0.0, |a, b| a + b);
-    Ok(Array::f64(ty.shape.clone(), sums.as_f64().iter().zip(&shift).map(|(sum, shift)| lanes::log(*sum) + shift).collect()))
+    let terms = T::of(x).iter().zip(indices(x.shape())).map(|(x, index)| x.minus(shift_of(index)).through(lanes::exp));
+    let terms = Array::new(x.shape(), T::data(terms.collect()));
+    let sums = in_order(&terms, attrs, ty, T::ZERO, T::plus);
+    Array::new(
+        ty.shape.clone(),
+        T::data(T::of(&sums).iter().zip(&shift).map(|(sum, shift)| sum.through(lanes::log).plus(*shift)).collect()),
+    )
+}
+
+/// The rows that `logsumexp` is composed of; the arithmetic is that of its evaluation.
+pub(super) fn logsumexp(b: &Builder, attrs: &Attrs, x: Value) -> Value {
+    let (axes, ty) = (attrs.sizes("axes"), b.ty(x));
+    let kept = Type::new(ty.dtype, (0..ty.rank()).filter(|axis| !axes.contains(axis)).map(|axis| ty.shape[axis]).collect::<Vec<_>>());
+    let zero = b.zeros(&kept);
+    let shift = if axes.iter().any(|axis| ty.shape[*axis] == 0) {
+        zero
+    } else {
+        let top = b.row(&REDUCE_MAX, attrs.clone(), &[x]);
+        b.row(&SELECT, Attrs::none(), &[b.row(&IS_FINITE, Attrs::none(), &[top]), top, zero])
+    };
+    let distance = b.row(&SUB, Attrs::none(), &[x, repeat(b, shift, &ty.shape, &axes)]);
+    let sums = sum(b, b.row(&EXP, Attrs::none(), &[distance]), &axes);
+    b.row(&ADD, Attrs::none(), &[b.row(&LOG, Attrs::none(), &[sums]), shift])
 }
 
 /// What a reduction over axes left, repeated along them.

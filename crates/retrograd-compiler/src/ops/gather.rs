@@ -4,43 +4,45 @@
 //! placed has shape (a…, i…, b…). `take_along_axis` and `add_along_axis` have one index per element.
 
 use super::build::{equal, tangent, total};
-use super::fold::{APART, larger, prod_tangent, smaller};
+use super::fold::{APART, prod_tangent};
+use super::number::Number;
 use super::ops;
-use super::scalar::{DIV, EQ, SELECT};
+use super::scalar::{AND, DIV, EQ, LT, NOT, SELECT};
 use super::shape::{BROADCAST, IOTA, RESHAPE, axis_of, check_axis, indices, pick, shape_error, view};
 use crate::ir::{
-    Array, Attr, Attrs, Builder, Contribution, DType, Data, Error, ErrorKind, Lowering, Pos, Row, Rule, Sample, Type, Value, View,
+    Array, Attr, Attrs, Builder, Contribution, DType, Element, Error, ErrorKind, Indexing, Lowering, Pos, Row, Rule, Sample, Type, Value,
+    View, Write, each_element, each_number,
 };
 
 ops! {
     /// Rows of the first argument along an axis, at the indices that the second argument holds.
-    GATHER = Row { infer: infer_gather, eval: eval_gather, rule: Rule::Linear(&[Some(transpose_gather)]), samples: gather_samples, ..indexed("gather", 2) };
+    GATHER = Row { infer: infer_gather, eval: eval_gather, rule: Rule::Linear(&[Some(transpose_gather)]), samples: gather_samples, ..indexed("gather", 2, Lowering::Pick(Indexing::Rows)) };
     /// The first argument with rows along an axis replaced by the second, at the indices that the third holds; of several the last stays.
-    SCATTER_SET = scatter("scatter_set", |_, args, attrs, ty| write(args, places(ty, args[2], axis_of(attrs))?, |_, u| u, |_, u| u), Rule::Linear(&[Some(transpose_set_base), Some(transpose_set_update)]));
+    SCATTER_SET = scatter("scatter_set", Write::Set, |_, args, attrs, ty| each_element!(ty.dtype, T => combine(args, attrs, ty, |_: T, u| u)), Rule::Linear(&[Some(transpose_set_base), Some(transpose_set_update)]));
     /// The first argument with the second added to rows along an axis, at the indices that the third holds, in ascending order.
-    SCATTER_ADD = scatter("scatter_add", |_, args, attrs, ty| write(args, places(ty, args[2], axis_of(attrs))?, |x, u| x + u, i64::wrapping_add), Rule::Linear(&[Some(|_, _, _, ct| Contribution::Dense(ct)), Some(transpose_add_update)]));
+    SCATTER_ADD = scatter("scatter_add", Write::Add, |_, args, attrs, ty| each_number!(ty.dtype, T => combine(args, attrs, ty, T::plus)), Rule::Linear(&[Some(|_, _, _, ct| Contribution::Dense(ct)), Some(transpose_add_update)]));
     /// The larger of the first argument and the rows of the second at the indices that the third holds; a NaN stays. What is equal shares the derivative.
-    SCATTER_MAX = Row { domain: APART, ..scatter("scatter_max", |_, args, attrs, ty| write(args, places(ty, args[2], axis_of(attrs))?, larger, i64::max), tangent(extreme_tangent)) };
+    SCATTER_MAX = Row { domain: APART, ..scatter("scatter_max", Write::Max, |_, args, attrs, ty| each_number!(ty.dtype, T => combine(args, attrs, ty, T::greatest)), tangent(extreme_tangent)) };
     /// The smaller of the first argument and the rows of the second at the indices that the third holds; a NaN stays. What is equal shares the derivative.
-    SCATTER_MIN = Row { domain: APART, ..scatter("scatter_min", |_, args, attrs, ty| write(args, places(ty, args[2], axis_of(attrs))?, smaller, i64::min), tangent(extreme_tangent)) };
+    SCATTER_MIN = Row { domain: APART, ..scatter("scatter_min", Write::Min, |_, args, attrs, ty| each_number!(ty.dtype, T => combine(args, attrs, ty, T::least)), tangent(extreme_tangent)) };
     /// The first argument with rows along an axis multiplied by the second, at the indices that the third holds, in ascending order.
     /// The derivative is exact at zeros too; it takes an array of every update against every row.
-    SCATTER_MUL = scatter("scatter_mul", |_, args, attrs, ty| write(args, places(ty, args[2], axis_of(attrs))?, |x, u| x * u, i64::wrapping_mul), tangent(mul_tangent));
+    SCATTER_MUL = scatter("scatter_mul", Write::Mul, |_, args, attrs, ty| each_number!(ty.dtype, T => combine(args, attrs, ty, T::times)), tangent(mul_tangent));
     /// Elements of the first argument along an axis; the second holds an index for every element of the result.
-    TAKE_ALONG_AXIS = Row { infer: infer_take, eval: eval_take, rule: Rule::Linear(&[Some(transpose_take)]), samples: take_samples, ..indexed("take_along_axis", 2) };
+    TAKE_ALONG_AXIS = Row { infer: infer_take, eval: eval_take, rule: Rule::Linear(&[Some(transpose_take)]), samples: take_samples, ..indexed("take_along_axis", 2, Lowering::Pick(Indexing::Elements)) };
     /// The first argument with the elements of the second added along an axis, at the indices that the third holds, in ascending order.
-    ADD_ALONG_AXIS = Row { infer: infer_add_along, eval: eval_add_along, rule: Rule::Linear(&[Some(|_, _, _, ct| Contribution::Dense(ct)), Some(transpose_add_along)]), samples: add_along_samples, ..indexed("add_along_axis", 3) };
+    ADD_ALONG_AXIS = Row { infer: infer_add_along, eval: eval_add_along, rule: Rule::Linear(&[Some(|_, _, _, ct| Contribution::Dense(ct)), Some(transpose_add_along)]), samples: add_along_samples, ..indexed("add_along_axis", 3, Lowering::Scatter(Indexing::Elements, Write::Add)) };
 }
 
-const fn indexed(name: &'static str, arity: usize) -> Row {
-    Row { arity: Some(arity), attrs: &["axis"], lowering: Lowering::Missing, cost: 2, ..view(name, View::Reshape, &[]) }
+const fn indexed(name: &'static str, arity: usize, lowering: Lowering) -> Row {
+    Row { arity: Some(arity), attrs: &["axis"], lowering, cost: 2, ..view(name, View::Reshape, &[]) }
 }
 
 /// Reference evaluation of a row.
 type Eval = fn(&Row, &[&Array], &Attrs, &Type) -> Result<Array, ErrorKind>;
 
-const fn scatter(name: &'static str, eval: Eval, rule: Rule) -> Row {
-    Row { infer: infer_scatter, eval, rule, samples: scatter_samples, ..indexed(name, 3) }
+const fn scatter(name: &'static str, how: Write, eval: Eval, rule: Rule) -> Row {
+    Row { infer: infer_scatter, eval, rule, samples: scatter_samples, ..indexed(name, 3, Lowering::Scatter(Indexing::Rows, how)) }
 }
 
 fn check_index(row: &Row, ty: &Type) -> Result<(), Error> {
@@ -95,16 +97,17 @@ fn eval_gather(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Arr
     Ok(pick(args[0], &ty.shape, places(&args[0].ty(), args[1], axis_of(attrs))?.into_iter()))
 }
 
+/// The first argument with rows of the second combined with those at the indices of the third, one by one.
+fn combine<T: Element>(args: &[&Array], attrs: &Attrs, ty: &Type, how: fn(T, T) -> T) -> Result<Array, ErrorKind> {
+    Ok(write(args, &places(ty, args[2], axis_of(attrs))?, how))
+}
+
 /// The first argument with the elements of the second combined with those at these places, one by one.
-fn write(args: &[&Array], places: Vec<usize>, float: fn(f64, f64) -> f64, int: fn(i64, i64) -> i64) -> Result<Array, ErrorKind> {
+pub(super) fn write<T: Element>(args: &[&Array], places: &[usize], how: fn(T, T) -> T) -> Array {
     let mut result = args[0].clone();
-    match (result.data_mut(), args[1].data()) {
-        (Data::F64(x), Data::F64(u)) => places.iter().zip(u).for_each(|(k, u)| x[*k] = float(x[*k], *u)),
-        (Data::I64(x), Data::I64(u)) => places.iter().zip(u).for_each(|(k, u)| x[*k] = int(x[*k], *u)),
-        (Data::Bool(x), Data::Bool(u)) => places.iter().zip(u).for_each(|(k, u)| x[*k] = *u),
-        (x, u) => panic!("verified types: {u:?} into {x:?}"),
-    }
-    Ok(result)
+    let x = T::of_mut(&mut result);
+    places.iter().zip(T::of(args[1])).for_each(|(k, u)| x[*k] = how(x[*k], *u));
+    result
 }
 
 fn along(axis: usize) -> Attrs {
@@ -126,16 +129,41 @@ fn transpose_set_base(b: &Builder, attrs: &Attrs, args: &[Value], ct: Value) -> 
 
 /// The cotangent of what stays; what is overwritten later has none.
 fn transpose_set_update(b: &Builder, attrs: &Attrs, args: &[Value], ct: Value) -> Contribution {
-    let (axis, index) = (axis_of(attrs), b.ty(args[2]));
-    let numbers = b.row(&IOTA, Attrs::none().with("type", Attr::Type(Type::new(DType::I64, [index.elements()]))).ints("axis", [0]), &[]);
-    let numbers = b.row(&RESHAPE, Attrs::none().ints("shape", index.shape.clone()), &[numbers]);
-    let none = b.full(&Type::new(DType::I64, [b.ty(args[0]).shape[axis]]), -1.0);
-    let last = b.row(&SCATTER_SET, along(0), &[none, numbers, args[2]]);
-    let stays = b.row(&EQ, Attrs::none(), &[b.row(&GATHER, along(0), &[last, args[2]]), numbers]);
+    let (axis, index, extent) = (axis_of(attrs), b.ty(args[2]), b.ty(args[0]).shape[axis_of(attrs)]);
     let picked = b.row(&GATHER, attrs.clone(), &[ct, args[2]]);
-    let ty = b.ty(picked);
+    let (ty, count) = (b.ty(picked), index.elements());
+    let stays = match count {
+        0 | 1 => return Contribution::Dense(picked),
+        // Few updates of a long axis are compared with each other: nothing as long as the axis is made.
+        _ if count * count <= extent => stays_among(b, args[2]),
+        _ => stays_along(b, args[2], extent),
+    };
     let stays = b.broadcast(stays, &ty.shape, &(axis..axis + index.rank()).collect::<Vec<_>>());
     Contribution::Dense(b.row(&SELECT, Attrs::none(), &[stays, picked, b.zeros(&ty)]))
+}
+
+fn numbers(b: &Builder, shape: &[usize], axis: usize) -> Value {
+    b.row(&IOTA, Attrs::none().with("type", Attr::Type(Type::new(DType::I64, shape))).ints("axis", [axis]), &[])
+}
+
+/// Whether no later index is the same.
+fn stays_among(b: &Builder, index: Value) -> Value {
+    let ty = b.ty(index);
+    let (count, pairs) = (ty.elements(), [ty.elements(); 2]);
+    let flat = b.row(&RESHAPE, Attrs::none().ints("shape", [count]), &[index]);
+    let same = b.row(&EQ, Attrs::none(), &[b.broadcast(flat, &pairs, &[0]), b.broadcast(flat, &pairs, &[1])]);
+    let later = b.row(&LT, Attrs::none(), &[numbers(b, &pairs, 0), numbers(b, &pairs, 1)]);
+    let again = b.row(&super::ANY, Attrs::none().ints("axes", [1]), &[b.row(&AND, Attrs::none(), &[same, later])]);
+    b.row(&RESHAPE, Attrs::none().ints("shape", ty.shape), &[b.row(&NOT, Attrs::none(), &[again])])
+}
+
+/// The same by an array that holds the last update of every place of the axis.
+fn stays_along(b: &Builder, index: Value, extent: usize) -> Value {
+    let ty = b.ty(index);
+    let numbers = b.row(&RESHAPE, Attrs::none().ints("shape", ty.shape.clone()), &[numbers(b, &[ty.elements()], 0)]);
+    let none = b.full(&Type::new(DType::I64, [extent]), -1.0);
+    let last = b.row(&SCATTER_SET, along(0), &[none, numbers, index]);
+    b.row(&EQ, Attrs::none(), &[b.row(&GATHER, along(0), &[last, index]), numbers])
 }
 
 /// dy = Σ dx / n over the n elements, of base and update, that equal y.
@@ -169,7 +197,7 @@ fn mul_tangent(b: &Builder, attrs: &Attrs, args: &[Value], _: Value, tangents: &
         let update = b.row(&super::TRANSPOSE, Attrs::none().ints("axes", last), &[update]);
         let axes: Vec<usize> = (0..=rank).filter(|k| *k != axis).collect();
         let update = b.row(&BROADCAST, Attrs::none().ints("shape", shape.clone()).ints("axes", axes), &[update]);
-        b.row(&SELECT, Attrs::none(), &[here, update, b.full(&Type::f64(shape.clone()), otherwise)])
+        b.row(&SELECT, Attrs::none(), &[here, update, b.full(&Type::new(base.dtype, shape.clone()), otherwise)])
     };
     let factors = spread(args[1], 1.0);
     let product = |factors| b.row(&super::PROD, Attrs::none().ints("axes", [rank]), &[factors]);
@@ -208,7 +236,8 @@ fn eval_take(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array
 }
 
 fn eval_add_along(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
-    write(args, places_along(ty, args[2], axis_of(attrs))?, |x, u| x + u, i64::wrapping_add)
+    let places = places_along(ty, args[2], axis_of(attrs))?;
+    Ok(each_number!(ty.dtype, T => write(args, &places, T::plus)))
 }
 
 fn transpose_take(_: &Builder, attrs: &Attrs, args: &[Value], ct: Value) -> Contribution {
@@ -225,8 +254,15 @@ fn index(shape: &[usize], extent: usize) -> (Type, (f64, f64)) {
 }
 
 /// Shapes of x and of the indices, and the axis.
-const PICKS: &[(&[usize], &[usize], usize)] =
-    &[(&[5], &[7], 0), (&[3, 4], &[2], 1), (&[3, 2], &[2, 2], 0), (&[2, 3, 2], &[], 1), (&[1, 2], &[3], 0), (&[3], &[0], 0)];
+const PICKS: &[(&[usize], &[usize], usize)] = &[
+    (&[5], &[7], 0),
+    (&[3, 4], &[2], 1),
+    (&[9], &[3], 0),
+    (&[3, 2], &[2, 2], 0),
+    (&[2, 3, 2], &[], 1),
+    (&[1, 2], &[3], 0),
+    (&[3], &[0], 0),
+];
 
 fn gather_samples(row: &Row) -> Vec<Sample> {
     let sample = |(x, i, axis): &(&[usize], &[usize], usize)| Sample {

@@ -3,14 +3,16 @@
 //! A window of `size` elements with step `step` along an axis starts inside the array so that it fits. A start that does not fit is a
 //! fault of the run: an error with the user's line. Machine code clamps the access, so that it is never wild.
 
-use super::ops;
+use super::number::Number;
 use super::shape::{indices, one, pick, shape_error, view};
+use super::{gather, ops};
 use crate::ir::{
-    Array, Attr, Attrs, Builder, Contribution, DType, Data, Error, ErrorKind, Lowering, Row, Rule, Sample, Type, Value, View, Write,
+    Array, Attr, Attrs, Builder, Contribution, DType, Error, ErrorKind, Lowering, Row, Rule, Sample, Type, Value, View, Write,
+    each_element, each_number,
 };
 
 ops! {
-    /// The window from `start` to `stop` (excluded) by `step`, along every axis.
+    /// The window from `start` to `stop` (excluded) by `step`, along every axis. Backwards, it is this and `reverse`.
     SLICE = Row { attrs: &["start", "stop", "step"], infer: infer_slice, eval: eval_slice, samples: slice_samples, ..view("slice", View::Slice, &[Some(transpose_slice)]) };
     /// The window of extents `sizes` by `step` that starts at the given indices, one i64 argument per axis.
     DYNAMIC_SLICE = Row { arity: None, attrs: &["sizes", "step"], infer: infer_dynamic_slice, eval: eval_dynamic_slice, samples: dynamic_slice_samples, ..view("dynamic_slice", View::DynamicSlice, &[Some(transpose_dynamic_slice)]) };
@@ -121,19 +123,12 @@ fn eval_write(row: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Ar
     let step = attrs.sizes("step");
     let start = starts_of(ty, args[1].shape(), &step, &args[2..])?;
     let targets = window(ty, &start, &args[1].ty(), &step);
-    let mut result = args[0].clone();
     let Lowering::Write(how) = row.lowering else { panic!("this row writes: {}", row.name) };
-    match (result.data_mut(), args[1].data(), how) {
-        (Data::F64(base), Data::F64(update), Write::Set) => targets.iter().zip(update).for_each(|(k, u)| base[*k] = *u),
-        (Data::F64(base), Data::F64(update), Write::Add) => targets.iter().zip(update).for_each(|(k, u)| base[*k] += *u),
-        (Data::I64(base), Data::I64(update), Write::Set) => targets.iter().zip(update).for_each(|(k, u)| base[*k] = *u),
-        (Data::I64(base), Data::I64(update), Write::Add) => {
-            targets.iter().zip(update).for_each(|(k, u)| base[*k] = base[*k].wrapping_add(*u))
-        }
-        (Data::Bool(base), Data::Bool(update), Write::Set) => targets.iter().zip(update).for_each(|(k, u)| base[*k] = *u),
-        (base, update, how) => panic!("verified types: {how:?} of {update:?} into {base:?}"),
-    }
-    Ok(result)
+    Ok(match how {
+        Write::Set => each_element!(ty.dtype, T => gather::write(args, &targets, |_: T, u| u)),
+        Write::Add => each_number!(ty.dtype, T => gather::write(args, &targets, T::plus)),
+        Write::Mul | Write::Max | Write::Min => panic!("only scatters write so: {}", row.name),
+    })
 }
 
 fn transpose_dynamic_slice(_: &Builder, attrs: &Attrs, args: &[Value], ct: Value) -> Contribution {

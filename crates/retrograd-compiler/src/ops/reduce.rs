@@ -4,9 +4,13 @@
 //! going to partial k mod lanes; partials are added pairwise, halves first; chunk sums are added in order, from 0. It vectorises, can be
 //! split over threads by chunks, and depends on the shape alone.
 
+use super::fold::number_only;
+use super::number::Number;
 use super::ops;
 use super::shape::{BROADCAST, TRANSPOSE, check_axes, indices, one, shape_error, view};
-use crate::ir::{Array, Attrs, Builder, Contribution, DType, Error, ErrorKind, Lowering, Pos, Row, Rule, Sample, Type, Value, View};
+use crate::ir::{
+    Array, Attrs, Builder, Contribution, Error, ErrorKind, Lowering, Pos, Reduction, Row, Rule, Sample, Type, Value, View, each_number,
+};
 
 /// Steps of a sum that share partial sums.
 pub const SUM_CHUNK: usize = 4096;
@@ -16,19 +20,14 @@ pub const SUM_LANES: usize = 8;
 
 ops! {
     /// Sum over axes. The trailing run of summed axes is summed in the blocked order; the other summed axes in ascending order.
-    SUM = Row { attrs: &["axes"], infer: infer_sum, eval: eval_sum, rule: Rule::Linear(&[Some(transpose_sum)]), lowering: Lowering::Sum, cost: 1, samples: sum_samples, ..view("sum", View::Reshape, &[]) };
+    SUM = Row { attrs: &["axes"], infer: infer_sum, eval: eval_sum, rule: Rule::Linear(&[Some(transpose_sum)]), lowering: Lowering::Reduce(Reduction::Sum), cost: 1, samples: sum_samples, ..view("sum", View::Reshape, &[]) };
     /// Contraction: axes `lhs_contract` against `rhs_contract`, with batch axes; the result has batch, left and right axes, in this order.
     /// Products are summed in the blocked order over the contracted axes, the first of them outermost.
     DOT = Row { arity: Some(2), attrs: &["lhs_contract", "rhs_contract", "lhs_batch", "rhs_batch"], infer: infer_dot, eval: eval_dot, rule: Rule::Bilinear([transpose_lhs, transpose_rhs]), lowering: Lowering::Dot, cost: 2, samples: dot_samples, ..view("dot", View::Reshape, &[]) };
 }
 
-/// The blocked sum.
-pub fn blocked_sum(numbers: impl Iterator<Item = f64>) -> f64 {
-    blocked(numbers, 0.0, |a, b| a + b)
-}
-
 /// The blocked order for any way to combine two numbers, with its unit in place of 0.
-fn blocked(numbers: impl Iterator<Item = f64>, unit: f64, combine: impl Fn(f64, f64) -> f64 + Copy) -> f64 {
+fn blocked<T: Number>(numbers: impl Iterator<Item = T>, unit: T, combine: fn(T, T) -> T) -> T {
     let mut total = unit;
     let mut partials = [unit; SUM_LANES];
     let mut count = 0;
@@ -45,7 +44,7 @@ fn blocked(numbers: impl Iterator<Item = f64>, unit: f64, combine: impl Fn(f64, 
 }
 
 /// Halves combined with each other until one is left.
-fn pairwise(mut partials: [f64; SUM_LANES], combine: impl Fn(f64, f64) -> f64 + Copy) -> f64 {
+fn pairwise<T: Number>(mut partials: [T; SUM_LANES], combine: fn(T, T) -> T) -> T {
     let mut width = SUM_LANES / 2;
     while width > 0 {
         for lane in 0..width {
@@ -65,14 +64,14 @@ pub fn sum_axes(rank: usize, axes: &[usize]) -> (Vec<usize>, Vec<usize>, Vec<usi
 }
 
 pub(super) fn float_only(name: &str, ty: &Type) -> Result<(), Error> {
-    if ty.dtype == DType::F64 {
+    if ty.dtype.is_float() {
         return Ok(());
     }
-    Err(Error::new(ErrorKind::DType, Pos::unknown(), format!("`{name}` takes f64, found {ty}")))
+    Err(Error::new(ErrorKind::DType, Pos::unknown(), format!("`{name}` takes floats, found {ty}")))
 }
 
 fn infer_sum(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
-    float_only(row.name, &types[0])?;
+    number_only(row, &types[0])?;
     kept_type(row, &types[0], attrs)
 }
 
@@ -84,12 +83,12 @@ pub(super) fn kept_type(row: &Row, ty: &Type, attrs: &Attrs) -> Result<Type, Err
 }
 
 fn eval_sum(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
-    Ok(in_order(args[0], attrs, ty, 0.0, |a, b| a + b))
+    Ok(each_number!(ty.dtype, T => in_order(args[0], attrs, ty, T::ZERO, T::plus)))
 }
 
 /// Elements combined over `axes` in the order of `sum`.
-pub(super) fn in_order(array: &Array, attrs: &Attrs, ty: &Type, unit: f64, combine: impl Fn(f64, f64) -> f64 + Copy) -> Array {
-    let (shape, strides, x) = (array.shape(), array.ty().strides(), array.as_f64());
+pub(super) fn in_order<T: Number>(array: &Array, attrs: &Attrs, ty: &Type, unit: T, combine: fn(T, T) -> T) -> Array {
+    let (shape, strides, x) = (array.shape(), array.ty().strides(), T::of(array));
     let (kept, ascending, blocked) = sum_axes(shape.len(), &attrs.sizes("axes"));
     let extents = |axes: &[usize]| axes.iter().map(|axis| shape[*axis]).collect::<Vec<_>>();
     let flat = |axes: &[usize], index: &[usize]| axes.iter().zip(index).map(|(axis, k)| strides[*axis] * k).sum::<usize>();
@@ -101,7 +100,7 @@ pub(super) fn in_order(array: &Array, attrs: &Attrs, ty: &Type, unit: f64, combi
         true => row(start),
         false => indices(&extents(&ascending)).fold(unit, |sum, index| combine(sum, row(start + flat(&ascending, &index)))),
     };
-    Array::f64(ty.shape.clone(), indices(&extents(&kept)).map(|index| total(flat(&kept, &index))).collect())
+    Array::new(ty.shape.clone(), T::data(indices(&extents(&kept)).map(|index| total(flat(&kept, &index))).collect()))
 }
 
 fn transpose_sum(b: &Builder, attrs: &Attrs, args: &[Value], ct: Value) -> Contribution {
@@ -151,8 +150,11 @@ impl DotAxes {
 }
 
 fn infer_dot(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
-    float_only(row.name, &types[0])?;
-    float_only(row.name, &types[1])?;
+    number_only(row, &types[0])?;
+    if types[0].dtype != types[1].dtype {
+        let message = format!("`dot` needs equal element types, found {} and {}", types[0], types[1]);
+        return Err(Error::new(ErrorKind::DType, Pos::unknown(), message));
+    }
     let axes = DotAxes::new(attrs, types[0].rank(), types[1].rank());
     let extent = |ty: &Type, axes: &[usize]| axes.iter().map(|axis| ty.shape.get(*axis).copied()).collect::<Option<Vec<usize>>>();
     let contracted = (extent(&types[0], &axes.lhs_contract), extent(&types[1], &axes.rhs_contract));
@@ -176,18 +178,23 @@ fn infer_dot(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
 }
 
 fn eval_dot(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
+    Ok(each_number!(ty.dtype, T => contract::<T>(args, attrs, ty)))
+}
+
+fn contract<T: Number>(args: &[&Array], attrs: &Attrs, ty: &Type) -> Array {
     let axes = DotAxes::new(attrs, args[0].shape().len(), args[1].shape().len());
     let (ls, rs) = (args[0].ty().strides(), args[1].ty().strides());
-    let (l, r) = (args[0].as_f64(), args[1].as_f64());
+    let (l, r) = (T::of(args[0]), T::of(args[1]));
     let at = |strides: &[usize], axes: &[usize], index: &[usize]| axes.iter().zip(index).map(|(axis, k)| strides[*axis] * k).sum::<usize>();
     let extents: Vec<usize> = axes.lhs_contract.iter().map(|axis| args[0].shape()[*axis]).collect();
     let (batch, left) = (axes.lhs_batch.len(), axes.lhs_free.len());
     let element = |index: Vec<usize>| {
         let lhs = at(&ls, &axes.lhs_batch, &index) + at(&ls, &axes.lhs_free, &index[batch..]);
         let rhs = at(&rs, &axes.rhs_batch, &index) + at(&rs, &axes.rhs_free, &index[batch + left..]);
-        blocked_sum(indices(&extents).map(|k| l[lhs + at(&ls, &axes.lhs_contract, &k)] * r[rhs + at(&rs, &axes.rhs_contract, &k)]))
+        let product = |k: Vec<usize>| l[lhs + at(&ls, &axes.lhs_contract, &k)].times(r[rhs + at(&rs, &axes.rhs_contract, &k)]);
+        blocked(indices(&extents).map(product), T::ZERO, T::plus)
     };
-    Ok(Array::f64(ty.shape.clone(), indices(&ty.shape).map(element).collect()))
+    Array::new(ty.shape.clone(), T::data(indices(&ty.shape).map(element).collect()))
 }
 
 /// The transpose with respect to one side: contract the cotangent with the other side, then bring the axes in the argument's order.
@@ -241,6 +248,7 @@ pub(super) fn sum_samples(row: &Row) -> Vec<Sample> {
         one(row, &[3, 10], axes(&[1])),
         one(row, &[2, 3, 4], axes(&[0, 2])),
         one(row, &[4], axes(&[])),
+        one(row, &[0, 3], axes(&[0])),
     ]
 }
 

@@ -3,9 +3,12 @@
 use std::cmp::Ordering;
 use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LOG2_E, LOG10_E};
 
+use super::number::{Bits, Float, Integer, Number};
 use super::{lanes, ops};
-use crate::ir::{Array, Attr, Attrs, DType, Data, Error, ErrorKind, Expr, LaneFunction, Lowering, Partial, Pos, Row, Rule, Sample};
-use crate::ir::{Builder, Contribution, Scalar, Type, Value};
+use crate::ir::{
+    Array, Attr, Attrs, DType, Data, Element, Error, ErrorKind, Expr, LaneFunction, Lowering, Partial, Pos, Row, Rule, Sample,
+};
+use crate::ir::{Builder, Contribution, Scalar, Type, Value, each_bits, each_element, each_float, each_integer, each_number};
 use LaneFunction as F;
 use Partial::{Factor, MinusOne, Of, One, Zero};
 
@@ -25,6 +28,8 @@ const REMAINDER: &[(f64, f64)] = &[(-5.6, -4.6), (1.9, 2.2)];
 const SIGNS: &[(f64, f64)] = &[(-2.0, -0.5), (0.5, 2.0)];
 /// Any dividend, a positive divisor.
 const QUOTIENT: &[(f64, f64)] = &[(-2.0, 2.0), (0.5, 3.0)];
+/// Below, between and above the bounds.
+const CLAMPED: &[(f64, f64)] = &[(-2.0, 2.0), (-1.5, -0.5), (0.5, 1.5)];
 /// A positive base, any exponent.
 const POWER: &[(f64, f64)] = &[(0.5, 3.0), (-2.0, 2.0)];
 
@@ -35,7 +40,7 @@ ops! {
     SUB = map(2, "sub", Scalar::Sub, Rule::Partials(&[One, MinusOne]), 1, TAME);
     /// Product.
     MUL = map(2, "mul", Scalar::Mul, Rule::Partials(&[Factor(|x, _| x[1]), Factor(|x, _| x[0])]), 1, TAME);
-    /// Quotient; of integers, towards zero.
+    /// Quotient; of integers, towards zero, and by 0 a fault.
     DIV = map(2, "div", Scalar::Div, Rule::Partials(&[Factor(|x, _| 1.0 / x[1]), Of(|x, y| -(y / x[1]))]), 4, QUOTIENT);
     /// Negation.
     NEG = map(1, "neg", Scalar::Neg, Rule::Partials(&[MinusOne]), 1, TAME);
@@ -47,6 +52,11 @@ ops! {
     MIN = map(2, "min", Scalar::Min, Rule::Partials(&[Of(|x, _| x[0].below(x[1])), Of(|x, _| x[1].below(x[0]))]), 2, TAME);
     /// The greater, NaN if either is; equal arguments get half of the cotangent each.
     MAX = map(2, "max", Scalar::Max, Rule::Partials(&[Of(|x, _| x[1].below(x[0])), Of(|x, _| x[0].below(x[1]))]), 2, TAME);
+    /// The first argument, but no less than the second and no greater than the third, which wins; NaN if any is. On a bound, argument
+    /// and bound get half of the cotangent each.
+    CLAMP = map(3, "clamp", Scalar::Clamp, Rule::Partials(&[Of(|x, _| x[1].below(x[0]) * raised(x).below(x[2])), Of(|x, _| x[0].below(x[1]) * raised(x).below(x[2])), Of(|x, _| x[2].below(raised(x)))]), 4, CLAMPED);
+    /// The product of the first two arguments plus the third, rounded once.
+    FMA = map(3, "fma", Scalar::Fma, Rule::Partials(&[Factor(|x, _| x[1]), Factor(|x, _| x[0]), One]), 1, TAME);
     /// The greatest integer that is not above; the derivative is 0.
     FLOOR = map(1, "floor", Scalar::Floor, Rule::Zero, 1, BETWEEN);
     /// The least integer that is not below; the derivative is 0.
@@ -58,7 +68,8 @@ ops! {
     /// The magnitude of the first argument with the sign of the second; at 0 the derivative is 0.
     COPYSIGN = map(2, "copysign", Scalar::CopySign, Rule::Partials(&[Of(|x, _| x[0].sign() * x[1].unit()), Zero]), 2, SIGNS);
     /// Remainder with the sign of the first argument, which is what is left of it; where it jumps the derivative is that of one side.
-    REM = map(2, "rem", Scalar::Call(F::Rem), Rule::Partials(&[One, Of(|x, y| -((x[0] - y) / x[1]).round())]), 12, REMAINDER);
+    /// Of integers, by 0, it is a fault.
+    REM = map(2, "rem", Scalar::Rem, Rule::Partials(&[One, Of(|x, y| -((x[0] - y) / x[1]).round())]), 12, REMAINDER);
     /// Square root; at 0 the derivative is infinite.
     SQRT = map(1, "sqrt", Scalar::Sqrt, Rule::Partials(&[Of(|_, y| 0.5 / y)]), 6, POSITIVE);
     /// Reciprocal of the square root.
@@ -131,12 +142,18 @@ ops! {
     EQ = compare("eq", Scalar::Eq);
     /// Not equal.
     NE = compare("ne", Scalar::Ne);
-    /// Both hold.
-    AND = Row { samples: logic_samples, ..map(2, "and", Scalar::And, Rule::Zero, 1, TAME) };
-    /// At least one holds.
-    OR = Row { samples: logic_samples, ..map(2, "or", Scalar::Or, Rule::Zero, 1, TAME) };
-    /// Does not hold.
-    NOT = Row { samples: logic_samples, ..map(1, "not", Scalar::Not, Rule::Zero, 1, TAME) };
+    /// Both hold; of integers, bit by bit.
+    AND = map(2, "and", Scalar::And, Rule::Zero, 1, TAME);
+    /// At least one holds; of integers, bit by bit.
+    OR = map(2, "or", Scalar::Or, Rule::Zero, 1, TAME);
+    /// One holds and the other does not; of integers, bit by bit.
+    XOR = map(2, "xor", Scalar::Xor, Rule::Zero, 1, TAME);
+    /// Does not hold; of integers, every bit.
+    NOT = map(1, "not", Scalar::Not, Rule::Zero, 1, TAME);
+    /// Bits moved up, towards the sign; 0 where the count is negative, or the width of the integer or more.
+    SHL = map(2, "shl", Scalar::Shl, Rule::Zero, 2, TAME);
+    /// Bits moved down, copies of the sign following; 0 or -1, by the sign, where the count is negative, or the width or more.
+    SHR = map(2, "shr", Scalar::Shr, Rule::Zero, 2, TAME);
     /// The second argument where the first holds, else the third.
     SELECT = Row {
         samples: select_samples,
@@ -166,6 +183,7 @@ const fn map(arity: usize, name: &'static str, scalar: Scalar, rule: Rule, cost:
         lowering: Lowering::Map(scalar),
         cost,
         domain,
+        condition: |_| {},
         samples: map_samples,
     }
 }
@@ -175,6 +193,11 @@ const fn compare(name: &'static str, scalar: Scalar) -> Row {
 }
 
 const THIRD: f64 = 1.0 / 3.0;
+
+/// The greater of the first argument and its lower bound.
+fn raised<'b>(args: &[Expr<'b>]) -> Expr<'b> {
+    args[0].binary(&MAX, args[1])
+}
 
 /// y·x^(y−1), which at x = 0, y = 0 is 0.
 fn pow_by_base<'b>(x: Expr<'b>, y: Expr<'b>) -> Expr<'b> {
@@ -235,14 +258,15 @@ fn infer_map(row: &Row, types: &[Type], _: &Attrs) -> Result<Type, Error> {
 fn result_dtype(scalar: Scalar, first: DType, dtype: DType) -> Option<DType> {
     let number = dtype != DType::Bool;
     match scalar {
-        Scalar::Add | Scalar::Sub | Scalar::Mul | Scalar::Div | Scalar::Neg => number.then_some(dtype),
-        Scalar::Abs | Scalar::Sign | Scalar::Min | Scalar::Max => number.then_some(dtype),
+        Scalar::Add | Scalar::Sub | Scalar::Mul | Scalar::Div | Scalar::Rem | Scalar::Neg => number.then_some(dtype),
+        Scalar::Abs | Scalar::Sign | Scalar::Min | Scalar::Max | Scalar::Clamp => number.then_some(dtype),
         Scalar::Floor | Scalar::Ceil | Scalar::Round | Scalar::Trunc => dtype.is_float().then_some(dtype),
-        Scalar::Sqrt | Scalar::CopySign | Scalar::Call(_) => dtype.is_float().then_some(dtype),
+        Scalar::Fma | Scalar::Sqrt | Scalar::CopySign | Scalar::Call(_) => dtype.is_float().then_some(dtype),
         Scalar::IsNan | Scalar::IsFinite => dtype.is_float().then_some(DType::Bool),
         Scalar::Lt | Scalar::Le | Scalar::Gt | Scalar::Ge => number.then_some(DType::Bool),
         Scalar::Eq | Scalar::Ne => Some(DType::Bool),
-        Scalar::And | Scalar::Or | Scalar::Not => (!number).then_some(DType::Bool),
+        Scalar::And | Scalar::Or | Scalar::Xor | Scalar::Not => (!dtype.is_float()).then_some(dtype),
+        Scalar::Shl | Scalar::Shr => dtype.is_integer().then_some(dtype),
         Scalar::Select => (first == DType::Bool).then_some(dtype),
         Scalar::Convert(to) => Some(to),
     }
@@ -265,42 +289,55 @@ fn eval_convert(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Ar
 
 /// What each scalar op means, element by element.
 pub fn evaluate(scalar: Scalar, args: &[&Array], ty: &Type) -> Result<Array, ErrorKind> {
-    let data = match scalar {
-        Scalar::Add => arithmetic(args, |a, b| a + b, i64::wrapping_add),
-        Scalar::Sub => arithmetic(args, |a, b| a - b, i64::wrapping_sub),
-        Scalar::Mul => arithmetic(args, |a, b| a * b, i64::wrapping_mul),
-        Scalar::Div if args[1].dtype() == DType::I64 && args[1].as_i64().contains(&0) => return Err(ErrorKind::DivisionByZero),
-        Scalar::Div => arithmetic(args, |a, b| a / b, i64::wrapping_div),
-        Scalar::Neg => each(args[0], |a| -a, i64::wrapping_neg),
-        Scalar::Abs => each(args[0], f64::abs, i64::wrapping_abs),
-        Scalar::Sign => each(args[0], lanes::sign, i64::signum),
-        Scalar::Min => arithmetic(args, lanes::min, i64::min),
-        Scalar::Max => arithmetic(args, lanes::max, i64::max),
-        Scalar::Sqrt => function(args, f64::sqrt),
-        Scalar::Floor => function(args, lanes::floor),
-        Scalar::Ceil => function(args, lanes::ceil),
-        Scalar::Round => function(args, lanes::round),
-        Scalar::Trunc => function(args, lanes::trunc),
-        Scalar::CopySign => Data::F64(zip(args[0].as_f64(), args[1].as_f64(), lanes::copysign)),
+    let dtype = args[args.len() - 1].dtype();
+    if matches!(scalar, Scalar::Div | Scalar::Rem) && dtype.is_integer() && has_zero(args[1]) {
+        return Err(ErrorKind::DivisionByZero);
+    }
+    Ok(Array::new(ty.shape.clone(), elements(scalar, dtype, args)))
+}
+
+#[allow(clippy::cognitive_complexity, reason = "one line per op; what is counted are the choices of element types in the macros")]
+fn elements(scalar: Scalar, dtype: DType, args: &[&Array]) -> Data {
+    match scalar {
+        Scalar::Add => each_number!(dtype, T => both(args, T::plus)),
+        Scalar::Sub => each_number!(dtype, T => both(args, T::minus)),
+        Scalar::Mul => each_number!(dtype, T => both(args, T::times)),
+        Scalar::Div => each_number!(dtype, T => both(args, T::over)),
+        Scalar::Rem => each_number!(dtype, T => both(args, T::rest)),
+        Scalar::Fma => each_float!(dtype, T => all_three(args, T::fused)),
+        Scalar::Neg => each_number!(dtype, T => each(args, T::negative)),
+        Scalar::Abs => each_number!(dtype, T => each(args, T::magnitude)),
+        Scalar::Sign => each_number!(dtype, T => each(args, T::sign)),
+        Scalar::Min => each_number!(dtype, T => both(args, T::least)),
+        Scalar::Max => each_number!(dtype, T => both(args, T::greatest)),
+        Scalar::Clamp => each_number!(dtype, T => all_three(args, |x: T, low, high| x.greatest(low).least(high))),
+        Scalar::Sqrt => each_float!(dtype, T => each(args, T::root)),
+        Scalar::Floor => function(dtype, args, lanes::floor),
+        Scalar::Ceil => function(dtype, args, lanes::ceil),
+        Scalar::Round => function(dtype, args, lanes::round),
+        Scalar::Trunc => function(dtype, args, lanes::trunc),
+        Scalar::CopySign => function_of_both(dtype, args, lanes::copysign),
         Scalar::Call(callee) => match meaning(callee) {
-            Meaning::One(f) => function(args, f),
-            Meaning::Two(f) => Data::F64(zip(args[0].as_f64(), args[1].as_f64(), f)),
+            Meaning::One(f) => function(dtype, args, f),
+            Meaning::Two(f) => function_of_both(dtype, args, f),
         },
-        Scalar::IsNan => Data::Bool(args[0].as_f64().iter().map(|x| x.is_nan()).collect()),
-        Scalar::IsFinite => Data::Bool(args[0].as_f64().iter().map(|x| x.is_finite()).collect()),
-        Scalar::Lt => comparison(args, |order| order.is_some_and(Ordering::is_lt)),
-        Scalar::Le => comparison(args, |order| order.is_some_and(Ordering::is_le)),
-        Scalar::Gt => comparison(args, |order| order.is_some_and(Ordering::is_gt)),
-        Scalar::Ge => comparison(args, |order| order.is_some_and(Ordering::is_ge)),
-        Scalar::Eq => comparison(args, |order| order.is_some_and(Ordering::is_eq)),
-        Scalar::Ne => comparison(args, |order| !order.is_some_and(Ordering::is_eq)),
-        Scalar::And => Data::Bool(zip(args[0].as_bool(), args[1].as_bool(), |a, b| a & b)),
-        Scalar::Or => Data::Bool(zip(args[0].as_bool(), args[1].as_bool(), |a, b| a | b)),
-        Scalar::Not => Data::Bool(args[0].as_bool().iter().map(|a| !a).collect()),
-        Scalar::Select => select(args),
-        Scalar::Convert(to) => convert(args[0], to),
-    };
-    Ok(Array::new(ty.shape.clone(), data))
+        Scalar::IsNan => each_float!(dtype, T => each(args, T::nan)),
+        Scalar::IsFinite => each_float!(dtype, T => each(args, T::finite)),
+        Scalar::Lt => comparison(dtype, args, |order| order.is_some_and(Ordering::is_lt)),
+        Scalar::Le => comparison(dtype, args, |order| order.is_some_and(Ordering::is_le)),
+        Scalar::Gt => comparison(dtype, args, |order| order.is_some_and(Ordering::is_gt)),
+        Scalar::Ge => comparison(dtype, args, |order| order.is_some_and(Ordering::is_ge)),
+        Scalar::Eq => comparison(dtype, args, |order| order.is_some_and(Ordering::is_eq)),
+        Scalar::Ne => comparison(dtype, args, |order| !order.is_some_and(Ordering::is_eq)),
+        Scalar::And => each_bits!(dtype, T => both(args, T::and)),
+        Scalar::Or => each_bits!(dtype, T => both(args, T::or)),
+        Scalar::Xor => each_bits!(dtype, T => both(args, T::xor)),
+        Scalar::Not => each_bits!(dtype, T => each(args, T::inverse)),
+        Scalar::Shl => each_integer!(dtype, T => both(args, T::left)),
+        Scalar::Shr => each_integer!(dtype, T => both(args, T::right)),
+        Scalar::Select => each_element!(dtype, T => select::<T>(args)),
+        Scalar::Convert(to) => each_element!(dtype, T => convert(T::of(args[0]), to)),
+    }
 }
 
 /// A function of numbers.
@@ -347,69 +384,48 @@ pub fn meaning(function: LaneFunction) -> Meaning {
     }
 }
 
-fn unsupported() -> ! {
-    panic!("verified types: f32 and i32 are refused before anything runs")
+fn has_zero(array: &Array) -> bool {
+    each_integer!(array.dtype(), T => T::of(array).contains(&T::ZERO))
 }
 
-fn zip<T: Copy, U>(a: &[T], b: &[T], f: impl Fn(T, T) -> U) -> Vec<U> {
-    a.iter().zip(b).map(|(a, b)| f(*a, *b)).collect()
+fn each<T: Element, U: Element>(args: &[&Array], f: impl Fn(T) -> U) -> Data {
+    U::data(T::of(args[0]).iter().map(|x| f(*x)).collect())
 }
 
-fn arithmetic(args: &[&Array], float: fn(f64, f64) -> f64, integer: fn(i64, i64) -> i64) -> Data {
-    match args[0].data() {
-        Data::F64(a) => Data::F64(zip(a, args[1].as_f64(), float)),
-        Data::I64(a) => Data::I64(zip(a, args[1].as_i64(), integer)),
-        Data::F32(_) | Data::I32(_) | Data::Bool(_) => unsupported(),
-    }
+fn both<T: Element, U: Element>(args: &[&Array], f: impl Fn(T, T) -> U) -> Data {
+    U::data(T::of(args[0]).iter().zip(T::of(args[1])).map(|(x, y)| f(*x, *y)).collect())
 }
 
-fn each(arg: &Array, float: fn(f64) -> f64, integer: fn(i64) -> i64) -> Data {
-    match arg.data() {
-        Data::F64(a) => Data::F64(a.iter().map(|a| float(*a)).collect()),
-        Data::I64(a) => Data::I64(a.iter().map(|a| integer(*a)).collect()),
-        Data::F32(_) | Data::I32(_) | Data::Bool(_) => unsupported(),
-    }
+fn all_three<T: Element>(args: &[&Array], f: impl Fn(T, T, T) -> T) -> Data {
+    let rest = T::of(args[1]).iter().zip(T::of(args[2]));
+    T::data(T::of(args[0]).iter().zip(rest).map(|(x, (y, z))| f(*x, *y, *z)).collect())
 }
 
-fn function(args: &[&Array], f: fn(f64) -> f64) -> Data {
-    Data::F64(args[0].as_f64().iter().map(|x| f(*x)).collect())
+fn function(dtype: DType, args: &[&Array], f: fn(f64) -> f64) -> Data {
+    each_float!(dtype, T => each(args, |x: T| x.through(f)))
+}
+
+fn function_of_both(dtype: DType, args: &[&Array], f: fn(f64, f64) -> f64) -> Data {
+    each_float!(dtype, T => both(args, |x: T, y| x.through_both(y, f)))
 }
 
 /// Comparison by ordering; `None` is a NaN on either side.
-fn comparison(args: &[&Array], holds: fn(Option<Ordering>) -> bool) -> Data {
-    Data::Bool(match args[0].data() {
-        Data::F64(a) => zip(a, args[1].as_f64(), |a, b| holds(a.partial_cmp(&b))),
-        Data::I64(a) => zip(a, args[1].as_i64(), |a, b| holds(Some(a.cmp(&b)))),
-        Data::Bool(a) => zip(a, args[1].as_bool(), |a, b| holds(Some(a.cmp(&b)))),
-        Data::F32(_) | Data::I32(_) => unsupported(),
-    })
+fn comparison(dtype: DType, args: &[&Array], holds: fn(Option<Ordering>) -> bool) -> Data {
+    each_element!(dtype, T => both(args, |x: T, y: T| holds(x.partial_cmp(&y))))
 }
 
-fn select(args: &[&Array]) -> Data {
-    fn pick<T: Copy>(p: &[bool], a: &[T], b: &[T]) -> Vec<T> {
-        p.iter().zip(a.iter().zip(b)).map(|(p, (a, b))| if *p { *a } else { *b }).collect()
-    }
-    let p = args[0].as_bool();
-    match args[1].data() {
-        Data::F64(a) => Data::F64(pick(p, a, args[2].as_f64())),
-        Data::I64(a) => Data::I64(pick(p, a, args[2].as_i64())),
-        Data::Bool(a) => Data::Bool(pick(p, a, args[2].as_bool())),
-        Data::F32(_) | Data::I32(_) => unsupported(),
-    }
+fn select<T: Element>(args: &[&Array]) -> Data {
+    let choices = T::of(args[1]).iter().zip(T::of(args[2]));
+    T::data(args[0].as_bool().iter().zip(choices).map(|(holds, (x, y))| if *holds { *x } else { *y }).collect())
 }
 
-fn convert(from: &Array, to: DType) -> Data {
-    match (from.data(), to) {
-        (Data::F64(x), DType::F64) => Data::F64(x.clone()),
-        (Data::F64(x), DType::I64) => Data::I64(x.iter().map(|x| *x as i64).collect()),
-        (Data::F64(x), DType::Bool) => Data::Bool(x.iter().map(|x| *x != 0.0).collect()),
-        (Data::I64(x), DType::F64) => Data::F64(x.iter().map(|x| *x as f64).collect()),
-        (Data::I64(x), DType::I64) => Data::I64(x.clone()),
-        (Data::I64(x), DType::Bool) => Data::Bool(x.iter().map(|x| *x != 0).collect()),
-        (Data::Bool(x), DType::F64) => Data::F64(x.iter().map(|x| f64::from(u8::from(*x))).collect()),
-        (Data::Bool(x), DType::I64) => Data::I64(x.iter().map(|x| i64::from(*x)).collect()),
-        (Data::Bool(x), DType::Bool) => Data::Bool(x.clone()),
-        _ => unsupported(),
+fn convert<T: Element>(from: &[T], to: DType) -> Data {
+    match to {
+        DType::F32 => Data::F32(from.iter().map(|x| x.to_f32()).collect()),
+        DType::F64 => Data::F64(from.iter().map(|x| x.to_f64()).collect()),
+        DType::I32 => Data::I32(from.iter().map(|x| x.to_i32()).collect()),
+        DType::I64 => Data::I64(from.iter().map(|x| x.to_i64()).collect()),
+        DType::Bool => Data::Bool(from.iter().map(|x| x.to_bool()).collect()),
     }
 }
 
@@ -418,16 +434,36 @@ fn domain_of(row: &Row, argument: usize) -> (f64, f64) {
     row.domain.get(argument).or(row.domain.last()).copied().expect("rows state a domain")
 }
 
+/// Floats, integers and truth values, wherever the row takes them.
 fn map_samples(row: &Row) -> Vec<Sample> {
-    let arity = row.arity.expect("elementwise rows have a fixed arity");
+    let (arity, scalar) = (row.arity.expect("elementwise rows have a fixed arity"), scalar_of(row));
+    let takes = |dtype| result_dtype(scalar, dtype, dtype).is_some();
+    let sample = |ty: Type, domain: &dyn Fn(usize) -> (f64, f64)| Sample {
+        args: (0..arity).map(|k| (ty.clone(), domain(k))).collect(),
+        attrs: Attrs::none(),
+    };
     let shapes: [&[usize]; 4] = [&[], &[3], &[2, 9], &[17]];
-    let sample = |shape: &[usize]| (0..arity).map(|k| (Type::f64(shape), domain_of(row, k))).collect();
-    shapes.into_iter().map(|shape| Sample { args: sample(shape), attrs: Attrs::none() }).collect()
-}
-
-fn logic_samples(row: &Row) -> Vec<Sample> {
-    let arity = row.arity.expect("elementwise rows have a fixed arity");
-    vec![Sample { args: vec![(Type::new(DType::Bool, [11]), (0.0, 2.0)); arity], attrs: Attrs::none() }]
+    let mut samples = vec![];
+    if takes(DType::F64) {
+        samples.extend(shapes.into_iter().map(|shape| sample(Type::f64(shape), &|k| domain_of(row, k))));
+    }
+    if takes(DType::I64) {
+        let (divides, shifts) = (matches!(scalar, Scalar::Div | Scalar::Rem), matches!(scalar, Scalar::Shl | Scalar::Shr));
+        // Counts that are negative, fit one width, both, or none.
+        let second = if divides {
+            (1.0, 9.0)
+        } else if shifts {
+            (-9.0, 80.0)
+        } else {
+            (-9.0, 9.0)
+        };
+        let whole = |k| if k == 1 { second } else { (-9.0, 9.0) };
+        samples.extend([&[][..], &[11]].into_iter().map(|shape| sample(Type::new(DType::I64, shape), &whole)));
+    }
+    if takes(DType::Bool) {
+        samples.push(sample(Type::new(DType::Bool, [11]), &|_| (0.0, 2.0)));
+    }
+    samples
 }
 
 fn select_samples(_: &Row) -> Vec<Sample> {
@@ -437,14 +473,12 @@ fn select_samples(_: &Row) -> Vec<Sample> {
 }
 
 fn convert_samples(_: &Row) -> Vec<Sample> {
-    let to = |dtype| Attrs::none().with("dtype", Attr::DType(dtype));
-    let from = |dtype| vec![(Type::new(dtype, [7]), (-9.0, 9.0))];
-    vec![
-        Sample { args: from(DType::F64), attrs: to(DType::F64) },
-        Sample { args: from(DType::F64), attrs: to(DType::I64) },
-        Sample { args: from(DType::I64), attrs: to(DType::F64) },
-        Sample { args: vec![(Type::new(DType::Bool, [7]), (0.0, 2.0))], attrs: to(DType::F64) },
-    ]
+    let domain = |dtype: DType| if dtype == DType::Bool { (0.0, 2.0) } else { (-9.0, 9.0) };
+    let sample = |from: DType, to: DType| Sample {
+        args: vec![(Type::new(from, [7]), domain(from))],
+        attrs: Attrs::none().with("dtype", Attr::DType(to)),
+    };
+    DType::ALL.into_iter().flat_map(|from| DType::ALL.into_iter().map(move |to| sample(from, to))).collect()
 }
 
 /// Elementwise functions for rules.
@@ -499,8 +533,8 @@ impl<'b> Expr<'b> {
     /// 1 where this is less, 1/2 where both are equal, else 0.
     fn below(self, other: Expr<'b>) -> Expr<'b> {
         let [less, not_above] = [&LT, &LE].map(|row| {
-            let holds = self.binary(row, other);
-            Expr::new(self.builder, self.builder.convert(holds.value, DType::F64))
+            let (holds, dtype) = (self.binary(row, other), self.builder.ty(self.value).dtype);
+            Expr::new(self.builder, self.builder.convert(holds.value, dtype))
         });
         0.5 * (less + not_above)
     }

@@ -1,31 +1,34 @@
 //! Ops that run along an axis, in ascending order.
 
 use super::build::{equal, given, tangent, total};
-use super::fold::{APART, larger, number_only, smaller, unsupported};
+use super::fold::{APART, number_only};
+use super::number::Number;
 use super::ops;
-use super::reduce::float_only;
 use super::scalar::DIV;
 use super::shape::{PAD, REVERSE, axis_of, check_axis, cut, one, shape_error, view};
-use crate::ir::{Array, Attrs, Builder, Contribution, DType, Data, Error, ErrorKind, Lowering, Row, Rule, Sample, Type, Value, View};
+use crate::ir::{
+    Array, Attrs, Builder, Contribution, DType, Error, ErrorKind, Line, Lowering, Reduction, Row, Rule, Sample, Type, Value, View,
+    each_number,
+};
 
 ops! {
     /// Sums of the elements so far along an axis.
-    CUMSUM = Row { eval: |_, args, attrs, _| scan(args[0], attrs, |y, x| y + x, i64::wrapping_add), rule: Rule::Linear(&[Some(transpose_cumsum)]), ..along("cumsum") };
+    CUMSUM = Row { eval: |_, args, attrs, _| each_number!(args[0].dtype(), T => scan(args[0], attrs, T::plus)), rule: Rule::Linear(&[Some(transpose_cumsum)]), ..along("cumsum", Line::Cumulative(Reduction::Sum)) };
     /// Products of the elements so far along an axis. The derivative is exact at zeros too.
-    CUMPROD = Row { eval: |_, args, attrs, _| scan(args[0], attrs, |y, x| y * x, i64::wrapping_mul), rule: tangent(cumprod_tangent), ..along("cumprod") };
+    CUMPROD = Row { eval: |_, args, attrs, _| each_number!(args[0].dtype(), T => scan(args[0], attrs, T::times)), rule: tangent(cumprod_tangent), ..along("cumprod", Line::Cumulative(Reduction::Prod)) };
     /// Largest of the elements so far along an axis; from a NaN on, NaN. Equal elements share the derivative, which is NaN where the result is.
-    CUMMAX = Row { eval: |_, args, attrs, _| scan(args[0], attrs, larger, i64::max), rule: tangent(cumulative_extreme_tangent), domain: APART, ..along("cummax") };
+    CUMMAX = Row { eval: |_, args, attrs, _| each_number!(args[0].dtype(), T => scan(args[0], attrs, T::greatest)), rule: tangent(cumulative_extreme_tangent), domain: APART, ..along("cummax", Line::Cumulative(Reduction::Max)) };
     /// Smallest of the elements so far along an axis; from a NaN on, NaN. Equal elements share the derivative, which is NaN where the result is.
-    CUMMIN = Row { eval: |_, args, attrs, _| scan(args[0], attrs, smaller, i64::min), rule: tangent(cumulative_extreme_tangent), domain: APART, ..along("cummin") };
+    CUMMIN = Row { eval: |_, args, attrs, _| each_number!(args[0].dtype(), T => scan(args[0], attrs, T::least)), rule: tangent(cumulative_extreme_tangent), domain: APART, ..along("cummin", Line::Cumulative(Reduction::Min)) };
     /// y_k = a_k y_{k-1} + b_k along an axis, from y_0 = b_0.
-    LINEAR_SCAN = Row { arity: Some(2), infer: infer_linear, eval: eval_linear, rule: Rule::Tangent { tangent: linear_tangent, linear: &[None, Some(transpose_linear)] }, cost: 2, samples: linear_samples, ..along("linear_scan") };
+    LINEAR_SCAN = Row { arity: Some(2), infer: infer_linear, eval: eval_linear, rule: Rule::Tangent { tangent: linear_tangent, linear: &[None, Some(transpose_linear)] }, cost: 2, samples: linear_samples, ..along("linear_scan", Line::Linear) };
 }
 
-const fn along(name: &'static str) -> Row {
+const fn along(name: &'static str, line: Line) -> Row {
     Row {
         attrs: &["axis"],
         infer: infer_along,
-        lowering: Lowering::Missing,
+        lowering: Lowering::Line(line),
         cost: 1,
         samples: along_samples,
         ..view(name, View::Reshape, &[])
@@ -39,7 +42,6 @@ pub(super) fn infer_along(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Ty
 }
 
 fn infer_linear(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
-    float_only(row.name, &types[0])?;
     if types[0] != types[1] {
         return shape_error(format!("`{}` needs equal types, found {} and {}", row.name, types[0], types[1]));
     }
@@ -54,26 +56,26 @@ pub(super) fn lines(shape: &[usize], axis: usize) -> Vec<Vec<usize>> {
     (0..outer).flat_map(|a| (0..inner).map(move |b| (a, b))).map(|(a, b)| line(a, b)).collect()
 }
 
-fn scan(x: &Array, attrs: &Attrs, float: fn(f64, f64) -> f64, int: fn(i64, i64) -> i64) -> Result<Array, ErrorKind> {
-    fn along<T: Copy>(y: &mut [T], lines: &[Vec<usize>], step: fn(T, T) -> T) {
-        lines.iter().flat_map(|line| line.windows(2)).for_each(|pair| y[pair[1]] = step(y[pair[0]], y[pair[1]]));
-    }
-    let lines = lines(x.shape(), axis_of(attrs));
+fn scan<T: Number>(x: &Array, attrs: &Attrs, step: fn(T, T) -> T) -> Result<Array, ErrorKind> {
     let mut result = x.clone();
-    match result.data_mut() {
-        Data::F64(y) => along(y, &lines, float),
-        Data::I64(y) => along(y, &lines, int),
-        Data::F32(_) | Data::I32(_) | Data::Bool(_) => unsupported(),
+    let y = T::of_mut(&mut result);
+    for line in lines(x.shape(), axis_of(attrs)) {
+        line.windows(2).for_each(|pair| y[pair[1]] = step(y[pair[0]], y[pair[1]]));
     }
     Ok(result)
 }
 
 fn eval_linear(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
-    let (a, mut y) = (args[0].as_f64(), args[1].as_f64().to_vec());
-    for line in lines(&ty.shape, axis_of(attrs)) {
-        line.windows(2).for_each(|pair| y[pair[1]] += a[pair[1]] * y[pair[0]]);
-    }
-    Ok(Array::f64(ty.shape.clone(), y))
+    Ok(each_number!(ty.dtype, T => linear::<T>(args, attrs)))
+}
+
+/// The product is rounded before the sum.
+fn linear<T: Number>(args: &[&Array], attrs: &Attrs) -> Array {
+    let (a, mut result) = (T::of(args[0]), args[1].clone());
+    let lines = lines(result.shape(), axis_of(attrs));
+    let y = T::of_mut(&mut result);
+    lines.iter().flat_map(|line| line.windows(2)).for_each(|pair| y[pair[1]] = y[pair[1]].plus(a[pair[1]].times(y[pair[0]])));
+    result
 }
 
 /// Every element's predecessor along an axis, and a number before the first.
@@ -83,7 +85,7 @@ pub(super) fn before(b: &Builder, x: Value, axis: usize, first: f64) -> Value {
         return x;
     }
     shape[axis] -= 1;
-    let (all_but_last, number) = (cut(b, x, &vec![0; shape.len()], &shape), b.full(&Type::scalar(DType::F64), first));
+    let (all_but_last, number) = (cut(b, x, &vec![0; shape.len()], &shape), b.full(&Type::scalar(b.ty(x).dtype), first));
     let low = (0..shape.len()).map(|k| usize::from(k == axis));
     b.row(&PAD, Attrs::none().ints("low", low).ints("high", shape.iter().map(|_| 0)), &[all_but_last, number])
 }

@@ -3,8 +3,10 @@
 use super::index::{SLICE, UPDATE};
 use super::ops;
 use super::reduce::SUM;
+use super::scalar::evaluate;
 use crate::ir::{
-    Array, Attr, Attrs, Builder, Contribution, DType, Data, Error, ErrorKind, Lowering, Moves, Pos, Row, Rule, Sample, Type, Value, View,
+    Array, Attr, Attrs, Builder, Composed, Contribution, DType, Data, Element, Error, ErrorKind, Lowering, Pos, Row, Rule, Sample, Scalar,
+    Type, Value, View, each_element,
 };
 
 ops! {
@@ -28,19 +30,19 @@ ops! {
     /// These axes backwards.
     REVERSE = Row { attrs: &["axes"], infer: infer_reverse, eval: eval_reverse, samples: reverse_samples, ..view("reverse", View::Reverse, &[Some(transpose_reverse)]) };
     /// The first argument with `low` elements before it and `high` after it along every axis, all equal to the second argument.
-    PAD = Row { arity: Some(2), attrs: &["low", "high"], infer: infer_pad, eval: eval_pad, lowering: Lowering::Moves(Moves::Pad), samples: pad_samples, ..view("pad", View::Reshape, &[Some(transpose_pad), Some(transpose_padding)]) };
+    PAD = Row { arity: Some(2), attrs: &["low", "high"], infer: infer_pad, eval: eval_pad, lowering: Lowering::Composed(Composed::Pad), samples: pad_samples, ..view("pad", View::Reshape, &[Some(transpose_pad), Some(transpose_padding)]) };
     /// The arguments, one or more, one after the other along an axis.
-    CONCAT = Row { arity: None, attrs: &["axis"], infer: infer_concat, eval: eval_concat, rule: Rule::LinearInEach(transpose_concat), lowering: Lowering::Moves(Moves::Concat), samples: concat_samples, ..view("concat", View::Reshape, &[]) };
+    CONCAT = Row { arity: None, attrs: &["axis"], infer: infer_concat, eval: eval_concat, rule: Rule::LinearInEach(transpose_concat), lowering: Lowering::Composed(Composed::Concat), samples: concat_samples, ..view("concat", View::Reshape, &[]) };
 }
 
 /// The rows that an op of this lowering is composed of.
-pub fn moves(moves: Moves, b: &Builder, attrs: &Attrs, args: &[Value]) -> Value {
-    match moves {
-        Moves::Pad => {
+pub fn composed(of: Composed, b: &Builder, attrs: &Attrs, args: &[Value]) -> Value {
+    match of {
+        Composed::Pad => {
             let base = b.broadcast(args[1], &pad_shape(&b.ty(args[0]).shape, attrs), &[]);
             put(b, base, args[0], &attrs.sizes("low"))
         }
-        Moves::Concat => {
+        Composed::Concat => {
             let (types, axis) = (b.types(args), axis_of(attrs));
             let mut start = vec![0; types[0].rank()];
             let base = b.zeros(&concat_type(&types, axis));
@@ -50,6 +52,7 @@ pub fn moves(moves: Moves, b: &Builder, attrs: &Attrs, args: &[Value]) -> Value 
                 result
             })
         }
+        Composed::LogSumExp => super::fold::logsumexp(b, attrs, args[0]),
     }
 }
 
@@ -106,6 +109,7 @@ pub(super) const fn view(name: &'static str, view: View, transposes: &'static [O
         lowering: Lowering::View(view),
         cost: 0,
         domain: &[(-2.0, 2.0)],
+        condition: |_| {},
         samples: |row| panic!("rows state samples: {}", row.name),
     }
 }
@@ -117,13 +121,10 @@ pub(super) fn shape_error<T>(message: String) -> Result<T, Error> {
 
 /// The elements of `from` picked by source index, in the order of the result.
 pub(super) fn pick(from: &Array, shape: &[usize], sources: impl Iterator<Item = usize>) -> Array {
-    let data = match from.data() {
-        Data::F32(x) => Data::F32(sources.map(|k| x[k]).collect()),
-        Data::F64(x) => Data::F64(sources.map(|k| x[k]).collect()),
-        Data::I32(x) => Data::I32(sources.map(|k| x[k]).collect()),
-        Data::I64(x) => Data::I64(sources.map(|k| x[k]).collect()),
-        Data::Bool(x) => Data::Bool(sources.map(|k| x[k]).collect()),
-    };
+    let data = each_element!(from.dtype(), T => {
+        let x = T::of(from);
+        T::data(sources.map(|k| x[k]).collect())
+    });
     Array::new(shape, data)
 }
 
@@ -154,22 +155,16 @@ fn infer_iota(_: &Row, _: &[Type], attrs: &Attrs) -> Result<Type, Error> {
         return shape_error(format!("`iota` needs one axis of {ty}, found {axis:?}"));
     }
     match ty.dtype {
-        DType::F64 | DType::I64 => Ok(ty.clone()),
-        DType::F32 | DType::I32 | DType::Bool => {
-            Err(Error::new(ErrorKind::DType, Pos::unknown(), format!("`iota` makes f64 or i64, not {ty}")))
-        }
+        DType::F32 | DType::F64 | DType::I32 | DType::I64 => Ok(ty.clone()),
+        DType::Bool => Err(Error::new(ErrorKind::DType, Pos::unknown(), format!("`iota` makes numbers, not {ty}"))),
     }
 }
 
 fn eval_iota(_: &Row, _: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
     let axis = attrs.sizes("axis")[0];
     let along = indices(&ty.shape).map(|index| index[axis]);
-    let data = match ty.dtype {
-        DType::F64 => Data::F64(along.map(|k| k as f64).collect()),
-        DType::I64 => Data::I64(along.map(|k| k as i64).collect()),
-        DType::F32 | DType::I32 | DType::Bool => panic!("verified types: iota makes f64 or i64"),
-    };
-    Ok(Array::new(ty.shape.clone(), data))
+    let index = Array::new(ty.shape.clone(), Data::I64(along.map(|k| k as i64).collect()));
+    evaluate(Scalar::Convert(ty.dtype), &[&index], ty)
 }
 
 fn infer_broadcast(_: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
@@ -275,12 +270,7 @@ fn eval_pad(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array,
 
 /// All elements of arrays of one element type, one array after the other.
 fn join(arrays: &[&Array], shape: &[usize]) -> Array {
-    let data = match arrays[0].data() {
-        Data::F32(_) | Data::I32(_) => panic!("verified types: f32 and i32 are refused before anything runs"),
-        Data::F64(_) => Data::F64(arrays.iter().flat_map(|array| array.as_f64()).copied().collect()),
-        Data::I64(_) => Data::I64(arrays.iter().flat_map(|array| array.as_i64()).copied().collect()),
-        Data::Bool(_) => Data::Bool(arrays.iter().flat_map(|array| array.as_bool()).copied().collect()),
-    };
+    let data = each_element!(arrays[0].dtype(), T => T::data(arrays.iter().flat_map(|array| T::of(array)).copied().collect()));
     Array::new(shape, data)
 }
 

@@ -9,16 +9,17 @@ use std::collections::BTreeMap;
 
 use super::edit::Editor;
 use super::functions::rewrite;
-use crate::ir::{Array, Attr, Attrs, CustomRule, DType, Data, FuncId, Function, Inst, Linearity, Op, Program, Type, Value};
+use crate::ir::{Attr, Attrs, CustomRule, DType, FuncId, Function, Inst, Linearity, Op, Program, Type, Value};
 
 /// The Program with every value of a function computed once, by its first instruction, and every function there once.
 pub fn common(program: &Program) -> Program {
     let mut numbering = Numbering::default();
     rewrite(program, |out, function| {
-        let (function, class) = numbering.function(function);
+        let (function, class, effect) = numbering.function(function);
         let key = (class, function.insts.iter().map(place).collect());
         let made = *numbering.made.entry(key).or_insert_with(|| out.add(function));
         numbering.classes_of.resize(out.functions.len(), class);
+        numbering.effects_of.resize(out.functions.len(), effect);
         made
     })
 }
@@ -47,13 +48,18 @@ fn place(inst: &Inst) -> Place {
     (inst.op.name(), inst.pos.file().map(str::to_string), inst.pos.line(), inst.bodies())
 }
 
+/// Types of the parameters, results, and effects in their order.
+type Signature = (Vec<Type>, Vec<Number>, Vec<Number>);
+
 #[derive(Default)]
 struct Numbering {
     numbers: BTreeMap<Key, Vec<Number>>,
     count: Number,
-    classes: BTreeMap<(Vec<Type>, Vec<Number>), Class>,
+    classes: BTreeMap<Signature, Class>,
     /// Classes of the functions of the new Program.
     classes_of: Vec<Class>,
+    /// Which of them have an effect.
+    effects_of: Vec<bool>,
     made: BTreeMap<(Class, Vec<Place>), FuncId>,
 }
 
@@ -64,11 +70,12 @@ enum Key {
 }
 
 impl Numbering {
-    /// A function with equal instructions merged, and its class.
-    fn function(&mut self, function: &Function) -> (Function, Class) {
+    /// A function with equal instructions merged, its class, and whether it has an effect.
+    fn function(&mut self, function: &Function) -> (Function, Class, bool) {
         let mut editor = Editor::new(function);
         let mut numbers: Vec<Number> = vec![Number::MAX; function.types.len()];
         let mut first: BTreeMap<Number, Value> = BTreeMap::new();
+        let mut effects: Vec<Number> = Vec::new();
         for (place, param) in function.params.iter().enumerate() {
             numbers[param.0 as usize] = self.number(Key::Param(place, function.ty(*param).clone()), 1)[0];
         }
@@ -76,8 +83,17 @@ impl Numbering {
             let args = inst.args.iter().map(|v| numbers[v.0 as usize]).collect();
             let types = inst.results.iter().map(|v| function.ty(*v).clone()).collect();
             let op = op_key(&inst.op, |id| self.classes_of[usize::from(id)]);
-            let results = self.number(Key::Inst(op, args, types), inst.results.len());
+            // An effect is counted as one result more, and happens as often as it is written.
+            let effect = inst.has_effect(|body| self.effects_of[usize::from(body)]);
+            let mut results = self.number(Key::Inst(op, args, types), inst.results.len() + usize::from(effect));
+            if effect {
+                effects.extend(results.pop());
+            }
             inst.results.iter().zip(&results).for_each(|(v, number)| numbers[v.0 as usize] = *number);
+            if effect {
+                editor.copy(inst);
+                continue;
+            }
             match results.iter().map(|number| first.get(number).copied()).collect::<Option<Vec<Value>>>() {
                 Some(known) => editor.bind_all(inst, &known),
                 None => {
@@ -88,8 +104,9 @@ impl Numbering {
         }
         let results = function.results.iter().map(|v| numbers[v.0 as usize]).collect();
         let next = Class::try_from(self.classes.len()).expect("fewer than 2^32 classes");
-        let class = *self.classes.entry((function.param_types(), results)).or_insert(next);
-        (editor.finish(), class)
+        let effect = !effects.is_empty();
+        let class = *self.classes.entry((function.param_types(), results, effects)).or_insert(next);
+        (editor.finish(), class, effect)
     }
 
     fn number(&mut self, key: Key, results: usize) -> Vec<Number> {
@@ -113,6 +130,7 @@ enum AttrKey {
     DType(DType),
     Type(Type),
     Array(Type, Vec<u64>),
+    Text(String),
 }
 
 fn op_key(op: &Op, class: impl Fn(FuncId) -> u32) -> OpKey {
@@ -141,18 +159,8 @@ fn attr_keys(attrs: &Attrs) -> Vec<(&'static str, AttrKey)> {
         Attr::Ints(values) => AttrKey::Ints(values.clone()),
         Attr::DType(dtype) => AttrKey::DType(*dtype),
         Attr::Type(ty) => AttrKey::Type(ty.clone()),
-        Attr::Array(array) => AttrKey::Array(array.ty(), bits(array)),
+        Attr::Array(array) => AttrKey::Array(array.ty(), array.bits()),
+        Attr::Text(text) => AttrKey::Text(text.clone()),
     };
     attrs.iter().map(|(name, attr)| (*name, key(attr))).collect()
-}
-
-/// Elements by their bits: 0.0 differs from -0.0, and a NaN is itself.
-pub(super) fn bits(array: &Array) -> Vec<u64> {
-    match array.data() {
-        Data::F32(x) => x.iter().map(|x| u64::from(x.to_bits())).collect(),
-        Data::F64(x) => x.iter().map(|x| x.to_bits()).collect(),
-        Data::I32(x) => x.iter().map(|x| u64::from(x.cast_unsigned())).collect(),
-        Data::I64(x) => x.iter().map(|x| x.cast_unsigned()).collect(),
-        Data::Bool(x) => x.iter().map(|x| u64::from(*x)).collect(),
-    }
 }

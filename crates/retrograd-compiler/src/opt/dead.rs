@@ -27,12 +27,16 @@ pub fn dead_code(program: &Program) -> Program {
 /// not be part of it.
 pub fn live_insts(function: &Function, program: &Program, roots: &[Value]) -> Vec<bool> {
     let used = Slicer::new(program).used(function, roots.iter().copied());
-    function.insts.iter().map(|inst| inst.results.iter().any(|v| used[v.0 as usize])).collect()
+    let effects = program.effects();
+    let live = |inst: &Inst| inst.results.iter().any(|v| used[v.0 as usize]) || inst.has_effect(|body| effects[usize::from(body)]);
+    function.insts.iter().map(live).collect()
 }
 
 /// What is known and made so far.
 struct Slicer<'p> {
     program: &'p Program,
+    /// Which functions have an effect: that is needed, whatever is read.
+    effects: Vec<bool>,
     /// Parameters that a function reads for some of its results.
     reads: BTreeMap<(FuncId, Vec<bool>), Vec<bool>>,
     /// Slices made, by function, results and parameters.
@@ -49,7 +53,7 @@ struct Kept {
 
 impl<'p> Slicer<'p> {
     fn new(program: &'p Program) -> Slicer<'p> {
-        Slicer { program, reads: BTreeMap::new(), made: BTreeMap::new(), functions: Vec::new() }
+        Slicer { program, effects: program.effects(), reads: BTreeMap::new(), made: BTreeMap::new(), functions: Vec::new() }
     }
 
     /// Which values of a function its roots need, by number.
@@ -58,12 +62,17 @@ impl<'p> Slicer<'p> {
         roots.for_each(|v| used[v.0 as usize] = true);
         for inst in function.insts.iter().rev() {
             let results: Vec<bool> = inst.results.iter().map(|v| used[v.0 as usize]).collect();
-            if results.contains(&true) {
+            if self.is_live(inst, &results) {
                 let kept = self.keep(inst, results);
                 choose(&inst.args, &kept.args).for_each(|v| used[v.0 as usize] = true);
             }
         }
         used
+    }
+
+    /// Whether an instruction stays when these of its results are read.
+    fn is_live(&self, inst: &Inst, results: &[bool]) -> bool {
+        results.contains(&true) || inst.has_effect(|body| self.effects[usize::from(body)])
     }
 
     /// Which parameters a function reads for these results.
@@ -82,7 +91,7 @@ impl<'p> Slicer<'p> {
     /// What a live instruction keeps when these of its results are read.
     fn keep(&mut self, inst: &Inst, results: Vec<bool>) -> Kept {
         match &inst.op {
-            Op::Row(..) => Kept { args: vec![true; inst.args.len()], results },
+            Op::Row(..) => Kept { args: vec![true; inst.args.len()], results: vec![true; results.len()] },
             Op::If(op) => self.keep_if(op, results),
             Op::For(op) => self.keep_for(op, results),
             Op::While(op) => self.keep_while(op, results),
@@ -157,7 +166,7 @@ impl<'p> Slicer<'p> {
         choose(&old.params, params).for_each(|param| editor.param(param));
         for inst in &old.insts {
             let live: Vec<bool> = inst.results.iter().map(|v| used[v.0 as usize]).collect();
-            if live.contains(&true) {
+            if self.is_live(inst, &live) {
                 let kept = self.keep(inst, live);
                 let op = self.slice_op(&inst.op, &kept);
                 let args: Vec<Value> = choose(&inst.args, &kept.args).collect();

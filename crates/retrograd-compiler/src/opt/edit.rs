@@ -130,9 +130,14 @@ impl<'f> Editor<'f> {
             | Lowering::Iota
             | Lowering::View(View::Reshape | View::Transpose | View::Reverse | View::Slice | View::DynamicSlice)
             | Lowering::Write(_)
-            | Lowering::Sum
+            | Lowering::Pick(_)
+            | Lowering::Scatter(..)
+            | Lowering::Reduce(_)
             | Lowering::Dot
-            | Lowering::Moves(_)
+            | Lowering::Line(_)
+            | Lowering::Composed(_)
+            | Lowering::Routine(_)
+            | Lowering::Probe
             | Lowering::Missing => None,
         }
     }

@@ -3,10 +3,9 @@
 //! Every law holds bit for bit, on NaN, infinities and both zeros, or it is not here: x + 0 is not x (-0 + 0 = 0), x · 0 is not 0
 //! (∞ · 0 is a NaN), -1 · x is not -x (a NaN keeps its sign under the product). Of NaNs, the laws leave a signalling one signalling.
 
-use super::common::bits;
 use super::edit::{Editor, literal, repeat};
 use super::functions::rewrite;
-use crate::ir::{Array, Attrs, DType, Data, Inst, Lowering, Op, Program, Row, Type, Value, View};
+use crate::ir::{Array, Attrs, Data, Element, Inst, Lowering, Op, Program, Row, Type, Value, View, each_element};
 use crate::ops;
 
 /// The Program with constants folded and identities applied.
@@ -81,9 +80,7 @@ fn has_nan(array: &Array) -> bool {
 /// A row over constants is its own evaluation, unless that faults: then the run shall.
 fn constant(site: &Site<'_, '_>) -> Option<Becomes> {
     let &Site { editor, row, attrs, args, ty } = site;
-    // The reference evaluation has no 32-bit numbers yet.
-    let known = |ty: &Type| ty.dtype != DType::F32 && ty.dtype != DType::I32;
-    if args.is_empty() || !known(ty) || !args.iter().all(|v| known(editor.ty(*v))) {
+    if args.is_empty() || row.lowering == Lowering::Probe {
         return None;
     }
     // Elementwise: f of the numbers a, b, … repeated is f(a, b, …) repeated.
@@ -168,7 +165,7 @@ impl<'a> Site<'a, '_> {
     }
 
     fn is_int(&self) -> bool {
-        matches!(self.ty.dtype, DType::I32 | DType::I64)
+        self.ty.dtype.is_integer()
     }
 
     /// Whether every element of an argument is this number, to the bit; an integer has one zero.
@@ -196,20 +193,13 @@ impl<'a> Site<'a, '_> {
 
 fn uniform_literal(site: &Site<'_, '_>) -> Option<Becomes> {
     let value = site.attrs.array("value");
-    let bits = bits(value);
+    let bits = value.bits();
     let uniform = !bits.is_empty() && bits.iter().all(|x| *x == bits[0]);
     (uniform && !site.ty.shape.is_empty()).then(|| Becomes::Number(first_element(value)))
 }
 
 fn first_element(array: &Array) -> Array {
-    let data = match array.data() {
-        Data::F32(x) => Data::F32(x[..1].to_vec()),
-        Data::F64(x) => Data::F64(x[..1].to_vec()),
-        Data::I32(x) => Data::I32(x[..1].to_vec()),
-        Data::I64(x) => Data::I64(x[..1].to_vec()),
-        Data::Bool(x) => Data::Bool(x[..1].to_vec()),
-    };
-    Array::new([], data)
+    Array::new([], each_element!(array.dtype(), T => T::data(T::of(array)[..1].to_vec())))
 }
 
 fn reshape_of_reshape(site: &Site<'_, '_>) -> Option<Becomes> {

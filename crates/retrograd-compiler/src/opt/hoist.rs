@@ -127,10 +127,10 @@ const DEAR: u32 = 4;
 
 fn is_dear(row: &Row) -> bool {
     match row.lowering {
-        Lowering::Sum | Lowering::Dot => true,
-        Lowering::Map(_) => row.cost >= DEAR,
+        Lowering::Reduce(_) | Lowering::Dot | Lowering::Line(_) | Lowering::Routine(_) => true,
+        Lowering::Map(_) | Lowering::Composed(_) => row.cost >= DEAR,
         Lowering::Convert | Lowering::Constant | Lowering::Iota | Lowering::View(_) => false,
-        Lowering::Write(_) | Lowering::Moves(_) | Lowering::Missing => false,
+        Lowering::Write(_) | Lowering::Pick(_) | Lowering::Scatter(..) | Lowering::Probe | Lowering::Missing => false,
     }
 }
 
@@ -154,15 +154,19 @@ fn never_faults(row: &Row, dtype: DType) -> bool {
                     scalar,
                     Scalar::Add | Scalar::Sub | Scalar::Mul | Scalar::Neg | Scalar::Abs | Scalar::Sign | Scalar::Min | Scalar::Max
                 )
+                || matches!(scalar, Scalar::Clamp | Scalar::Xor | Scalar::Shl | Scalar::Shr)
                 || matches!(scalar, Scalar::Lt | Scalar::Le | Scalar::Gt | Scalar::Ge | Scalar::Eq | Scalar::Ne)
                 || matches!(scalar, Scalar::And | Scalar::Or | Scalar::Not | Scalar::Select)
         }
-        Lowering::Convert | Lowering::Constant | Lowering::Iota | Lowering::Sum | Lowering::Dot => true,
+        Lowering::Convert | Lowering::Constant | Lowering::Iota | Lowering::Reduce(_) | Lowering::Dot | Lowering::Line(_) => true,
         Lowering::View(View::Broadcast | View::Reshape | View::Transpose | View::Reverse | View::Slice) => true,
-        // These only move elements to fixed places.
-        Lowering::Moves(_) => true,
-        // An index may be out of bounds.
-        Lowering::View(View::DynamicSlice) | Lowering::Write(_) | Lowering::Missing => false,
+        // These are composed of total ones.
+        Lowering::Composed(_) => true,
+        // What has no value is NaN.
+        Lowering::Routine(_) => true,
+        // An index may be out of bounds, and an effect happens in its step.
+        Lowering::View(View::DynamicSlice) | Lowering::Write(_) | Lowering::Pick(_) | Lowering::Scatter(..) => false,
+        Lowering::Probe | Lowering::Missing => false,
     }
 }
 

@@ -1,11 +1,14 @@
-//! Rewrites that keep every bit of the answer: dead code goes, equal work is done once, constants fold, scalars leave loops.
+//! Rewrites that keep every bit of the answer: dead code goes, equal work is done once, constants fold, scalars leave loops. The last
+//! one alone, [`contract`], changes roundings, once, before `plan`.
 //!
 //! Each pass is a pure function from Program to Program. A value that no result needs is not computed, so a fault (an index out of
 //! bounds) that only such a value would have met goes with it; everything else is the same for all inputs, NaN, infinities and -0.0
 //! included.
 
+mod accumulate;
 mod calls;
 mod common;
+mod contract;
 mod control;
 mod dead;
 mod edit;
@@ -15,8 +18,10 @@ mod hoist;
 
 use crate::ir::Program;
 
+pub use accumulate::accumulate;
 pub use calls::{all_calls, calls};
 pub use common::common;
+pub use contract::contract;
 pub use control::control;
 pub use dead::{dead_code, live_insts};
 pub use fold::fold;
@@ -27,11 +32,23 @@ pub use hoist::hoist;
 pub type Pass = fn(&Program) -> Program;
 
 /// The passes of one round, in order, by name.
-pub const PASSES: &[(&str, Pass)] =
-    &[("calls", calls), ("fold", fold), ("control", control), ("common", common), ("hoist", hoist), ("dead_code", dead_code)];
+pub const PASSES: &[(&str, Pass)] = &[
+    ("calls", calls),
+    ("fold", fold),
+    ("control", control),
+    ("common", common),
+    ("accumulate", accumulate),
+    ("hoist", hoist),
+    ("dead_code", dead_code),
+];
 
 /// Rounds of all passes. Constants sink and scalars rise by one loop per round, so deep nests take some; more than this is not worth it.
 const ROUNDS: usize = 32;
+
+/// What `plan` gets: no calls, simple, contracted. From here on arithmetic is frozen.
+pub fn freeze(program: &Program) -> Program {
+    contract(&simplify(&all_calls(program)))
+}
 
 /// The Program with less work and the same bits: rounds of [`PASSES`] until nothing changes.
 ///

@@ -38,22 +38,31 @@ pub(super) struct Forward<'f> {
     rest: Vec<bool>,
     /// Follows from the index, the invariants and the input streams: not worth memory.
     free: Vec<bool>,
+    /// Which instructions have an effect: they run where the step is reversed.
+    effects: Vec<bool>,
 }
 
 impl<'f> Forward<'f> {
-    pub(super) fn new(bwd: &'f Function, op: &UnwindOp) -> Forward<'f> {
+    pub(super) fn new(bwd: &'f Function, op: &UnwindOp, effects: &[bool]) -> Forward<'f> {
         let count = bwd.types.len();
+        let effects: Vec<bool> = bwd.insts.iter().map(|inst| inst.has_effect(|body| effects[usize::from(body)])).collect();
         let params = op.args(&bwd.params);
-        let mut forward =
-            Forward { bwd, carries: params.carries, definitions: vec![None; count], rest: vec![false; count], free: vec![false; count] };
+        let mut forward = Forward {
+            bwd,
+            carries: params.carries,
+            definitions: vec![None; count],
+            rest: vec![false; count],
+            free: vec![false; count],
+            effects,
+        };
         for value in params.adjoints.iter().chain(params.emitted).chain(params.running) {
             forward.rest[value.0 as usize] = true;
         }
         for value in [params.count].iter().chain(params.invariants).chain(params.streams) {
             forward.free[value.0 as usize] = true;
         }
-        for inst in &bwd.insts {
-            let rest = inst.args.iter().any(|v| forward.rest[v.0 as usize]);
+        for (k, inst) in bwd.insts.iter().enumerate() {
+            let rest = forward.effects[k] || inst.args.iter().any(|v| forward.rest[v.0 as usize]);
             let free = matches!(inst.op, Op::Row(..)) && inst.args.iter().all(|v| forward.free[v.0 as usize]);
             for value in &inst.results {
                 forward.definitions[value.0 as usize] = Some(inst);
@@ -109,8 +118,9 @@ impl<'f> Forward<'f> {
     /// What the rest reads of the forward part.
     fn needed(&self) -> Vec<bool> {
         let mut needed = vec![false; self.bwd.types.len()];
-        let readers = self.bwd.insts.iter().filter(|inst| inst.results.iter().any(|v| self.rest[v.0 as usize]));
-        let read = readers.flat_map(|inst| &inst.args).chain(&self.bwd.results);
+        let insts = self.bwd.insts.iter().zip(&self.effects);
+        let readers = insts.filter(|(inst, effect)| **effect || inst.results.iter().any(|v| self.rest[v.0 as usize]));
+        let read = readers.flat_map(|(inst, _)| &inst.args).chain(&self.bwd.results);
         read.filter(|v| !self.rest[v.0 as usize] && !self.free[v.0 as usize]).for_each(|v| needed[v.0 as usize] = true);
         needed
     }

@@ -143,7 +143,7 @@ pub(super) type Fates<'a> = &'a dyn Fn(&str) -> Option<Fate>;
 
 /// Facts about a Program.
 pub(super) fn facts(program: &Program, search: Search, fates: Fates<'_>) -> Facts {
-    let mut visit = Visit { program, search, fates, loops: vec![] };
+    let mut visit = Visit { program, search, fates, effects: program.effects(), loops: vec![] };
     let root = visit.function(program.entry, 0);
     let cost = cost(program, program.main());
     Facts { loops: visit.loops, root, cost }
@@ -153,6 +153,8 @@ struct Visit<'p> {
     program: &'p Program,
     search: Search,
     fates: Fates<'p>,
+    /// Which functions have an effect.
+    effects: Vec<bool>,
     loops: Vec<LoopFacts>,
 }
 
@@ -206,11 +208,11 @@ impl Visit<'_> {
         let program = self.program;
         let inst = &function.insts[k];
         let (body, bwd) = (program.function(op.body), program.function(op.bwd));
-        let forward = Forward::new(bwd, op);
+        let forward = Forward::new(bwd, op, &self.effects);
         let inst_cost = |inst: &Inst| inst_cost(program, bwd, inst);
         let before = pair.map(|pair| defined_before(function, pair.loop_inst));
         let choice = |cut: Cut| {
-            let split = split(bwd, op, &cut);
+            let split = split(bwd, op, &cut, &self.effects);
             let words = forward.bytes(&cut) / 8;
             let more: u64 = beyond(program, body, &split.cone).into_iter().map(|inst| self::inst_cost(program, &split.cone, inst)).sum();
             let known = |before: &BTreeSet<Value>| (1..split.cone.params.len()).all(|k| !split.reads(k) || before.contains(&inst.args[k]));
@@ -262,7 +264,7 @@ fn defined_before(function: &Function, inst: usize) -> BTreeSet<Value> {
 }
 
 /// The literal that a value is, if it is one.
-fn constant(function: &Function, value: Value) -> Option<&Array> {
+pub(super) fn constant(function: &Function, value: Value) -> Option<&Array> {
     let inst = function.insts.iter().find(|inst| inst.results.contains(&value))?;
     match &inst.op {
         Op::Row(row, attrs) if *row == &crate::ops::CONSTANT => Some(attrs.array("value")),

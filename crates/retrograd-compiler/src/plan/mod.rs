@@ -7,6 +7,7 @@ mod cut;
 mod explain;
 mod facts;
 mod fit;
+mod interchange;
 pub mod optimal;
 mod pair;
 pub mod place;
@@ -89,6 +90,8 @@ pub struct Plan {
     pub bytes_peak: u64,
     /// The schedules.
     pub decision: Decision,
+    /// Elements of a tile of each loop that runs tile by tile.
+    pub tiles: Vec<usize>,
     /// What was known when they were chosen.
     pub facts: Facts,
     /// The Program in the order and memory in which it runs.
@@ -99,6 +102,21 @@ pub struct Plan {
 pub fn plan(program: &Program, request: &Request) -> Result<Plan, Error> {
     let program = &opt::all_calls(program);
     check_supported(program, program.entry)?;
+    let tiled = if request.strategy.interchanges() { interchange::interchange(program) } else { None };
+    let Some(tiled) = tiled else { return plan_as_is(program, request) };
+    // In tiles a loop is faster and takes less memory, as a rule; where it does not fit, the loop may.
+    match plan_as_is(&tiled.program, request) {
+        Ok(plan) => Ok(Plan { tiles: tiled.tiles, ..plan }),
+        Err(in_tiles) => plan_as_is(program, request).map_err(|error| if needed(&in_tiles) < needed(&error) { in_tiles } else { error }),
+    }
+}
+
+/// The smallest budget that an error asks for.
+fn needed(error: &Error) -> u64 {
+    if let ErrorKind::OverBudget { needed, .. } = error.kind { needed } else { u64::MAX }
+}
+
+fn plan_as_is(program: &Program, request: &Request) -> Result<Plan, Error> {
     let strategy = &request.strategy;
     let facts = facts::facts(program, strategy.search(), &|origin| strategy.fate(origin));
     let decide = |room: Option<u64>| strategy.decide(&facts, room);
@@ -110,7 +128,8 @@ pub fn plan(program: &Program, request: &Request) -> Result<Plan, Error> {
         }
         Some(budget) => within(budget, &facts, decide, |decision| place(program, decision))?,
     };
-    Ok(Plan { strategy: strategy.name(), budget: request.budget, bytes_peak: placed.bytes, decision, facts, placed })
+    let (strategy, budget) = (strategy.name(), request.budget);
+    Ok(Plan { strategy, budget, bytes_peak: placed.bytes, decision, tiles: vec![], facts, placed })
 }
 
 /// Nothing is planned that cannot become machine code.
@@ -118,8 +137,7 @@ fn check_supported(program: &Program, id: FuncId) -> Result<(), Error> {
     for inst in &program.function(id).insts {
         let missing = match &inst.op {
             Op::Row(row, _) => row.lowering == Lowering::Missing,
-            Op::While(_) => true,
-            Op::If(_) | Op::For(_) | Op::Unwind(_) | Op::Call(_) => false,
+            Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => false,
         };
         if missing {
             let message = format!("`{}` has no machine code yet", inst.op.name());

@@ -22,11 +22,11 @@ impl Split {
     }
 }
 
-/// Splits the bwd of an unwind.
-pub(super) fn split(bwd: &Function, op: &UnwindOp, cut: &Cut) -> Split {
+/// Splits the bwd of an unwind; what has an effect runs where the step is reversed.
+pub(super) fn split(bwd: &Function, op: &UnwindOp, cut: &Cut, effects: &[bool]) -> Split {
     let params = op.args(&bwd.params);
     let forward: Vec<Value> = [params.count].iter().chain(params.carries).chain(params.invariants).chain(params.streams).copied().collect();
-    let cone = extract(bwd, format!("{}_cone", bwd.name), &forward, &cut.kept);
+    let cone = extract(bwd, format!("{}_cone", bwd.name), &forward, &cut.kept, |_| false);
     let reverse_params: Vec<Value> = [params.count]
         .iter()
         .chain(&cut.kept)
@@ -37,12 +37,13 @@ pub(super) fn split(bwd: &Function, op: &UnwindOp, cut: &Cut) -> Split {
         .chain(params.running)
         .copied()
         .collect();
-    let reverse = extract(bwd, format!("{}_reverse", bwd.name), &reverse_params, &bwd.results);
+    let effect = |inst: &Inst| inst.has_effect(|body| effects[usize::from(body)]);
+    let reverse = extract(bwd, format!("{}_reverse", bwd.name), &reverse_params, &bwd.results, effect);
     Split { cone, reverse, kept: cut.kept.iter().map(|value| bwd.ty(*value).clone()).collect() }
 }
 
 /// The function of `params` that computes `results` with the instructions of another; every path to the other's parameters must end in `params`.
-fn extract(from: &Function, name: String, params: &[Value], results: &[Value]) -> Function {
+fn extract(from: &Function, name: String, params: &[Value], results: &[Value], always: impl Fn(&Inst) -> bool) -> Function {
     let builder = Builder::new(name);
     let mut map: Vec<Option<Value>> = vec![None; from.types.len()];
     for param in params {
@@ -54,7 +55,7 @@ fn extract(from: &Function, name: String, params: &[Value], results: &[Value]) -
     }
     let mut chosen: Vec<&Inst> = vec![];
     for inst in from.insts.iter().rev() {
-        if inst.results.iter().any(|v| needed[v.0 as usize] && map[v.0 as usize].is_none()) {
+        if always(inst) || inst.results.iter().any(|v| needed[v.0 as usize] && map[v.0 as usize].is_none()) {
             inst.args.iter().for_each(|v| needed[v.0 as usize] = true);
             chosen.push(inst);
         }

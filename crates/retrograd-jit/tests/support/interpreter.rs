@@ -1,8 +1,8 @@
 //! The loop IR, one number at a time.
 
-use retrograd_compiler::fuse::kernel::{ActionCode, Address, Kernel, Order, Place, Reg, RegType, Stmt, Sum};
-use retrograd_compiler::ir::{Array, DType, Data, Scalar, Type};
-use retrograd_compiler::ops::{Meaning, SUM_CHUNK, SUM_LANES, lanes, meaning};
+use retrograd_compiler::fuse::kernel::{ActionCode, Address, Fold, Kernel, Order, Place, Reg, RegType, Stmt};
+use retrograd_compiler::ir::{Array, DType, Data, Reduction, Scalar, Type};
+use retrograd_compiler::ops::{Meaning, SUM_CHUNK, SUM_LANES, evaluate, lanes, meaning};
 use retrograd_compiler::plan::schedule::{self, Action, Schedule};
 
 /// What a run gives.
@@ -112,7 +112,7 @@ impl<'k> Machine<'k> {
                 self.memory[to][at..at + *bytes as usize].fill(0);
             }
             Stmt::For { index, from, to, order, body } => return self.for_loop(*index, *from, *to, *order, body),
-            Stmt::ForVec { index, count, body, sums } => self.for_vec(*index, *count, body, sums),
+            Stmt::ForVec { index, count, body, folds } => self.for_vec(*index, *count, body, folds),
             Stmt::If { cond, then_body, else_body } => return if self.get(*cond) != 0 { self.run(then_body) } else { self.run(else_body) },
             Stmt::Loop { body } => while self.run(body) == Flow::On {},
             Stmt::Leave => return Flow::Left,
@@ -129,6 +129,20 @@ impl<'k> Machine<'k> {
                     self.set(*dst, word);
                 }
             }
+            Stmt::Call { call, args, result, .. } => {
+                let call = &self.kernel.calls[*call as usize];
+                let load = |(ty, address): (&Type, &Address)| {
+                    let (buffer, at) = self.address(address);
+                    from_bytes(ty, &self.memory[buffer][at..at + ty.bytes()])
+                };
+                let args: Vec<Array> = call.args.iter().zip(args).map(load).collect();
+                let made = call.routine.evaluate(&args.iter().collect::<Vec<_>>(), &call.attrs, &call.result);
+                let (buffer, at) = self.address(result);
+                self.memory[buffer][at..at + call.result.bytes()].copy_from_slice(&to_bytes(&made));
+            }
+            // Nobody stops it.
+            Stmt::Poll => {}
+            Stmt::Probe { .. } => {}
             Stmt::Fault { cond, site } => {
                 if self.get(*cond) != 0 {
                     self.fault.get_or_insert(*site);
@@ -153,17 +167,17 @@ impl<'k> Machine<'k> {
         Flow::On
     }
 
-    fn for_vec(&mut self, index: Reg, count: u64, body: &'k [Stmt], sums: &[Sum]) {
-        let mut terms = vec![Vec::new(); sums.len()];
+    fn for_vec(&mut self, index: Reg, count: u64, body: &'k [Stmt], folds: &[Fold]) {
+        let mut terms = vec![Vec::new(); folds.len()];
         for step in 0..count {
             self.set(index, step);
             self.run(body);
-            for (terms, sum) in terms.iter_mut().zip(sums) {
-                terms.push(f64::from_bits(self.get(sum.src)));
+            for (terms, fold) in terms.iter_mut().zip(folds) {
+                terms.push(self.get(fold.src));
             }
         }
-        for (terms, sum) in terms.iter().zip(sums) {
-            self.set(sum.dst, blocked_sum(terms).to_bits());
+        for (terms, fold) in terms.iter().zip(folds) {
+            self.set(fold.dst, blocked(terms, fold.how, self.dtype(fold.src)));
         }
     }
 
@@ -199,19 +213,20 @@ impl<'k> Machine<'k> {
     }
 }
 
-/// The order that `Sum` documents.
-fn blocked_sum(terms: &[f64]) -> f64 {
-    let mut total = 0.0;
+/// The order that `Fold` documents.
+fn blocked(terms: &[u64], how: Reduction, ty: DType) -> u64 {
+    let combine = |a: u64, b: u64| scalar(how.scalar(), ty, &[a, b]);
+    let mut total = how.unit(ty);
     for chunk in terms.chunks(SUM_CHUNK) {
-        let mut partials = vec![0.0; SUM_LANES];
+        let mut partials = vec![how.unit(ty); SUM_LANES];
         for (k, term) in chunk.iter().enumerate() {
-            partials[k % SUM_LANES] += term;
+            partials[k % SUM_LANES] = combine(partials[k % SUM_LANES], *term);
         }
         while partials.len() > 1 {
             let half = partials.len() / 2;
-            partials = (0..half).map(|l| partials[l] + partials[l + half]).collect();
+            partials = (0..half).map(|l| combine(partials[l], partials[l + half])).collect();
         }
-        total += partials[0];
+        total = combine(total, partials[0]);
     }
     total
 }
@@ -225,11 +240,26 @@ fn scalar(op: Scalar, ty: DType, args: &[u64]) -> u64 {
                 args[2]
             }
         }
+        (Scalar::Convert(DType::F32 | DType::I32), _) | (_, DType::F32 | DType::I32) => narrow(op, ty, args),
         (Scalar::Convert(to), _) => convert(ty, to, args[0]),
         (_, DType::F64) => float(op, &args.iter().map(|&bits| f64::from_bits(bits)).collect::<Vec<f64>>()),
         (_, DType::I64) => integer(op, &args.iter().map(|&bits| bits.cast_signed()).collect::<Vec<i64>>()),
         (_, DType::Bool) => truth(op, &args.iter().map(|&bits| bits != 0).collect::<Vec<bool>>()),
-        (_, DType::F32 | DType::I32) => panic!("not yet"),
+    }
+}
+
+/// What the table says of numbers of 32 bits; of a division by zero, what machine code goes on with.
+fn narrow(op: Scalar, ty: DType, args: &[u64]) -> u64 {
+    let arrays: Vec<Array> = args.iter().map(|bits| from_bytes(&Type::scalar(ty), &bits.to_le_bytes()[..ty.bytes()])).collect();
+    let result = match op {
+        Scalar::Lt | Scalar::Le | Scalar::Gt | Scalar::Ge | Scalar::Eq | Scalar::Ne | Scalar::IsNan | Scalar::IsFinite => DType::Bool,
+        Scalar::Convert(to) => to,
+        _ => ty,
+    };
+    match evaluate(op, &arrays.iter().collect::<Vec<_>>(), &Type::scalar(result)) {
+        Ok(array) => word(&to_bytes(&array)),
+        Err(_) if op == Scalar::Rem => 0,
+        Err(_) => args[0],
     }
 }
 
@@ -239,6 +269,8 @@ fn float(op: Scalar, x: &[f64]) -> u64 {
         Scalar::Sub => (x[0] - x[1]).to_bits(),
         Scalar::Mul => (x[0] * x[1]).to_bits(),
         Scalar::Div => (x[0] / x[1]).to_bits(),
+        Scalar::Fma => x[0].mul_add(x[1], x[2]).to_bits(),
+        Scalar::Clamp => lanes::min(lanes::max(x[0], x[1]), x[2]).to_bits(),
         Scalar::Neg => (-x[0]).to_bits(),
         Scalar::Sqrt => x[0].sqrt().to_bits(),
         Scalar::Abs => x[0].abs().to_bits(),
@@ -266,6 +298,14 @@ fn integer(op: Scalar, x: &[i64]) -> u64 {
         Scalar::Sub => x[0].wrapping_sub(x[1]).cast_unsigned(),
         Scalar::Mul => x[0].wrapping_mul(x[1]).cast_unsigned(),
         Scalar::Div => if x[1] == 0 { x[0] } else { x[0].wrapping_div(x[1]) }.cast_unsigned(),
+        Scalar::Rem => if x[1] == 0 { 0 } else { x[0].wrapping_rem(x[1]) }.cast_unsigned(),
+        Scalar::Clamp => x[0].max(x[1]).min(x[2]).cast_unsigned(),
+        Scalar::And => (x[0] & x[1]).cast_unsigned(),
+        Scalar::Or => (x[0] | x[1]).cast_unsigned(),
+        Scalar::Xor => (x[0] ^ x[1]).cast_unsigned(),
+        Scalar::Not => (!x[0]).cast_unsigned(),
+        Scalar::Shl => if (0..64).contains(&x[1]) { x[0] << x[1] } else { 0 }.cast_unsigned(),
+        Scalar::Shr => (x[0] >> if (0..64).contains(&x[1]) { x[1] } else { 63 }).cast_unsigned(),
         Scalar::Neg => x[0].wrapping_neg().cast_unsigned(),
         Scalar::Abs => x[0].wrapping_abs().cast_unsigned(),
         Scalar::Sign => x[0].signum().cast_unsigned(),
@@ -279,6 +319,7 @@ fn truth(op: Scalar, x: &[bool]) -> u64 {
     u64::from(match op {
         Scalar::And => x[0] && x[1],
         Scalar::Or => x[0] || x[1],
+        Scalar::Xor => x[0] != x[1],
         Scalar::Not => !x[0],
         op => relation(op, x),
     })
@@ -325,17 +366,23 @@ fn to_bytes(array: &Array) -> Vec<u8> {
         Data::F64(x) => x.iter().flat_map(|x| x.to_le_bytes()).collect(),
         Data::I64(x) => x.iter().flat_map(|x| x.to_le_bytes()).collect(),
         Data::Bool(x) => x.iter().map(|&x| u8::from(x)).collect(),
-        Data::F32(_) | Data::I32(_) => panic!("not yet"),
+        Data::F32(x) => x.iter().flat_map(|x| x.to_le_bytes()).collect(),
+        Data::I32(x) => x.iter().flat_map(|x| x.to_le_bytes()).collect(),
     }
 }
 
+/// Up to eight bytes, zero-extended.
+fn word(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
+}
+
 fn from_bytes(ty: &Type, bytes: &[u8]) -> Array {
-    let word = |word: &[u8]| u64::from_le_bytes(word.try_into().unwrap());
     let data = match ty.dtype {
         DType::F64 => Data::F64(bytes.chunks(8).map(|bytes| f64::from_bits(word(bytes))).collect()),
         DType::I64 => Data::I64(bytes.chunks(8).map(|bytes| word(bytes).cast_signed()).collect()),
         DType::Bool => Data::Bool(bytes.iter().map(|&byte| byte != 0).collect()),
-        DType::F32 | DType::I32 => panic!("not yet"),
+        DType::F32 => Data::F32(bytes.chunks(4).map(|bytes| f32::from_bits(word(bytes) as u32)).collect()),
+        DType::I32 => Data::I32(bytes.chunks(4).map(|bytes| (word(bytes) as u32).cast_signed()).collect()),
     };
     Array::new(ty.shape.clone(), data)
 }

@@ -1,7 +1,7 @@
 //! A short way to write kernels.
 
-use retrograd_compiler::fuse::kernel::{Address, Kernel, Order, Place, Reg, RegType, Stmt, Sum};
-use retrograd_compiler::ir::{DType, LaneFunction, Scalar};
+use retrograd_compiler::fuse::kernel::{Address, Fold, Kernel, Order, Place, Reg, RegType, Stmt};
+use retrograd_compiler::ir::{DType, LaneFunction, Reduction, Scalar};
 
 /// From one float to one.
 pub const UNARY: [Scalar; 32] = [
@@ -143,12 +143,17 @@ impl Make {
 
     /// A vector loop; what `write` returns is summed, and the sums come back.
     pub fn for_vec(&mut self, count: u64, write: impl FnOnce(&mut Make, Reg) -> Vec<Reg>) -> Vec<Reg> {
+        self.for_vec_folds(count, |make, index| write(make, index).into_iter().map(|src| (src, Reduction::Sum)).collect())
+    }
+
+    /// A vector loop; what `write` returns is reduced, and the results come back.
+    pub fn for_vec_folds(&mut self, count: u64, write: impl FnOnce(&mut Make, Reg) -> Vec<(Reg, Reduction)>) -> Vec<Reg> {
         let index = self.reg(DType::I64);
-        let mut summed = Vec::new();
-        let body = self.body(|make| summed = write(make, index));
-        let sums: Vec<Sum> = summed.into_iter().map(|src| Sum { dst: self.reg(DType::F64), src }).collect();
-        let results = sums.iter().map(|sum| sum.dst).collect();
-        self.push(Stmt::ForVec { index, count, body, sums });
+        let mut reduced = Vec::new();
+        let body = self.body(|make| reduced = write(make, index));
+        let folds: Vec<Fold> = reduced.into_iter().map(|(src, how)| Fold { dst: self.reg(self.ty(src)), src, how }).collect();
+        let results = folds.iter().map(|fold| fold.dst).collect();
+        self.push(Stmt::ForVec { index, count, body, folds });
         results
     }
 

@@ -1,28 +1,55 @@
 //! A judge of machine code: the loop IR, one number at a time, as `kernel.rs` words it; and a short way to write kernels.
 #![allow(dead_code, reason = "each test file uses its part")]
 #![allow(clippy::wildcard_enum_match_arm, reason = "the machine code under test matches everything; a judge may name only what it knows")]
+#![allow(clippy::print_stderr, reason = "what is not tested is said")]
 #![allow(unreachable_pub, reason = "test files share it as a module")]
 
 pub mod interpreter;
 pub mod make;
 
-use interpreter::interpret;
+use std::sync::LazyLock;
+
+use interpreter::{Outcome, interpret};
 use retrograd_compiler::fuse::Fault;
 use retrograd_compiler::fuse::kernel::Kernel;
 use retrograd_compiler::ir::{Array, Data, ErrorKind, Pos, Type};
-use retrograd_jit::Executable;
+use retrograd_jit::{Backend, Executable};
 
-/// Runs a kernel natively and by the interpreter, and compares all bits of all outputs, and the fault.
+/// The back ends that there are on this machine; says so where LLVM is not among them. `RETROGRAD_LLVM` names another library.
+pub fn backends() -> &'static [Backend] {
+    static BACKENDS: LazyLock<Vec<Backend>> = LazyLock::new(|| {
+        let llvm = Backend::Llvm { path: std::env::var_os("RETROGRAD_LLVM").map(Into::into) };
+        match Executable::by(&llvm, &Kernel::default(), vec![], vec![], vec![]) {
+            Ok(_) => vec![Backend::Cranelift, llvm],
+            Err(error) => {
+                eprintln!("NOT TESTED: {error}");
+                vec![Backend::Cranelift]
+            }
+        }
+    });
+    &BACKENDS
+}
+
+/// Runs a kernel natively, by every back end, and by the interpreter, and compares all bits of all outputs, and the fault.
 #[track_caller]
 pub fn check(kernel: &Kernel, inputs: &[&Array], outputs: &[Type]) -> Vec<Array> {
     let expected = interpret(kernel, inputs, outputs);
+    for backend in backends() {
+        check_one(backend, kernel, inputs, outputs, &expected);
+    }
+    expected.outputs
+}
+
+#[track_caller]
+fn check_one(backend: &Backend, kernel: &Kernel, inputs: &[&Array], outputs: &[Type], expected: &Outcome) {
     let faults = (0..10).map(|site| Fault { kind: ErrorKind::Bounds, pos: Pos::unknown(), message: site.to_string() }).collect();
-    let executable = Executable::new(kernel, inputs.iter().map(|array| array.ty()).collect(), outputs.to_vec(), faults);
+    let types = inputs.iter().map(|array| array.ty()).collect();
+    let executable = Executable::by(backend, kernel, types, outputs.to_vec(), faults).expect("the back end is there");
     for _ in 0..2 {
         match (executable.run(inputs), expected.fault) {
             (Ok((found, stats)), None) => {
                 assert_eq!(stats.bytes_peak, kernel.arena_bytes as u64);
-                compare(kernel, &expected.outputs, &found);
+                compare(&executable, kernel, &expected.outputs, &found);
             }
             (Err(error), Some(site)) => assert_eq!(error.message, site.to_string(), "the first fault is reported"),
             (Ok(_), Some(site)) => panic!("fault {site} was not seen"),
@@ -32,18 +59,18 @@ pub fn check(kernel: &Kernel, inputs: &[&Array], outputs: &[Type]) -> Vec<Array>
     if let Ok(checked) = executable.run_checked(inputs) {
         assert!(checked.guards_intact, "a run stays inside its arena");
         assert!(checked.bytes_touched <= kernel.arena_bytes as u64);
-        compare(kernel, &expected.outputs, &checked.outputs);
+        compare(&executable, kernel, &expected.outputs, &checked.outputs);
     }
-    expected.outputs
 }
 
 #[track_caller]
-fn compare(kernel: &Kernel, expected: &[Array], found: &[Array]) {
+fn compare(executable: &Executable, kernel: &Kernel, expected: &[Array], found: &[Array]) {
     for (k, (expected, found)) in expected.iter().zip(found).enumerate() {
         for (i, (a, b)) in bits(expected).into_iter().zip(bits(found)).enumerate() {
             assert!(
                 a == b,
-                "output {k}, element {i}: expected {a:x} ({}), found {b:x} ({})\n{:#?}",
+                "{}: output {k}, element {i}: expected {a:x} ({}), found {b:x} ({})\n{:#?}",
+                executable.backend(),
                 f64::from_bits(a),
                 f64::from_bits(b),
                 kernel.body
@@ -58,6 +85,7 @@ fn bits(array: &Array) -> Vec<u64> {
         Data::F64(x) => x.iter().map(|x| if x.is_nan() { f64::NAN.to_bits() } else { x.to_bits() }).collect(),
         Data::I64(x) => x.iter().map(|x| x.cast_unsigned()).collect(),
         Data::Bool(x) => x.iter().map(|&x| u64::from(x)).collect(),
-        Data::F32(_) | Data::I32(_) => panic!("not yet"),
+        Data::F32(x) => x.iter().map(|x| if x.is_nan() { f32::NAN } else { *x }.to_bits().into()).collect(),
+        Data::I32(x) => x.iter().map(|x| x.cast_unsigned().into()).collect(),
     }
 }

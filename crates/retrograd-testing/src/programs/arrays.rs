@@ -239,6 +239,9 @@ impl Draft {
     pub(super) fn dot(&mut self, s: &mut Scope) {
         let right_kind = self.one_of(&[Kind::Number, Kind::Number, Kind::Cotangent]);
         let (x, y) = (self.some(s, Kind::Number), self.some(s, right_kind));
+        if x.slot.ty.dtype != y.slot.ty.dtype {
+            return;
+        }
         let (mut left, mut right, mut batch) = (vec![], vec![], (vec![], vec![]));
         let mut count = 1;
         for axis in self.permutation(x.slot.ty.rank()) {
@@ -329,7 +332,7 @@ impl Draft {
         let kind = self.one_of(&[Kind::Index, Kind::Mask]);
         let x = self.some(s, kind);
         let most = if kind == Kind::Index { x.slot.most } else { 1.0 };
-        let value = s.b.convert(x.value, DType::F64);
+        let value = s.b.convert(x.value, self.float);
         self.push(s, Kind::Number, value, most);
     }
 

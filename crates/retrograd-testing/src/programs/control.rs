@@ -1,12 +1,13 @@
 //! Random branches, loops, calls and adjoints of loops.
 
-use retrograd_compiler::ir::{Builder, CallOp, DType, ForOp, FuncId, IfOp, Linearity, Op, Type, UnwindOp, Value, WhileOp};
-use retrograd_compiler::ops;
+use retrograd_compiler::diff::check::floats;
+use retrograd_compiler::ir::{
+    Builder, CallOp, CustomRule, DType, ForOp, FuncId, IfOp, Linearity, Op, Program, Type, UnwindOp, Value, WhileOp,
+};
+use retrograd_compiler::opt::dead_code;
+use retrograd_compiler::{diff, ops};
 
-use super::{Draft, ELEMENTS, Kind, Place, Scope, Slot};
-
-/// A function of a Program runs at most about this often.
-const RUNS: usize = 60;
+use super::{Draft, ELEMENTS, Kind, Place, Reach, Scope, Slot};
 
 /// Results of the condition or body of a `while` over its count and the parameters of the function inside.
 type Turn<'a> = dyn Fn(&Draft, &Builder, Value, &[Value]) -> Vec<Value> + 'a;
@@ -44,7 +45,7 @@ impl Draft {
     }
 
     fn count(&mut self, s: &mut Scope) -> Count {
-        let most = if s.place.runs * 5 > RUNS { 2 } else { 7 };
+        let most = if s.place.runs * 5 > self.bounds.runs { 2 } else { self.bounds.steps };
         let index = s.pool.iter().rev().find(|entry| entry.slot.kind == Kind::Index && entry.slot.most <= most as f64 + 1.0).cloned();
         match index {
             Some(index) if self.chance(2) => Count { value: index.value, most: index.slot.most as usize - 1 },
@@ -83,13 +84,16 @@ impl Draft {
         let results = [taken.carries.clone(), streams(&emitted, bound)].concat();
         let values = s.b.push(Op::For(op), args.clone(), results.iter().map(|slot| slot.ty.clone()).collect());
         self.take(s, values, &results);
-        if emitted.is_empty() && self.chance(8) {
+        if emitted.is_empty() && self.reach != Reach::Reverse && self.chance(8) {
             self.unwind_over(s, body, &count, &taken, bound, args);
         }
     }
 
     /// A loop that ends at the latest when its first carry, which counts, has reached its first invariant.
     pub(super) fn conditional(&mut self, s: &mut Scope) {
+        if self.reach == Reach::Lowered {
+            return self.counted(s);
+        }
         let count = self.count(s);
         let (carries, invariants) = (self.slots(0, 3), self.slots(0, 2));
         let place = inside(s, &count);
@@ -138,11 +142,55 @@ impl Draft {
         let body = self.function("called", &params, &results, &place);
         let args = params.iter().map(|slot| self.arg(s, slot)).collect();
         let types = results.iter().map(|slot| slot.ty.clone()).collect();
-        let values = s.b.push(Op::Call(CallOp { body, rule: None }), args, types);
+        let rule = if self.chance(3) { None } else { self.stated(body) };
+        let values = s.b.push(Op::Call(CallOp { body, rule }), args, types);
         self.take(s, values, &results);
     }
 
+    /// The derivative of a function as a custom rule: stated by the caller, and right. None where nothing is a float.
+    fn stated(&mut self, body: FuncId) -> Option<CustomRule> {
+        let program = Program { functions: self.functions.clone(), entry: body };
+        let (wrt, outputs) = (floats(&program.main().param_types()), floats(&program.main().result_types()));
+        if wrt.is_empty() || outputs.is_empty() {
+            return None;
+        }
+        let derived = match self.reach {
+            Reach::Everything | Reach::Lowered => diff::jvp(&program, &wrt, &outputs),
+            Reach::Reverse => diff::vjp(&program, &wrt, &outputs),
+        };
+        let mut derived = derived.unwrap_or_else(|error| panic!("random Programs have derivatives: {error}\n{program}"));
+        let entry = usize::from(derived.entry);
+        derived.functions[entry].results.drain(..program.main().results.len());
+        let derivative = self.adopt(&dead_code(&derived));
+        Some(match self.reach {
+            Reach::Everything | Reach::Lowered => CustomRule::Jvp { tangent: derivative },
+            // The arguments are the residuals.
+            Reach::Reverse => {
+                let b = Builder::new("forward");
+                let args = b.params(program.main().param_types());
+                let results = [b.inline(program.main(), &args), args].concat();
+                self.functions.push(b.finish(results));
+                CustomRule::Vjp { forward: FuncId(self.functions.len() as u32 - 1), backward: derivative }
+            }
+        })
+    }
+
+    /// The functions of another Program become functions of this one; returns its entry.
+    fn adopt(&mut self, other: &Program) -> FuncId {
+        let first = self.functions.len() as u32;
+        for function in &other.functions {
+            let mut function = function.clone();
+            function.insts.iter_mut().for_each(|inst| inst.op.map_bodies(|id| FuncId(first + id.0)));
+            self.functions.push(function);
+        }
+        FuncId(first + other.entry.0)
+    }
+
+    /// Reverse mode cannot differentiate what a custom vjp is part of again, so where there are some, there is no adjoint to begin with.
     pub(super) fn unwind(&mut self, s: &mut Scope) {
+        if self.reach == Reach::Reverse {
+            return self.counted(s);
+        }
         let count = self.count(s);
         let bound = count.most.max(1);
         let taken = self.taken(bound);

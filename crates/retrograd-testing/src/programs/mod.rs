@@ -5,18 +5,22 @@
 mod arrays;
 mod control;
 mod shrink;
+mod table;
 
 use retrograd_compiler::ir::{Array, Attrs, Builder, DType, FuncId, Function, Program, Row, Type, Value};
 use retrograd_compiler::ops;
 
 use crate::Random;
 pub use shrink::shrink;
+pub use table::drawn;
 
 /// A Program at a point.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// What it was made from.
     pub seed: u64,
+    /// Whether it is one of the few large ones.
+    pub size: Size,
     /// The Program.
     pub program: Program,
     /// Its inputs.
@@ -36,15 +40,57 @@ impl Case {
         let mut draft = Draft::new(seed);
         let mut params: Vec<Slot> = draft.slots(1, 4).into_iter().map(|slot| slot.bounded(1.0)).collect();
         params.push(Slot { kind: Kind::Number, ty: draft.ty(), most: 1.0 });
-        params.extend((0..draft.random.below(3)).map(|_| Slot { kind: Kind::Index, ty: Type::scalar(DType::I64), most: 6.0 }));
+        for _ in 0..draft.random.below(3) {
+            let most = 2 + draft.random.below(draft.bounds.steps);
+            params.push(Slot { kind: Kind::Index, ty: Type::scalar(DType::I64), most: most as f64 });
+        }
         params.extend((0..draft.random.below(2)).map(|_| Slot { kind: Kind::Cotangent, ty: draft.ty(), most: 1.0 }));
         let results = [draft.slots(1, 3), vec![Slot { kind: Kind::Number, ty: draft.ty(), most: MOST }]].concat();
-        let place = Place { depth: 2 + draft.random.below(2), runs: 1 };
+        let place = Place { depth: draft.bounds.depth + draft.one_of(&[0, 0, 0, 1, 1, 1, 2]), runs: 1 };
         let entry = draft.function("main", &params, &results, &place);
         let inputs = params.iter().map(|slot| draft.input(slot)).collect();
-        Case { seed, program: Program { functions: draft.functions, entry }, inputs }
+        Case { seed, size: draft.size, program: Program { functions: draft.functions, entry }, inputs }
     }
 }
+
+/// How large a random Program is. Mistakes of rules and walkers show with few elements and steps; vectors, blocked sums and schedules need more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Size {
+    /// Extents to 4, few steps, few instructions.
+    Small,
+    /// One Program in [`LARGE`]: extents to 74, loops of 7 steps, more instructions and deeper nests.
+    Large,
+}
+
+/// One Program in so many is large.
+pub const LARGE: usize = 64;
+
+/// What the size of a Program bounds.
+#[derive(Clone, Copy, Debug)]
+struct Bounds {
+    /// Instructions of a function, beyond one.
+    insts: usize,
+    /// Control flow that may nest.
+    depth: usize,
+    /// Steps of one loop.
+    steps: usize,
+    /// A function runs at most about this often.
+    runs: usize,
+}
+
+/// How far a Program can go: what has no machine code, or a rule for one mode only, is in some Programs only, so that the others show the rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reach {
+    /// Everything, with custom rules for both modes.
+    Everything,
+    /// What has machine code.
+    Lowered,
+    /// Everything, with custom rules for reverse mode.
+    Reverse,
+}
+
+/// Element types of numbers; each Program has one.
+const FLOATS: &[DType] = &[DType::F64];
 
 /// No number of a random Program is larger.
 const MOST: f64 = 4.0;
@@ -113,6 +159,10 @@ struct Scope {
 struct Draft {
     random: Random,
     functions: Vec<Function>,
+    size: Size,
+    bounds: Bounds,
+    reach: Reach,
+    float: DType,
     /// Shapes that values of this Program prefer, so that they meet.
     shapes: Vec<Vec<usize>>,
 }
@@ -120,16 +170,22 @@ struct Draft {
 impl Draft {
     fn new(seed: u64) -> Draft {
         let mut random = Random::new(seed);
-        let long = match random.below(8) {
-            0 => 65 + random.below(10),
-            1 => 8,
-            2 => 16,
-            _ => 1 + random.below(20),
+        let size = if random.below(LARGE) == 0 { Size::Large } else { Size::Small };
+        let reach = [Reach::Everything, Reach::Everything, Reach::Lowered, Reach::Lowered, Reach::Reverse][random.below(5)];
+        let float = FLOATS[random.below(FLOATS.len())];
+        let (bounds, shapes) = match size {
+            Size::Small => (Bounds { insts: 4, depth: 1, steps: 3, runs: 12 }, small_shapes(&mut random)),
+            Size::Large => (Bounds { insts: 7, depth: 2, steps: 7, runs: 60 }, large_shapes(&mut random)),
         };
-        let (short, few) = (1 + random.below(5), 1 + random.below(3));
-        let mut shapes = vec![vec![], vec![], vec![], vec![long], vec![long], vec![short], vec![short, long], vec![long, short]];
-        shapes.push(if long < 21 { vec![few, long, short] } else { vec![few, short, few] });
-        Draft { random, functions: vec![], shapes }
+        Draft { random, functions: vec![], size, bounds, reach, float, shapes }
+    }
+
+    fn dtype(&self, kind: Kind) -> DType {
+        match kind {
+            Kind::Number | Kind::Cotangent => self.float,
+            Kind::Index | Kind::Integer => DType::I64,
+            Kind::Mask => DType::Bool,
+        }
     }
 
     /// One of a few, by weight of their order.
@@ -144,7 +200,7 @@ impl Draft {
     /// A type of floats.
     fn ty(&mut self) -> Type {
         let k = self.random.below(self.shapes.len());
-        Type::f64(self.shapes[k].clone())
+        Type::new(self.float, self.shapes[k].clone())
     }
 
     fn slot(&mut self) -> Slot {
@@ -179,7 +235,7 @@ impl Draft {
         let b = Builder::new(name);
         let pool = params.iter().map(|slot| Entry { value: b.param(slot.ty.clone()), slot: slot.clone(), uses: 0 }).collect();
         let mut scope = Scope { b, pool, place: *place };
-        for _ in 0..2 + self.random.below(6) {
+        for _ in 0..=self.random.below(self.bounds.insts) {
             self.inst(&mut scope);
         }
         let results = results.iter().map(|slot| self.result(&mut scope, slot)).collect();
@@ -188,24 +244,25 @@ impl Draft {
     }
 
     fn inst(&mut self, s: &mut Scope) {
-        match self.random.below(if s.place.depth == 0 { 28 } else { 46 }) {
-            0..=3 => self.unary(s),
-            4..=9 => self.binary(s),
-            10 => self.select(s),
-            11..=14 => self.view(s),
-            15 => self.window(s),
-            16..=19 => self.write(s),
-            20 => self.sum(s),
-            21 => self.dot(s),
-            22 => self.mask(s),
-            23 => self.index(s),
-            24 => self.integer(s),
-            25 => self.converted(s),
-            26 | 27 => self.linear(s),
-            28..=30 => self.branch(s),
-            31..=41 => self.counted(s),
-            42 => self.conditional(s),
-            43 => self.call(s),
+        match self.random.below(if s.place.depth == 0 { 30 } else { 50 }) {
+            0 | 1 => self.unary(s),
+            2..=6 => self.binary(s),
+            7 => self.select(s),
+            8..=10 => self.view(s),
+            11 => self.window(s),
+            12..=14 => self.write(s),
+            15 => self.sum(s),
+            16 => self.dot(s),
+            17 => self.mask(s),
+            18 => self.index(s),
+            19 => self.integer(s),
+            20 => self.converted(s),
+            21 | 22 => self.linear(s),
+            23..=29 => self.sampled(s),
+            30..=33 => self.branch(s),
+            34..=44 => self.counted(s),
+            45 => self.conditional(s),
+            46 | 47 => self.call(s),
             _ => self.unwind(s),
         }
     }
@@ -260,8 +317,12 @@ impl Draft {
         total.value
     }
 
-    /// Floats brought to another shape, by sums and repetition.
+    /// Floats brought to another type, by conversion, sums and repetition.
     fn fitted(&mut self, s: &Scope, x: &Entry, ty: &Type) -> Entry {
+        if x.slot.ty.dtype != ty.dtype {
+            let slot = Slot { ty: Type::new(ty.dtype, x.slot.ty.shape.clone()), ..x.slot.clone() };
+            return self.fitted(s, &Entry { value: s.b.convert(x.value, ty.dtype), slot, uses: 0 }, ty);
+        }
         let from = x.slot.ty.clone();
         let entry = |value: Value, most: f64| Entry { value, slot: Slot { ty: s.b.ty(value), most, ..x.slot.clone() }, uses: 0 };
         if from == *ty {
@@ -289,7 +350,7 @@ impl Draft {
         let fresh: Vec<usize> = fitting.iter().copied().filter(|k| s.pool[*k].uses == 0).collect();
         let list = if fresh.is_empty() || self.chance(3) { fitting } else { fresh };
         let ty = match list.is_empty() {
-            true => Type::new(dtype(kind), if kind == Kind::Index { vec![] } else { self.ty().shape }),
+            true => Type::new(self.dtype(kind), if kind == Kind::Index { vec![] } else { self.ty().shape }),
             false => s.pool[self.late(&list)].slot.ty.clone(),
         };
         self.want(s, &Slot { kind, ty, most: if kind == Kind::Index { 100.0 } else { MOST } })
@@ -320,7 +381,7 @@ impl Draft {
             let scalar = s.b.constant(Array::bool(self.random.below(2) == 0));
             return s.b.broadcast(scalar, &ty.shape, &[]);
         }
-        let floats = Type::f64(ty.shape.clone());
+        let floats = Type::new(self.float, ty.shape.clone());
         let (x, _) = self.make_number(s, &floats);
         let limit = s.b.full(&floats, self.random.float(-0.5, 0.5));
         apply(s, self.one_of(&[&ops::LT, &ops::GE]), &[x, limit])
@@ -367,12 +428,22 @@ impl Draft {
     }
 }
 
-fn dtype(kind: Kind) -> DType {
-    match kind {
-        Kind::Number | Kind::Cotangent => DType::F64,
-        Kind::Index | Kind::Integer => DType::I64,
-        Kind::Mask => DType::Bool,
-    }
+fn small_shapes(random: &mut Random) -> Vec<Vec<usize>> {
+    let (long, short) = (1 + random.below(4), 1 + random.below(3));
+    vec![vec![], vec![], vec![], vec![long], vec![long], vec![short], vec![short, long], vec![long, short]]
+}
+
+fn large_shapes(random: &mut Random) -> Vec<Vec<usize>> {
+    let long = match random.below(8) {
+        0 => 65 + random.below(10),
+        1 => 8,
+        2 => 16,
+        _ => 1 + random.below(20),
+    };
+    let (short, few) = (1 + random.below(5), 1 + random.below(3));
+    let mut shapes = vec![vec![], vec![], vec![], vec![long], vec![long], vec![short], vec![short, long], vec![long, short]];
+    shapes.push(if long < 21 { vec![few, long, short] } else { vec![few, short, few] });
+    shapes
 }
 
 /// Ascending axes of `wide` whose extents are `shape`, the first that fit.

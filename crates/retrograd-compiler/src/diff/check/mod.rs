@@ -1,6 +1,9 @@
 //! Derivatives of a Program against finite differences and against each other, to any order, by the reference interpreter.
+//!
+//! Where something is an f32, differences are those of the same Program over f64, and tolerances are those of f32.
 
 mod random;
+mod wide;
 
 use super::Direction;
 use crate::ir::{Array, Data, Error, Program, Type, verify};
@@ -77,15 +80,16 @@ pub fn check_in_mode(program: &Program, inputs: &[Array], order: usize, mode: Di
         Direction::Forward => case.check_tangents(derivatives, &difference)?,
         Direction::Reverse => {
             let dy: Vec<Array> = difference.into_iter().map(|dy| Array::f64([dy.len()], dy)).collect();
-            same_sum(inner(&ct, &dy), inner(derivatives, &dx), 1e-7)
+            same_sum(inner(&ct, &dy), inner(derivatives, &dx), case.tolerance(1e-7))
                 .map_err(|e| format!("⟨ct, J dx⟩ by differences against ⟨Jᵀct, dx⟩ by vjp: {e}"))?;
         }
     }
     check_in_mode(&derived, &inputs, order - 1, mode, seed + 1)
 }
 
-/// Checks first derivatives of a Program that may have kinks and jumps: jvp against differences where differences of two widths agree,
-/// ⟨ct, J dx⟩ = ⟨Jᵀct, dx⟩, and values as they were. Returns the share of elements that could be judged.
+/// Checks first derivatives of a Program that may have kinks and jumps: jvp against differences where the Program is smooth,
+/// ⟨ct, J dx⟩ = ⟨Jᵀct, dx⟩, and values as they were. Returns the share of elements that could be judged: those whose differences of two
+/// widths agree, and whose slopes to both sides do, as they do not at ties.
 pub fn check_where_smooth(program: &Program, inputs: &[Array], seed: u64) -> Result<f64, String> {
     let case = Case { program, inputs, wrt: floats(&program.main().param_types()), outputs: floats(&program.main().result_types()) };
     if case.wrt.is_empty() || case.outputs.is_empty() {
@@ -93,20 +97,23 @@ pub fn check_where_smooth(program: &Program, inputs: &[Array], seed: u64) -> Res
     }
     let derived = case.derive(&mut Random::new(seed))?;
     let dy = case.check_pair(&derived, 1e-9)?;
-    let (wide, narrow) = (case.difference(&derived.dx, 1e-3)?, case.difference(&derived.dx, 3e-4)?);
-    let (mut judged, mut all) = (0, 0);
+    let values = run(program, inputs)?;
+    let (wide, narrow) = (case.points(&derived.dx, 1e-3)?, case.points(&derived.dx, 3e-4)?);
+    let (mut judged, mut all) = (0usize, 0usize);
     for (k, dy) in dy.iter().enumerate() {
+        let values = numbers(&values[case.outputs[k]]);
         for (e, dy) in numbers(dy).into_iter().enumerate() {
-            let (wide, narrow) = (wide[k][e], narrow[k][e]);
-            let scale = narrow.abs().max(1.0);
-            let smooth = (wide - narrow).abs() <= 1e-6 * scale;
-            if smooth && ((dy - narrow).abs() > 1e-4 * scale || !dy.is_finite()) {
-                return Err(format!("jvp of output {} element {e} is {dy:e}, expected {narrow:e}", case.outputs[k]));
+            let (far, near) = (wide.slope(k, e), narrow.slope(k, e));
+            let scale = near.abs().max(1.0);
+            let (left, right) = narrow.sides(k, e, values[e]);
+            let smooth = (far - near).abs() <= 1e-6 * scale && (left - right).abs() <= 5e-5 * scale;
+            if smooth && ((dy - near).abs() > 1e-4 * scale || !dy.is_finite()) {
+                return Err(format!("jvp of output {} element {e} is {dy:e}, expected {near:e}", case.outputs[k]));
             }
             (judged, all) = (judged + usize::from(smooth), all + 1);
         }
     }
-    Ok(judged as f64 / f64::max(all as f64, 1.0))
+    Ok(if all == 0 { 1.0 } else { judged as f64 / all as f64 })
 }
 
 /// Places of the floats.
@@ -139,6 +146,26 @@ struct Derived {
     vjp: Program,
     dx: Vec<Array>,
     ct: Vec<Array>,
+}
+
+/// Elements of the outputs at -2h, -h, h and 2h along a direction.
+struct Points {
+    h: f64,
+    at: [Vec<Vec<f64>>; 4],
+}
+
+impl Points {
+    /// Central differences of widths h and 2h, extrapolated (Richardson).
+    fn slope(&self, k: usize, e: usize) -> f64 {
+        let [far_left, left, right, far_right] = [0, 1, 2, 3].map(|p: usize| self.at[p][k][e]);
+        (8.0 * (right - left) - (far_right - far_left)) / (12.0 * self.h)
+    }
+
+    /// Slopes to both sides of the middle, which has this value, to second order.
+    fn sides(&self, k: usize, e: usize, middle: f64) -> (f64, f64) {
+        let [far_left, left, right, far_right] = [0, 1, 2, 3].map(|p: usize| self.at[p][k][e]);
+        ((3.0 * middle - 4.0 * left + far_left) / (2.0 * self.h), (4.0 * right - far_right - 3.0 * middle) / (2.0 * self.h))
+    }
 }
 
 impl Case<'_> {
@@ -185,7 +212,8 @@ impl Case<'_> {
 
     fn check_tangents(&self, dy: &[Array], difference: &[Vec<f64>]) -> Result<(), String> {
         for (k, (dy, difference)) in dy.iter().zip(difference).enumerate() {
-            close(&numbers(dy), difference, 1e-7).map_err(|e| format!("jvp of output {} against differences: {e}", self.outputs[k]))?;
+            close(&numbers(dy), difference, self.tolerance(1e-7))
+                .map_err(|e| format!("jvp of output {} against differences: {e}", self.outputs[k]))?;
         }
         Ok(())
     }
@@ -202,26 +230,34 @@ impl Case<'_> {
         }
         let (dy, dx_bar) = (&forward[values.len()..], &reverse[values.len()..]);
         let (left, right) = (inner(&derived.ct, dy), inner(dx_bar, &derived.dx));
-        same_sum(left, right, tolerance).map_err(|e| format!("⟨ct, J dx⟩ against ⟨Jᵀct, dx⟩: {e}"))?;
+        same_sum(left, right, self.tolerance(tolerance)).map_err(|e| format!("⟨ct, J dx⟩ against ⟨Jᵀct, dx⟩: {e}"))?;
         Ok(dy.to_vec())
     }
 
-    /// The derivative in a direction by central differences of widths h and 2h, extrapolated (Richardson).
+    /// The derivative in a direction by central differences.
     fn difference(&self, dx: &[Array], h: f64) -> Result<Vec<Vec<f64>>, String> {
+        let points = self.points(dx, h)?;
+        let count = |k: usize| points.at[0][k].len();
+        Ok((0..self.outputs.len()).map(|k| (0..count(k)).map(|e| points.slope(k, e)).collect()).collect())
+    }
+
+    /// The outputs at four points along a direction.
+    fn points(&self, dx: &[Array], h: f64) -> Result<Points, String> {
+        let program = wide::widened(self.program);
         let at = |h: f64| -> Result<Vec<Vec<f64>>, String> {
-            let mut inputs = self.inputs.to_vec();
+            let mut inputs: Vec<Array> = self.inputs.iter().map(wide::wide).collect();
             for (k, dx) in self.wrt.iter().zip(dx) {
                 inputs[*k] = moved(&inputs[*k], dx, h);
             }
-            let results = run(self.program, &inputs)?;
+            let results = run(&program, &inputs)?;
             Ok(self.outputs.iter().map(|k| numbers(&results[*k])).collect())
         };
-        let points = [at(-2.0 * h)?, at(-h)?, at(h)?, at(2.0 * h)?];
-        let slope = |k: usize, e: usize| {
-            let [far_left, left, right, far_right] = [0, 1, 2, 3].map(|p: usize| points[p][k][e]);
-            (8.0 * (right - left) - (far_right - far_left)) / (12.0 * h)
-        };
-        Ok((0..self.outputs.len()).map(|k| (0..points[0][k].len()).map(|e| slope(k, e)).collect()).collect())
+        Ok(Points { h, at: [at(-2.0 * h)?, at(-h)?, at(h)?, at(2.0 * h)?] })
+    }
+
+    /// This tolerance, or what f32 needs.
+    fn tolerance(&self, of_f64: f64) -> f64 {
+        if wide::has_f32(self.program) { F32_TOLERANCE.max(of_f64) } else { of_f64 }
     }
 
     /// D²⟨ct, f⟩[dx, ex] comes out the same from all four orders of modes.
@@ -245,11 +281,14 @@ impl Case<'_> {
             ("vjp of vjp", second(diff::vjp(&derived.vjp, &self.wrt, &cotangents), &reverse, dx, &ex, ends.1)?),
         ];
         for (name, form) in &forms[1..] {
-            same_sum(forms[0].1, *form, 1e-10).map_err(|e| format!("{} against {name}: {e}", forms[0].0))?;
+            same_sum(forms[0].1, *form, self.tolerance(1e-10)).map_err(|e| format!("{} against {name}: {e}", forms[0].0))?;
         }
         Ok(())
     }
 }
+
+/// Some thousand roundings of f32 (a second derivative of a determinant has them), relative to the largest number compared.
+const F32_TOLERANCE: f64 = 2e-4;
 
 /// A random part of a list, not empty.
 fn subset(list: &[usize], random: &mut Random) -> Vec<usize> {
@@ -269,12 +308,7 @@ fn numbers(array: &Array) -> Vec<f64> {
 /// x + h·dx.
 fn moved(x: &Array, dx: &Array, h: f64) -> Array {
     let sum: Vec<f64> = numbers(x).iter().zip(numbers(dx)).map(|(x, dx)| x + h * dx).collect();
-    let data = match x.data() {
-        Data::F32(_) => Data::F32(sum.iter().map(|x| *x as f32).collect()),
-        Data::F64(_) => Data::F64(sum),
-        Data::I32(_) | Data::I64(_) | Data::Bool(_) => panic!("only floats have derivatives: {}", x.ty()),
-    };
-    Array::new(x.shape(), data)
+    Array::f64(x.shape(), sum)
 }
 
 /// An inner product and the sum of the absolute values of its terms.

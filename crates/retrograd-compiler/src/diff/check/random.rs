@@ -57,7 +57,8 @@ impl Random {
         for input in &mut inputs {
             match input.data_mut() {
                 Data::F64(x) => x.iter_mut().for_each(|x| *x = AWKWARD[self.below(AWKWARD.len())]),
-                Data::F32(_) | Data::I32(_) | Data::I64(_) | Data::Bool(_) => {}
+                Data::F32(x) => x.iter_mut().for_each(|x| *x = AWKWARD_F32[self.below(AWKWARD_F32.len())]),
+                Data::I32(_) | Data::I64(_) | Data::Bool(_) => {}
             }
         }
         inputs
@@ -66,3 +67,6 @@ impl Random {
 
 const AWKWARD: [f64; 14] =
     [0.0, -0.0, 1.0, -1.5, 0.3, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 5e-324, -1e-310, f64::MAX, f64::MIN, 709.9, 1e17];
+
+const AWKWARD_F32: [f32; 14] =
+    [0.0, -0.0, 1.0, -1.5, 0.3, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, 1e-45, -1e-40, f32::MAX, f32::MIN, 88.9, 1e17];

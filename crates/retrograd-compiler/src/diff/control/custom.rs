@@ -53,7 +53,8 @@ pub(in crate::diff) fn reverse(
         CustomRule::Vjp { forward, backward } => {
             t.custom_backward = true;
             // The values stay those of the call, so that a derivative never changes them; what forward computes of them is dead.
-            let residuals = b.inline(t.program.function(*forward), &args).split_off(inst.results.len());
+            let forward = t.silent(*forward);
+            let residuals = b.inline(t.program.function(forward), &args).split_off(inst.results.len());
             let cts = pick_or_zeros(b, &cts, &of_results, &sweep.values(&inst.results));
             b.inline(t.program.function(*backward), &[residuals, cts].concat()).into_iter().map(Some).collect()
         }

@@ -25,6 +25,7 @@ fn params_like(b: &Builder, like: &[Value], marks: &[bool]) -> Vec<Option<Value>
 
 /// The step of a loop without what it emits; the body itself where it emits nothing.
 fn carries_only(t: &mut Transform, body: FuncId, carries: usize) -> Result<FuncId, Error> {
+    let body = t.silent(body);
     if t.program.function(body).results.len() == carries {
         return Ok(body);
     }

@@ -133,6 +133,8 @@ pub(in crate::diff) fn reverse(
     inst: &Inst,
     op: &UnwindOp,
 ) -> Result<(), Error> {
+    // The unwind itself has run: what is made of it here shows nothing again.
+    let op = &UnwindOp { body: t.silent(op.body), bwd: t.silent(op.bwd), ..op.clone() };
     match op.linearity {
         Linearity::Linear => reverse_linear(t, sweep, inst, op),
         Linearity::Custom => expanded::reverse(t, sweep, function, inst, op),

@@ -294,6 +294,11 @@ impl<'t> Parser<'t> {
             AttrKind::DType => Attr::DType(self.dtype()?),
             AttrKind::Type => Attr::Type(self.ty()?),
             AttrKind::Array => Attr::Array(self.literal()?),
+            AttrKind::Text => {
+                let Kind::Text(text) = self.peek().clone() else { return self.expected("text between quotes") };
+                self.next();
+                Attr::Text(text)
+            }
         })
     }
 }

@@ -184,9 +184,13 @@ fn spaced(text: &str) -> String {
 
 fn position(pos: &Pos) -> String {
     match pos.file() {
-        Some(file) => format!("\"{}\":{}", file.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"), pos.line()),
+        Some(file) => format!("{}:{}", quoted(file), pos.line()),
         None => "unknown".into(),
     }
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
 }
 
 fn attribute(attr: &Attr) -> String {
@@ -195,6 +199,7 @@ fn attribute(attr: &Attr) -> String {
         Attr::DType(dtype) => dtype.to_string(),
         Attr::Type(ty) => ty.to_string(),
         Attr::Array(array) => array.to_string(),
+        Attr::Text(text) => quoted(text),
     }
 }
 

@@ -1,14 +1,14 @@
 //! Powers of e and 2.
 
 use super::pairs::{fast_sum, quotient};
-use super::{BIAS, ROUND, clamp, nan_or, polynomial, power_of_two};
+use super::{BIAS, Bits, Lane, ROUND, clamp, nan_or, polynomial, power_of_two};
 use std::f64::consts::{LN_2, LOG2_E};
 
 /// Exponential.
 ///
 /// Largest error 0.77 ULP on 1.3 million points.
 #[inline(always)]
-pub fn exp(x: f64) -> f64 {
+pub fn exp<L: Lane>(x: L) -> L {
     // Beyond these the result is 0 or infinity.
     let Reduced { k, near, low } = reduce(clamp(x, -746.0, 710.0));
     let (head, tail) = exp_near(near, low);
@@ -19,8 +19,8 @@ pub fn exp(x: f64) -> f64 {
 ///
 /// Largest error 0.76 ULP on 0.72 million points.
 #[inline(always)]
-pub fn exp2(x: f64) -> f64 {
-    let (head, k) = exp2_of(clamp(x, -1080.0, 1030.0), 0.0);
+pub fn exp2<L: Lane>(x: L) -> L {
+    let (head, k) = exp2_of(clamp(x, -1080.0, 1030.0), 0.0.into());
     nan_or(x, scale(head, k))
 }
 
@@ -28,12 +28,12 @@ pub fn exp2(x: f64) -> f64 {
 ///
 /// Largest error 1.06 ULP on 0.68 million points.
 #[inline(always)]
-pub fn expm1(x: f64) -> f64 {
+pub fn expm1<L: Lane>(x: L) -> L {
     // Below -40 the result rounds to -1.
     let Reduced { k, near, low } = reduce(clamp(x, -40.0, 710.0));
     let (grown, grown_low) = expm1_near(near, low);
     // 2^k (e^r - 1 + 1 - 2^-k), where the last two are 0 for k = 0.
-    let (base, base_low) = fast_sum(1.0, -power_of_two(if k > 100.0 { -100.0 } else { -k }));
+    let (base, base_low) = fast_sum(1.0.into(), -power_of_two(L::select(k.greater(100.0), -100.0, -k)));
     let (sum, lost) = fast_sum(base, grown);
     nan_or(x, scale(sum + (lost + (grown_low + base_low)), k).copysign(x))
 }
@@ -42,7 +42,7 @@ pub fn expm1(x: f64) -> f64 {
 ///
 /// Largest error 0.76 ULP on 0.68 million points.
 #[inline(always)]
-pub fn logistic(x: f64) -> f64 {
+pub fn logistic<L: Lane>(x: L) -> L {
     // e^-|x| = 2^k (above + above_low); below -746 it is 0.
     let Reduced { k, near, low } = reduce(clamp(-x.abs(), -746.0, 0.0));
     let (head, tail) = exp_near(near, low);
@@ -50,42 +50,42 @@ pub fn logistic(x: f64) -> f64 {
     let (first, second) = powers_of_two(k);
     let whole = first * second;
     let below = above.mul_add(whole, 1.0);
-    let below_low = above_low.mul_add(whole, above.mul_add(whole, 1.0 - below));
+    let below_low = above_low.mul_add(whole, above.mul_add(whole, L::from(1.0) - below));
 
     // 1 / (1 + e^-|x|) to the right and e^-|x| / (1 + e^-|x|) to the left, where 2^k comes last because it may be denormal.
-    let left = x < 0.0;
-    let (value, value_low) = quotient(if left { above } else { 1.0 }, if left { above_low } else { 0.0 }, below, below_low);
+    let left = x.less(0.0);
+    let (value, value_low) = quotient(L::select(left, above, 1.0), L::select(left, above_low, 0.0), below, below_low);
     let value = value + value_low;
-    nan_or(x, if left { value * first * second } else { value })
+    nan_or(x, L::select(left, value * first * second, value))
 }
 
 /// `k ln 2 + near + low`, `|near + low|` hardly above ln 2 / 2.
-pub(super) struct Reduced {
-    pub(super) k: f64,
-    pub(super) near: f64,
-    pub(super) low: f64,
+pub(super) struct Reduced<L> {
+    pub(super) k: L,
+    pub(super) near: L,
+    pub(super) low: L,
 }
 
 /// Subtracts the nearest multiple of ln 2; `near` is exact, see [`LN_2_LOW`].
 #[inline(always)]
-pub(super) fn reduce(x: f64) -> Reduced {
+pub(super) fn reduce<L: Lane>(x: L) -> Reduced<L> {
     let k = x.mul_add(LOG2_E, ROUND) - ROUND;
     Reduced { k, near: (-k).mul_add(LN_2, x), low: -k * LN_2_LOW }
 }
 
 /// `e^(near + low)` as a sum, the second term below a tenth of the first.
 #[inline(always)]
-pub(super) fn exp_near(near: f64, low: f64) -> (f64, f64) {
+pub(super) fn exp_near<L: Lane>(near: L, low: L) -> (L, L) {
     // 1 + near + low + r² p(r), with the rounding error of 1 + near kept.
     let r = near + low;
     let square = r * r;
-    let (head, lost) = fast_sum(1.0, near);
+    let (head, lost) = fast_sum(1.0.into(), near);
     (head, square.mul_add(polynomial(&EXP_TERMS, r, square), low + lost))
 }
 
 /// `e^(near + low) - 1` and what rounding took from it; tiny numbers keep every bit.
 #[inline(always)]
-pub(super) fn expm1_near(near: f64, low: f64) -> (f64, f64) {
+pub(super) fn expm1_near<L: Lane>(near: L, low: L) -> (L, L) {
     let r = near + low;
     let square = r * r;
     fast_sum(near, square.mul_add(polynomial(&EXP_TERMS, r, square), low))
@@ -93,7 +93,7 @@ pub(super) fn expm1_near(near: f64, low: f64) -> (f64, f64) {
 
 /// `2^(x + low)` as a number around 1 and the `k` of the factor 2^k, `low` being tiny and `|x|` below 2^51.
 #[inline(always)]
-pub(super) fn exp2_of(x: f64, low: f64) -> (f64, f64) {
+pub(super) fn exp2_of<L: Lane>(x: L, low: L) -> (L, L) {
     // x - k is exact; times ln 2 it is near + its own rounding error and that of ln 2.
     let k = (x + ROUND) - ROUND;
     let r = x - k;
@@ -104,17 +104,17 @@ pub(super) fn exp2_of(x: f64, low: f64) -> (f64, f64) {
 
 /// `value * 2^k`, also where 2^k is out of range and the result is not.
 #[inline(always)]
-pub(super) fn scale(value: f64, k: f64) -> f64 {
+pub(super) fn scale<L: Lane>(value: L, k: L) -> L {
     let (first, second) = powers_of_two(k);
     value * first * second
 }
 
 /// 2^k as two factors of about 2^(k/2).
 #[inline(always)]
-fn powers_of_two(k: f64) -> (f64, f64) {
+fn powers_of_two<L: Lane>(k: L) -> (L, L) {
     let half = k.mul_add(0.5, ROUND + BIAS).to_bits();
     let rest = (k + (ROUND + 2.0 * BIAS)).to_bits().wrapping_sub(half);
-    (f64::from_bits(half << 52), f64::from_bits(rest << 52))
+    (L::from_bits(half << 52), L::from_bits(rest << 52))
 }
 
 /// ln 2 = `LN_2` + this. With fused multiply-add `x - k LN_2` is exact: a multiple of 2^-54 below 1/2.

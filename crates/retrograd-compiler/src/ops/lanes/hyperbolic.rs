@@ -2,13 +2,13 @@
 
 use super::exponential::{Reduced, expm1_near, reduce, scale};
 use super::pairs::{fast_sum, quotient};
-use super::{clamp, nan_or, polynomial, power_of_two};
+use super::{Lane, clamp, nan_or, polynomial, power_of_two};
 
 /// Hyperbolic sine.
 ///
 /// Largest error 0.73 ULP on 0.68 million points.
 #[inline(always)]
-pub fn sinh(x: f64) -> f64 {
+pub fn sinh<L: Lane>(x: L) -> L {
     let Halves { k, near, odd, even, sum, difference, difference_low, .. } = halves(x);
     // 2 sinh |x| 2^-k = difference cosh r + sum sinh r; for k = 0 the first is 0, so tiny numbers keep every bit.
     let head = sum.mul_add(near, difference);
@@ -21,7 +21,7 @@ pub fn sinh(x: f64) -> f64 {
 ///
 /// Largest error 0.83 ULP on 0.68 million points.
 #[inline(always)]
-pub fn cosh(x: f64) -> f64 {
+pub fn cosh<L: Lane>(x: L) -> L {
     let Halves { k, near, odd, even, sum, sum_low, difference, .. } = halves(x);
     // 2 cosh x 2^-k = sum cosh r + difference sinh r.
     let head = difference.mul_add(near, sum);
@@ -34,10 +34,10 @@ pub fn cosh(x: f64) -> f64 {
 ///
 /// Largest error 0.93 ULP on 1.2 million points.
 #[inline(always)]
-pub fn tanh(x: f64) -> f64 {
+pub fn tanh<L: Lane>(x: L) -> L {
     // From 22 on the result rounds to 1. 2|x| = k ln 2 + r, and e^r - 1 = grown + grown_low.
     // For k = 0 that is all there is, so tiny numbers keep every bit.
-    let Reduced { k, near, low } = reduce(2.0 * clamp(x.abs(), 0.0, 22.0));
+    let Reduced { k, near, low } = reduce(clamp(x.abs(), 0.0, 22.0) * 2.0);
     let (grown, grown_low) = expm1_near(near, low);
 
     // tanh |x| = (e^2|x| - 1) / (e^2|x| + 1), above and below each with what rounding took from it.
@@ -54,19 +54,19 @@ pub fn tanh(x: f64) -> f64 {
 }
 
 /// `|x| = k ln 2 + r` with sinh r = near + odd, cosh r = 1 + even, and the sum and difference of 1 and 2^-2k.
-struct Halves {
-    k: f64,
-    near: f64,
-    odd: f64,
-    even: f64,
-    sum: f64,
-    sum_low: f64,
-    difference: f64,
-    difference_low: f64,
+struct Halves<L> {
+    k: L,
+    near: L,
+    odd: L,
+    even: L,
+    sum: L,
+    sum_low: L,
+    difference: L,
+    difference_low: L,
 }
 
 #[inline(always)]
-fn halves(x: f64) -> Halves {
+fn halves<L: Lane>(x: L) -> Halves<L> {
     // Beyond 711 the results are infinite.
     let Reduced { k, near, low } = reduce(clamp(x.abs(), 0.0, 711.0));
     let r = near + low;
@@ -74,9 +74,9 @@ fn halves(x: f64) -> Halves {
     let fourth = square * square;
     let odd = (r * square).mul_add(polynomial(&SINH_TERMS, square, fourth), low);
     let even = square.mul_add(0.5, fourth * polynomial(&COSH_TERMS, square, fourth));
-    let other = power_of_two(if k > 100.0 { -200.0 } else { -2.0 * k });
-    let (sum, sum_low) = fast_sum(1.0, other);
-    let (difference, difference_low) = fast_sum(1.0, -other);
+    let other = power_of_two(L::select(k.greater(100.0), -200.0, k * -2.0));
+    let (sum, sum_low) = fast_sum(1.0.into(), other);
+    let (difference, difference_low) = fast_sum(1.0.into(), -other);
     Halves { k, near, odd, even, sum, sum_low, difference, difference_low }
 }
 

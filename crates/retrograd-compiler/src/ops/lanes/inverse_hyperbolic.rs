@@ -64,7 +64,7 @@ pub fn atanh(x: f64) -> f64 {
 
 /// `near + root + root_low` up to [`TWO_TO_30`], from where on that is twice `x`.
 #[inline(always)]
-fn sum_or_twice(near: f64, root: f64, root_low: f64, x: f64) -> Doubled {
+fn sum_or_twice(near: f64, root: f64, root_low: f64, x: f64) -> Doubled<f64> {
     let far = x > TWO_TO_30;
     let (total, lost) = sum(near, root);
     Doubled { value: if far { x } else { total }, low: if far { 0.0 } else { lost + root_low }, doublings: if far { 1.0 } else { 0.0 } }

@@ -1,14 +1,14 @@
 //! Logarithms.
 
 use super::pairs::{fast_sum, sum};
-use super::{BIAS, MANTISSA, TWO_TO_52, TWO_TO_54, polynomial, power_of_two};
+use super::{BIAS, Bits, Lane, MANTISSA, TWO_TO_52, TWO_TO_54, polynomial, power_of_two};
 use std::f64::consts::{LOG2_E, LOG10_E, SQRT_2};
 
 /// Natural logarithm; `-inf` at 0 and NaN below.
 ///
 /// Largest error 0.60 ULP on 1.7 million points.
 #[inline(always)]
-pub fn log(x: f64) -> f64 {
+pub fn log<L: Lane>(x: L) -> L {
     let (k, f) = split(x);
     let (head, tail) = log_near(f);
     of_positive(x, log_sum(k, head, tail))
@@ -18,7 +18,7 @@ pub fn log(x: f64) -> f64 {
 ///
 /// Largest error 0.66 ULP on 0.53 million points.
 #[inline(always)]
-pub fn log2(x: f64) -> f64 {
+pub fn log2<L: Lane>(x: L) -> L {
     let (k, f) = split(x);
     let (head, tail) = log_near(f);
     let (high, low) = times(head, tail, LOG2_E, LOG2_E_LOW);
@@ -30,7 +30,7 @@ pub fn log2(x: f64) -> f64 {
 ///
 /// Largest error 0.65 ULP on 0.53 million points.
 #[inline(always)]
-pub fn log10(x: f64) -> f64 {
+pub fn log10<L: Lane>(x: L) -> L {
     let (k, f) = split(x);
     let (head, tail) = log_near(f);
     let (high, low) = times(head, tail, LOG10_E, LOG10_E_LOW);
@@ -42,59 +42,59 @@ pub fn log10(x: f64) -> f64 {
 ///
 /// Largest error 0.62 ULP on 0.68 million points.
 #[inline(always)]
-pub fn log1p(x: f64) -> f64 {
-    let (one_more, lost) = sum(1.0, x);
-    let finite = log_of(Doubled { value: one_more, low: lost, doublings: 0.0 }, x, 0.0).copysign(x);
-    let above = if x < f64::INFINITY { finite } else { x };
-    let otherwise = if x == -1.0 { f64::NEG_INFINITY } else { f64::NAN };
-    if x > -1.0 { above } else { otherwise }
+pub fn log1p<L: Lane>(x: L) -> L {
+    let (one_more, lost) = sum(1.0.into(), x);
+    let finite = log_of(Doubled { value: one_more, low: lost, doublings: 0.0.into() }, x, 0.0.into()).copysign(x);
+    let above = L::select(x.less(f64::INFINITY), finite, x);
+    let otherwise = L::select(x.equals(-1.0), f64::NEG_INFINITY, f64::NAN);
+    L::select(x.greater(-1.0), above, otherwise)
 }
 
 /// `2^doublings (value + low)`, `value` being normal.
-pub(super) struct Doubled {
-    pub(super) value: f64,
-    pub(super) low: f64,
-    pub(super) doublings: f64,
+pub(super) struct Doubled<L> {
+    pub(super) value: L,
+    pub(super) low: L,
+    pub(super) doublings: L,
 }
 
 /// The logarithm of a number which, where it is around 1, is also `1 + less + less_low`.
 #[inline(always)]
-pub(super) fn log_of(Doubled { value, low, doublings }: Doubled, less: f64, less_low: f64) -> f64 {
-    let (k, f) = split_normal(value, TWO_TO_52 + BIAS);
-    let around_1 = k == 0.0;
+pub(super) fn log_of<L: Lane>(Doubled { value, low, doublings }: Doubled<L>, less: L, less_low: L) -> L {
+    let (k, f) = split_normal(value, (TWO_TO_52 + BIAS).into());
+    let around_1 = k.equals(0.0);
     // What 2^-k beyond 2^-1000 scales is far below the last bit.
-    let f_low = if around_1 { less_low } else { low * power_of_two(if k > 1000.0 { -1000.0 } else { -k }) };
-    let f = if around_1 { less } else { f };
+    let f_low = L::select(around_1, less_low, low * power_of_two(L::select(k.greater(1000.0), -1000.0, -k)));
+    let f = L::select(around_1, less, f);
     let (head, tail) = log_near(f);
     // d log(1 + f) = df / (1 + f), and 1 / (1 + f) = 1 - f + f² as closely as a rounding error needs.
-    log_sum(k + doublings, head, f_low.mul_add(f.mul_add(f, 1.0 - f), tail))
+    log_sum(k + doublings, head, f_low.mul_add(f.mul_add(f, L::from(1.0) - f), tail))
 }
 
 /// x = 2^k (1 + f), 1 + f in [sqrt 1/2, sqrt 2), for positive `x`.
 #[inline(always)]
-pub(super) fn split(x: f64) -> (f64, f64) {
+pub(super) fn split<L: Lane>(x: L) -> (L, L) {
     // Denormals become normal, and are paid back in the exponent.
-    let denormal = x < f64::MIN_POSITIVE;
-    let normal = if denormal { x * TWO_TO_54 } else { x };
-    split_normal(normal, if denormal { TWO_TO_52 + BIAS + 54.0 } else { TWO_TO_52 + BIAS })
+    let denormal = x.less(f64::MIN_POSITIVE);
+    let normal = L::select(denormal, x * TWO_TO_54, x);
+    split_normal(normal, L::select(denormal, TWO_TO_52 + BIAS + 54.0, TWO_TO_52 + BIAS))
 }
 
 /// [`split`] for normal numbers; `origin` less 2^52 is subtracted from the exponent field.
 #[inline(always)]
-fn split_normal(x: f64, origin: f64) -> (f64, f64) {
+fn split_normal<L: Lane>(x: L, origin: L) -> (L, L) {
     // The exponent field, as the low bits of 2^52 + n, converts by a subtraction.
     let raised = x.to_bits().wrapping_add(1.0f64.to_bits() - SQRT_HALF_BITS);
-    let k = f64::from_bits((raised >> 52) | TWO_TO_52.to_bits()) - origin;
-    (k, f64::from_bits((raised & MANTISSA) + SQRT_HALF_BITS) - 1.0)
+    let k = L::from_bits((raised >> 52) | TWO_TO_52.to_bits().into()) - origin;
+    (k, L::from_bits((raised & MANTISSA.into()).wrapping_add(SQRT_HALF_BITS)) - 1.0)
 }
 
 /// log(1 + f) as a sum, the second term a tenth of the first or less.
 #[inline(always)]
-fn log_near(f: f64) -> (f64, f64) {
+fn log_near<L: Lane>(f: L) -> (L, L) {
     // f - f²/2 + s (f²/2 + s² p(s²)) with s = f / (2 + f); f - f²/2 is kept as head + lost.
-    let s = f / (2.0 + f);
+    let s = f / (f + 2.0);
     let square = s * s;
-    let half = 0.5 * f;
+    let half = f * 0.5;
     let head = (-half).mul_add(f, f);
     let lost = (-half).mul_add(f, f - head);
     (head, s.mul_add(square.mul_add(log_series(square), half * f), lost))
@@ -102,13 +102,13 @@ fn log_near(f: f64) -> (f64, f64) {
 
 /// (log((1 + s) / (1 - s)) / s - 2) / s² where `square` is s².
 #[inline(always)]
-pub(super) fn log_series(square: f64) -> f64 {
+pub(super) fn log_series<L: Lane>(square: L) -> L {
     polynomial(&LOG_TERMS, square, square * square)
 }
 
 /// `k ln 2 + head + tail`.
 #[inline(always)]
-pub(super) fn log_sum(k: f64, head: f64, tail: f64) -> f64 {
+pub(super) fn log_sum<L: Lane>(k: L, head: L, tail: L) -> L {
     // k ln 2 is exact in its short part and at least as large as `head` unless it is 0, so the error of the sum is exact too.
     let (sum, lost) = fast_sum(k * LN_2_SHORT, head);
     sum + (k.mul_add(LN_2_SHORT_LOW, tail) + lost)
@@ -116,17 +116,17 @@ pub(super) fn log_sum(k: f64, head: f64, tail: f64) -> f64 {
 
 /// `(head + tail) * (factor + factor_low)` as a product and the rest.
 #[inline(always)]
-fn times(head: f64, tail: f64, factor: f64, factor_low: f64) -> (f64, f64) {
+fn times<L: Lane>(head: L, tail: L, factor: f64, factor_low: f64) -> (L, L) {
     let high = head * factor;
     (high, head.mul_add(factor, -high) + head.mul_add(factor_low, tail * factor))
 }
 
 /// `value` for finite positive `x`, else what a logarithm is there.
 #[inline(always)]
-fn of_positive(x: f64, value: f64) -> f64 {
-    let positive = if x < f64::INFINITY { value } else { x };
-    let otherwise = if x == 0.0 { f64::NEG_INFINITY } else { f64::NAN };
-    if x > 0.0 { positive } else { otherwise }
+fn of_positive<L: Lane>(x: L, value: L) -> L {
+    let positive = L::select(x.less(f64::INFINITY), value, x);
+    let otherwise = L::select(x.equals(0.0), f64::NEG_INFINITY, f64::NAN);
+    L::select(x.greater(0.0), positive, otherwise)
 }
 
 const SQRT_HALF_BITS: u64 = (0.5 * SQRT_2).to_bits();

@@ -1,6 +1,6 @@
 //! Scalar functions as straight sequences of arithmetic: the same bits in the interpreter and in every back end.
 //!
-//! Each function is one branch-free sequence of `+ - * /`, `sqrt`, `f64::mul_add`, comparisons and bit operations, all of which IEEE
+//! Each function is one branch-free sequence, the most used ones written over any [`Lane`], of `+ - * /`, `sqrt`, `f64::mul_add`, comparisons and bit operations, all of which IEEE
 //! 754 fixes to the last bit. The interpreter runs the sequence on one number; a back end loops over it with as many lanes as it likes.
 //! So nothing here may call a library, index a table by data or convert floats to integers with `as` in the common path: the first
 //! would differ between machines, the others would not become vector instructions.
@@ -25,6 +25,7 @@ mod exact;
 mod exponential;
 mod hyperbolic;
 mod inverse_hyperbolic;
+mod lane;
 mod logarithm;
 mod pairs;
 mod power;
@@ -38,6 +39,7 @@ pub use exact::{ceil, copysign, floor, max, min, rem, rem_beyond, rem_is_far, re
 pub use exponential::{exp, exp2, expm1, logistic};
 pub use hyperbolic::{cosh, sinh, tanh};
 pub use inverse_hyperbolic::{acosh, asinh, atanh};
+pub use lane::{Bits, Lane};
 pub use logarithm::{log, log1p, log2, log10};
 pub use power::{cbrt, hypot, pow, rsqrt};
 pub use special::{erf, erfc};
@@ -47,10 +49,10 @@ pub use trigonometric::{
 
 /// The polynomial with these coefficients, constant first, by pairs: as many operations as Horner's rule in half the time.
 #[inline(always)]
-fn polynomial<const TERMS: usize>(terms: &[f64; TERMS], x: f64, square: f64) -> f64 {
+fn polynomial<L: Lane, const TERMS: usize>(terms: &[f64; TERMS], x: L, square: L) -> L {
     let paired = TERMS / 2 * 2;
-    let pair = |first: usize| terms[first + 1].mul_add(x, terms[first]);
-    let (mut sum, mut first) = if paired < TERMS { (terms[paired], paired) } else { (pair(paired - 2), paired - 2) };
+    let pair = |first: usize| x.mul_add(terms[first + 1], terms[first]);
+    let (mut sum, mut first) = if paired < TERMS { (terms[paired].into(), paired) } else { (pair(paired - 2), paired - 2) };
     while first > 0 {
         first -= 2;
         sum = sum.mul_add(square, pair(first));
@@ -60,21 +62,21 @@ fn polynomial<const TERMS: usize>(terms: &[f64; TERMS], x: f64, square: f64) -> 
 
 /// The one NaN where `x` is any NaN, else `value`.
 #[inline(always)]
-fn nan_or(x: f64, value: f64) -> f64 {
-    if x.is_nan() { f64::NAN } else { value }
+fn nan_or<L: Lane>(x: L, value: L) -> L {
+    L::select(x.is_nan(), f64::NAN, value)
 }
 
 /// `x` between the bounds; NaN passes through.
 #[inline(always)]
-fn clamp(x: f64, low: f64, high: f64) -> f64 {
-    let x = if x < low { low } else { x };
-    if x > high { high } else { x }
+fn clamp<L: Lane>(x: L, low: f64, high: f64) -> L {
+    let x = L::select(x.less(low), low, x);
+    L::select(x.greater(high), high, x)
 }
 
 /// 2^k for integer `k` from -1022 to 1023.
 #[inline(always)]
-fn power_of_two(k: f64) -> f64 {
-    f64::from_bits((k + (ROUND + BIAS)).to_bits() << 52)
+fn power_of_two<L: Lane>(k: L) -> L {
+    L::from_bits((k + (ROUND + BIAS)).to_bits() << 52)
 }
 
 const SIGN: u64 = 1 << 63;

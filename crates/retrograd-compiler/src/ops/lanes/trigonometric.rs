@@ -1,7 +1,7 @@
 //! Sine, cosine and tangent.
 
 use super::pairs::{fast_sum, quotient};
-use super::{MANTISSA, ROUND, SIGN, nan_or, polynomial};
+use super::{Bits, Lane, MANTISSA, ROUND, SIGN, nan_or, polynomial};
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2};
 
 /// The largest `|x|` for which [`sin_within`] and [`cos_within`] hold.
@@ -36,25 +36,25 @@ pub fn tan(x: f64) -> f64 {
 
 /// Whether `|x|` is above [`ANGLE_BOUND`].
 #[inline(always)]
-pub fn angle_is_huge(x: f64) -> bool {
-    x.abs() > ANGLE_BOUND
+pub fn angle_is_huge<L: Lane>(x: L) -> L::Truth {
+    x.abs().greater(ANGLE_BOUND)
 }
 
 /// [`sin`] where `|x|` is at most [`ANGLE_BOUND`] or NaN, without a branch.
 #[inline(always)]
-pub fn sin_within(x: f64) -> f64 {
+pub fn sin_within<L: Lane>(x: L) -> L {
     nan_or(x, sin_of(reduce_within(x.abs()), 0, x.to_bits()))
 }
 
 /// [`cos`] where `|x|` is at most [`ANGLE_BOUND`] or NaN, without a branch.
 #[inline(always)]
-pub fn cos_within(x: f64) -> f64 {
-    nan_or(x, sin_of(reduce_within(x.abs()), 1, 0))
+pub fn cos_within<L: Lane>(x: L) -> L {
+    nan_or(x, sin_of(reduce_within(x.abs()), 1, 0.into()))
 }
 
 /// [`tan`] where `|x|` is at most [`ANGLE_BOUND`] or NaN, without a branch.
 #[inline(always)]
-pub fn tan_within(x: f64) -> f64 {
+pub fn tan_within<L: Lane>(x: L) -> L {
     nan_or(x, tan_of(reduce_within(x.abs()), x.to_bits()))
 }
 
@@ -80,15 +80,15 @@ pub fn tan_beyond(x: f64) -> f64 {
 }
 
 /// An angle as `quadrant * π/2 + r + low`, `|r|` hardly above π/4; only the last two bits of `quadrant` mean anything.
-struct Angle {
-    quadrant: u64,
-    r: f64,
-    low: f64,
+struct Angle<L: Lane> {
+    quadrant: L::Bits,
+    r: L,
+    low: L,
 }
 
 /// Subtracts the nearest multiple of π/2, given in three parts (Cody and Waite with fused multiply-add).
 #[inline(always)]
-fn reduce_within(x: f64) -> Angle {
+fn reduce_within<L: Lane>(x: L) -> Angle<L> {
     let shifted = x.mul_add(FRAC_2_PI, ROUND);
     let n = shifted - ROUND;
     // Exact: both terms are multiples of the last bit of π/2 or of x, whichever is less, and the difference is below 1.
@@ -103,7 +103,7 @@ fn reduce_within(x: f64) -> Angle {
 }
 
 /// Multiplies by just those bits of 2/π that matter (Payne and Hanek).
-fn reduce_beyond(x: f64) -> Angle {
+fn reduce_beyond(x: f64) -> Angle<f64> {
     let bits = x.to_bits();
     let integer = (bits & MANTISSA) | (1 << 52);
     // x = integer * 2^e with e = exponent - 1075. Bit i of 2/π has weight 2^-i, so bits before i = e - 1 only add multiples of 4.
@@ -135,36 +135,38 @@ fn reduce_beyond(x: f64) -> Angle {
 
 /// Sine of the angle plus `turns` quarter turns, negated if the top bit of `sign` is set.
 #[inline(always)]
-fn sin_of(angle: Angle, turns: u64, sign: u64) -> f64 {
+fn sin_of<L: Lane>(angle: Angle<L>, turns: u64, sign: L::Bits) -> L {
     let quadrant = angle.quadrant.wrapping_add(turns);
     let [sine, cosine] = sin_cos(angle);
-    let (head, tail) = if quadrant & 1 == 0 { sine } else { cosine };
-    f64::from_bits((head + tail).to_bits() ^ (((quadrant << 62) ^ sign) & SIGN))
+    let even = L::none_set(quadrant & 1.into());
+    let (head, tail) = (L::select(even, sine.0, cosine.0), L::select(even, sine.1, cosine.1));
+    L::from_bits((head + tail).to_bits() ^ (((quadrant << 62) ^ sign) & SIGN.into()))
 }
 
 /// Tangent of the angle, negated if the top bit of `sign` is set.
 #[inline(always)]
-fn tan_of(angle: Angle, sign: u64) -> f64 {
+fn tan_of<L: Lane>(angle: Angle<L>, sign: L::Bits) -> L {
     let quadrant = angle.quadrant;
     let [sine, cosine] = sin_cos(angle).map(|(head, tail)| fast_sum(head, tail));
     // Every quarter turn makes it the negative inverse.
-    let even = quadrant & 1 == 0;
-    let (above, below) = (if even { sine } else { cosine }, if even { cosine } else { sine });
+    let even = L::none_set(quadrant & 1.into());
+    let choose = |a: (L, L), b: (L, L)| (L::select(even, a.0, b.0), L::select(even, a.1, b.1));
+    let (above, below) = (choose(sine, cosine), choose(cosine, sine));
     let (value, value_low) = quotient(above.0, above.1, below.0, below.1);
-    f64::from_bits((value + value_low).to_bits() ^ (((quadrant << 63) ^ sign) & SIGN))
+    L::from_bits((value + value_low).to_bits() ^ (((quadrant << 63) ^ sign) & SIGN.into()))
 }
 
 /// Sine and cosine of `r + low`, each as a sum whose second term is the lesser by far.
 #[inline(always)]
-fn sin_cos(angle: Angle) -> [(f64, f64); 2] {
+fn sin_cos<L: Lane>(angle: Angle<L>) -> [(L, L); 2] {
     let Angle { r, low, .. } = angle;
     let square = r * r;
     let fourth = square * square;
 
     // cos = 1 - r²/2 + r⁴ p(r²) - r low, with the rounding error of 1 - r²/2 kept.
-    let half = 0.5 * r;
+    let half = r * 0.5;
     let head = (-half).mul_add(r, 1.0);
-    let lost = (-half).mul_add(r, 1.0 - head);
+    let lost = (-half).mul_add(r, L::from(1.0) - head);
     let tail = fourth.mul_add(polynomial(&COS_TERMS, square, fourth), (-r).mul_add(low, lost));
 
     // sin = r + r³ p(r²) + low cos r.

@@ -42,6 +42,9 @@ impl fmt::Display for Plan {
         for (what, bytes) in self.peak() {
             writeln!(f, "  at the peak: {what}, {}", bytes_in_words(bytes))?;
         }
+        for tile in &self.tiles {
+            writeln!(f, "  a loop that treats elements alike runs in tiles of {tile} of them")?;
+        }
         self.reports().iter().try_for_each(|report| write!(f, "{report}"))
     }
 }

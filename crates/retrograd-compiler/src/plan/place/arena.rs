@@ -18,13 +18,25 @@ pub(super) fn lay_out(placed: &mut Placed) {
         living.sort_by_key(|other| other.offset);
         let align = if store.bytes >= LINE { LINE } else { WORD };
         let offset = living.iter().fold(0u64, |offset, other| {
-            let fits = offset + store.bytes <= other.offset;
-            if fits { offset } else { offset.max((other.offset + other.bytes).next_multiple_of(align)) }
+            let fits = offset.saturating_add(store.bytes) <= other.offset;
+            if fits { offset } else { offset.max(aligned(other.bytes_until(), align)) }
         });
         placed.stores[k].offset = offset;
         laid.push(placed.stores[k]);
     }
-    placed.bytes = placed.stores.iter().map(|store| store.offset + store.bytes).max().unwrap_or(0);
+    placed.bytes = placed.stores.iter().map(Store::bytes_until).max().unwrap_or(0);
+}
+
+/// What no machine has stays at the largest number, so that it is refused when memory is asked for.
+fn aligned(offset: u64, align: u64) -> u64 {
+    offset.checked_next_multiple_of(align).unwrap_or(u64::MAX)
+}
+
+impl Store {
+    /// One past its last byte.
+    fn bytes_until(&self) -> u64 {
+        self.offset.saturating_add(self.bytes)
+    }
 }
 
 #[cfg(test)]

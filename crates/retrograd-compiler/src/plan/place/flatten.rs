@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use super::group::{self, Raw};
 use super::tree::{
-    Access, Block, Branch, Drive, Emitted, Fault, Home, Loop, Node, Order, Placed, PointerId, RowItem, RowPlace, RowRead, RowTime,
-    RowWrite, Step, StoreId, Trajectory, TrajectoryId, Val,
+    Access, Block, Branch, Call, Drive, Emitted, Fault, Home, Loop, Node, Order, Placed, PointerId, Probe, RowItem, RowPlace, RowRead,
+    RowTime, RowWrite, Step, StoreId, Trajectory, TrajectoryId, Val, While,
 };
 use super::view::{Start, compose, window};
 use crate::ir::{
-    Array, Attrs, Builder, DType, Data, ErrorKind, ForOp, FuncId, Function, IfOp, Inst, Lowering, Moves, Op, Pos, Program, Row, Scalar,
-    Type, UnwindOp, Value, View, Write,
+    Array, Attrs, Builder, Composed, DType, Data, ErrorKind, ForOp, FuncId, Function, IfOp, Inst, Lowering, Op, Pos, Program, Routine, Row,
+    Scalar, Type, UnwindOp, Value, View, WhileOp, Write,
 };
 use crate::ops;
 use crate::plan::pair::{Pair, pairs};
@@ -21,7 +21,8 @@ use crate::plan::{Decision, LoopDecision, Way};
 /// The tree of a Program, without memory.
 pub(super) fn flatten(program: &Program, decision: &Decision) -> Placed {
     let main = program.main();
-    let mut flatten = Flatten { program, decision, placed: Placed::default(), constants: BTreeMap::new() };
+    let (placed, constants, effects) = (Placed::default(), BTreeMap::new(), program.effects());
+    let mut flatten = Flatten { program, decision, placed, constants, effects, steps: vec![] };
     let mut scope = Scope::default();
     let inputs: Vec<Val> = main.params.iter().map(|v| flatten.placed.define(main.ty(*v).clone())).collect();
     let args: Vec<Val> = inputs.iter().enumerate().map(|(k, input)| flatten.input(k, *input, &mut scope)).collect();
@@ -33,18 +34,22 @@ pub(super) fn flatten(program: &Program, decision: &Decision) -> Placed {
     placed
 }
 
-struct Flatten<'p> {
+pub(super) struct Flatten<'p> {
     program: &'p Program,
     decision: &'p Decision,
-    placed: Placed,
+    pub(super) placed: Placed,
     /// Literals of rank 0, by value.
     constants: BTreeMap<Val, Array>,
+    /// Which functions have an effect.
+    effects: Vec<bool>,
+    /// Indices of the loops around what is placed now, the outermost first.
+    steps: Vec<Val>,
 }
 
 /// Code of one block under construction, with what it has computed already.
 #[derive(Default)]
-struct Scope {
-    raws: Vec<Raw>,
+pub(super) struct Scope {
+    pub(super) raws: Vec<Raw>,
     /// What was computed, by op, attributes and arguments: a step that records computes once what body and bwd share.
     known: BTreeMap<(String, Vec<Val>), Val>,
 }
@@ -118,7 +123,7 @@ impl<'p> Flatten<'p> {
                         results
                     }
                 },
-                Op::While(_) => panic!("`plan` has refused `while`"),
+                Op::While(op) => self.while_loop(op, &args, scope),
                 Op::Call(_) => panic!("`plan` has put the bodies of calls in their place"),
                 Op::Unwind(op) => self.unwind(inst, op, &args, trajectories.get(&k).copied(), scope),
             };
@@ -137,42 +142,78 @@ impl<'p> Flatten<'p> {
             // Not worth looking for again: a literal array can be large, and its memory is the code's.
             return self.push(row, attrs.clone(), args, ty.clone(), &inst.pos, scope);
         }
+        if row.lowering == Lowering::Probe {
+            return self.probe(attrs, args[0], &inst.pos, scope);
+        }
         let key = (format!("{} {attrs:?}", row.name), args.clone());
         if let Some(known) = scope.known.get(&key) {
             return *known;
         }
         let result = match row.lowering {
-            Lowering::View(_) | Lowering::Sum if ty.rank() == 0 && self.placed.is_scalar(args[0]) => args[0],
-            Lowering::Sum if attrs.sizes("axes").is_empty() => args[0],
+            Lowering::View(_) | Lowering::Reduce(_) if ty.rank() == 0 && self.placed.is_scalar(args[0]) => args[0],
+            Lowering::Reduce(_) if attrs.sizes("axes").is_empty() => args[0],
             Lowering::Write(Write::Set) if ty.rank() == 0 => args[1],
             Lowering::Write(Write::Add) if ty.rank() == 0 => {
                 self.push(&ops::ADD, Attrs::none(), args[..2].to_vec(), ty.clone(), &inst.pos, scope)
             }
             Lowering::Write(how) => self.write(how, attrs, &args, &inst.pos, scope),
             Lowering::View(view) => self.view(view, attrs, &args, ty, &inst.pos, scope),
-            Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Constant | Lowering::Sum | Lowering::Dot => {
+            Lowering::Pick(indexing) => self.pick(row, indexing, attrs, &args, ty, &inst.pos, scope),
+            Lowering::Scatter(indexing, how) => self.scatter(indexing, how, attrs, &args, &inst.pos, scope),
+            Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Constant => {
                 self.push(row, attrs.clone(), args, ty.clone(), &inst.pos, scope)
             }
-            Lowering::Moves(moves) => self.moves(moves, attrs, &args, &inst.pos, scope),
-            Lowering::Missing => panic!("plan refuses rows without machine code: {}", row.name),
+            Lowering::Reduce(_) | Lowering::Dot | Lowering::Line(_) => self.push(row, attrs.clone(), args, ty.clone(), &inst.pos, scope),
+            Lowering::Composed(of) => self.composed(of, attrs, &args, &inst.pos, scope),
+            Lowering::Routine(routine) => self.call(routine, attrs, &args, ty, scope),
+            Lowering::Probe | Lowering::Missing => {
+                panic!("probes are placed above, and plan refuses rows without machine code: {}", row.name)
+            }
         };
         scope.known.insert(key, result);
         result
     }
 
+    /// A probe sees a value in memory, or in a register, with the steps of the loops around it.
+    fn probe(&mut self, attrs: &Attrs, operand: Val, pos: &Pos, scope: &mut Scope) -> Val {
+        let operand = self.in_memory(operand, scope);
+        let ty = self.placed.ty(operand).clone();
+        self.placed.probes.push(Probe { name: attrs.text("name").to_owned(), pos: pos.clone(), ty });
+        let site = self.placed.probes.len() as u32 - 1;
+        scope.raws.push(Raw::Node(Node::Probe { site, operand, steps: self.steps.clone() }));
+        let shown = Attrs::none().with("value", crate::ir::Attr::Array(Array::bool(true)));
+        self.push(&ops::CONSTANT, shown, vec![], Type::scalar(DType::Bool), pos, scope)
+    }
+
     /// The rows that a row is composed of.
-    fn moves(&mut self, moves: Moves, attrs: &Attrs, args: &[Val], pos: &Pos, scope: &mut Scope) -> Val {
-        let body = Builder::new("moves");
+    fn composed(&mut self, of: Composed, attrs: &Attrs, args: &[Val], pos: &Pos, scope: &mut Scope) -> Val {
+        let body = Builder::new("composed");
         body.set_pos(pos);
         let params = body.params(args.iter().map(|arg| self.placed.ty(*arg).clone()));
-        let result = ops::moves(moves, &body, attrs, &params);
+        let result = ops::composed(of, &body, attrs, &params);
         self.function(&body.finish(vec![result]), args, scope)[0]
     }
 
-    fn push(&mut self, row: &'static Row, attrs: Attrs, args: Vec<Val>, ty: Type, pos: &Pos, scope: &mut Scope) -> Val {
+    /// A routine stands alone, with its arguments and its result in memory.
+    fn call(&mut self, routine: Routine, attrs: &Attrs, args: &[Val], ty: &Type, scope: &mut Scope) -> Val {
+        let args: Vec<Val> = args.iter().map(|arg| self.in_one_run(*arg, scope)).collect();
+        let scratch = self.defines(&(routine.scratch)(&self.types(&args)));
+        let shape = if ty.rank() == 0 { vec![1] } else { ty.shape.clone() };
+        let result = self.placed.define(Type::new(ty.dtype, shape));
+        scope.raws.push(Raw::Node(Node::Call(Box::new(Call { routine, attrs: attrs.clone(), args, result, scratch }))));
+        if ty.rank() > 0 {
+            return result;
+        }
+        let number = self.placed.define(ty.clone());
+        scope.raws.push(Raw::Node(Node::Load { result: number, from: Access::whole(result, ty) }));
+        number
+    }
+
+    pub(super) fn push(&mut self, row: &'static Row, attrs: Attrs, args: Vec<Val>, ty: Type, pos: &Pos, scope: &mut Scope) -> Val {
         let result = self.placed.define(ty);
-        if row.lowering == Lowering::Map(Scalar::Div) && self.placed.ty(result).dtype == DType::I64 {
-            let site = self.placed.fault(ErrorKind::DivisionByZero, pos, "in `div`".into());
+        let divides = matches!(row.lowering, Lowering::Map(Scalar::Div | Scalar::Rem));
+        if divides && self.placed.ty(result).dtype.is_integer() {
+            let site = self.placed.fault(ErrorKind::DivisionByZero, pos, format!("in `{}`", row.name));
             self.placed.divisions.insert(result, site);
         }
         if row.lowering == Lowering::Constant {
@@ -198,7 +239,12 @@ impl<'p> Flatten<'p> {
             operand = self.in_memory(operand, scope);
             composed(&self.placed, operand).expect("every view of a contiguous array is affine")
         });
-        if ty.rank() > 0 {
+        self.seen(result, access, scope)
+    }
+
+    /// A value that is reached by an access of other memory.
+    pub(super) fn seen(&mut self, result: Val, access: Access, scope: &mut Scope) -> Val {
+        if !self.placed.is_scalar(result) {
             self.placed.access[result.0 as usize] = access;
         } else if self.placed.is_scalar(access.root) {
             return access.root;
@@ -215,7 +261,7 @@ impl<'p> Flatten<'p> {
         let value = self.placed.define(ty.clone());
         let mut access = Access::whole(value, &ty);
         window(&mut access, &attrs.sizes("step"), &starts);
-        scope.raws.push(Raw::Write { value, base, source: args[1], window: access, how });
+        scope.raws.push(Raw::Write { value, base, source: args[1], window: access, index: None, how });
         value
     }
 
@@ -234,7 +280,7 @@ impl<'p> Flatten<'p> {
         result
     }
 
-    fn clamp(&mut self, index: Val, last: i64, extent: usize, pos: &Pos, scope: &mut Scope) -> Val {
+    pub(super) fn clamp(&mut self, index: Val, last: i64, extent: usize, pos: &Pos, scope: &mut Scope) -> Val {
         let key = (format!("clamp {last}"), vec![index]);
         if let Some(known) = scope.known.get(&key) {
             return *known;
@@ -256,13 +302,20 @@ impl<'p> Flatten<'p> {
     }
 
     /// A value that can be copied as a block of memory: views are computed into memory of their own.
-    fn in_memory(&mut self, value: Val, scope: &mut Scope) -> Val {
+    pub(super) fn in_memory(&mut self, value: Val, scope: &mut Scope) -> Val {
         if self.placed.is_scalar(value) || self.placed.access(value).root == value {
             return value;
         }
         let result = self.placed.define(self.placed.ty(value).clone());
         scope.raws.push(Raw::Copy { result, source: value });
         result
+    }
+
+    /// A value whose elements lie in memory in row-major order without gaps, maybe inside a larger array.
+    fn in_one_run(&mut self, value: Val, scope: &mut Scope) -> Val {
+        let access = self.placed.access(value);
+        let in_one_run = !self.placed.is_scalar(access.root) && access.is_contiguous(&self.placed.ty(value).shape);
+        if in_one_run { value } else { self.in_memory(value, scope) }
     }
 
     fn all_in_memory(&mut self, values: &[Val], scope: &mut Scope) -> Vec<Val> {
@@ -333,7 +386,9 @@ impl<'p> Flatten<'p> {
         let rows: Vec<RowRead> =
             rows.into_iter().map(|(from, ty)| RowRead { value: self.placed.define(ty), from, pointer: None }).collect();
         let row_values: Vec<Val> = rows.iter().map(|row| row.value).collect();
+        self.steps.push(index);
         let (next, emits) = code(self, &mut scope, index, &params, &row_values);
+        self.steps.pop();
         let next = self.all_in_memory(&next, &mut scope);
         let mut writes = vec![];
         for (to, value) in emits {
@@ -377,6 +432,24 @@ impl<'p> Flatten<'p> {
         all
     }
 
+    /// A loop that runs as long as its condition holds.
+    fn while_loop(&mut self, op: &WhileOp, args: &[Val], scope: &mut Scope) -> Vec<Val> {
+        let (c0, inv) = op.args(args);
+        let inits = self.all_in_memory(c0, scope);
+        let carry_types = self.types(&inits);
+        let step = self.step(&carry_types, vec![], |this, scope, _, c, _| {
+            (this.function(this.program.function(op.body), &[c, inv].concat(), scope), vec![])
+        });
+        let carries: Vec<Val> = step.carries.iter().map(|(before, _)| *before).collect();
+        let mut inner = Scope::default();
+        let holds = self.function(self.program.function(op.cond), &[&carries, inv].concat(), &mut inner)[0];
+        let cond = self.block(inner, &[holds]);
+        let (results, trips) = (self.defines(&carry_types), self.placed.define(Type::scalar(DType::I64)));
+        let all = results.iter().copied().chain([trips]).collect();
+        scope.raws.push(Raw::Node(Node::While(Box::new(While { inits, results, trips, carried: vec![], cond, holds, step }))));
+        all
+    }
+
     /// The body of a loop: new carries, and emitted rows with their streams.
     #[allow(clippy::too_many_arguments, reason = "these are the parts of a step, by group")]
     fn body(
@@ -401,7 +474,7 @@ impl<'p> Flatten<'p> {
 
     /// What the records of each choice are made by and reversed by.
     fn splits(&self, op: &UnwindOp, decided: &Way) -> Vec<Split> {
-        decided.cuts.iter().map(|cut| split(self.program.function(op.bwd), op, cut)).collect()
+        decided.cuts.iter().map(|cut| split(self.program.function(op.bwd), op, cut, &self.effects)).collect()
     }
 
     fn trajectory(&mut self, bwd: FuncId, count: Val, state: Vec<Type>, decided: &Way, splits: &[Split]) -> TrajectoryId {

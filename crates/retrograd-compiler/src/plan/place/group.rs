@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::tree::{Access, Block, Nest, Node, Placed, Root, RowItem, Val};
+use super::tree::{Access, Block, Index, Nest, Node, Placed, Root, RowItem, Val};
 use crate::ir::{Attrs, Lowering, Write};
 use crate::ops::{DotAxes, sum_axes};
 
@@ -34,7 +34,9 @@ pub(super) enum Raw {
         source: Val,
         /// Where.
         window: Access,
-        /// Set or add.
+        /// The index for each element, if the window is not one.
+        index: Option<Index>,
+        /// How elements are written.
         how: Write,
     },
     /// Anything that stands alone.
@@ -73,8 +75,8 @@ impl Open {
         Open { nest: Nest { shape: shape.to_vec(), rows: vec![], roots: vec![] }, members: BTreeSet::new() }
     }
 
-    fn sums(&self) -> bool {
-        self.nest.roots.iter().any(|root| matches!(root, Root::Sum { .. }))
+    fn reduces(&self) -> bool {
+        self.nest.roots.iter().any(|root| matches!(root, Root::Reduce { .. }))
     }
 }
 
@@ -112,20 +114,24 @@ impl Group<'_> {
         match &raws[k] {
             Raw::Row(item) => self.row_fits(item),
             Raw::Copy { result, source } => self.joins(&self.placed.ty(*result).shape, &[*source]),
-            Raw::Write { base, source, window, .. } => {
+            Raw::Write { base, source, window, index, .. } => {
                 let dynamic = window.dynamic.iter().all(|(start, _)| !self.pending.contains(start));
                 // Whoever reads the old value, and can, goes first: then it dies here and is overwritten in place.
                 let earlier =
                     (0..raws.len().min(LOOK_AHEAD)).any(|j| j != k && self.reads(&raws[j], *base) && (j < k || self.is_ready(&raws[j])));
                 let open = self.open.as_ref();
-                let conflict = open.is_some_and(|open| open.sums() || self.conflicts(open, *base, window));
-                dynamic && !earlier && !conflict && self.available(*base) && self.joins(&self.placed.ty(*source).shape, &[*source])
+                let conflict = open.is_some_and(|open| open.reduces() || self.conflicts(open, *base, window));
+                let args: Vec<Val> = [*source].into_iter().chain(index.iter().map(|index| index.given)).collect();
+                dynamic && !earlier && !conflict && self.available(*base) && self.joins(&self.placed.ty(*source).shape, &args)
             }
             Raw::Node(node) => {
                 let mut ready = true;
                 node.reads(&mut |value| ready &= self.available(value) || self.is_inner(value));
                 let alone = matches!(node, Node::Load { .. } | Node::Clamp { .. }) || self.open.is_none();
-                ready && alone
+                // Effects happen in the order in which they are written.
+                let shows = |raw: &Raw| matches!(raw, Raw::Node(node) if node.has_effect());
+                let in_order = self.placed.probes.is_empty() || !shows(&raws[k]) || !raws.range(..k).any(shows);
+                ready && alone && in_order
             }
         }
     }
@@ -155,10 +161,10 @@ impl Group<'_> {
             Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Constant if self.placed.is_scalar(item.result) => {
                 all_available()
             }
-            Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Constant => {
+            Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Constant | Lowering::Pick(_) => {
                 self.joins(&self.placed.ty(item.result).shape, &item.args)
             }
-            Lowering::Sum if self.placed.is_scalar(item.result) => {
+            Lowering::Reduce(_) if self.placed.is_scalar(item.result) => {
                 let source = item.args[0];
                 let shape = &self.placed.ty(source).shape;
                 let flat = match &self.open {
@@ -167,9 +173,11 @@ impl Group<'_> {
                 };
                 flat && self.joins(shape, &[source])
             }
-            Lowering::Sum | Lowering::Dot => self.open.is_none() && all_available(),
-            Lowering::View(_) | Lowering::Write(_) => panic!("views and writes are raw code of their own"),
-            Lowering::Moves(_) | Lowering::Missing => panic!("only rows with loops of their own are placed"),
+            Lowering::Reduce(_) | Lowering::Dot | Lowering::Line(_) => self.open.is_none() && all_available(),
+            Lowering::View(_) | Lowering::Write(_) | Lowering::Scatter(..) => panic!("views and writes are raw code of their own"),
+            Lowering::Composed(_) | Lowering::Routine(_) | Lowering::Probe | Lowering::Missing => {
+                panic!("only rows with loops of their own are placed")
+            }
         }
     }
 
@@ -180,7 +188,7 @@ impl Group<'_> {
             None => args.iter().all(|v| self.available(*v)),
             Some(open) => {
                 // An index along an axis is not flat: code without arguments may be one.
-                let flat = !open.sums() || !args.is_empty() && args.iter().all(|v| self.is_member(*v) || self.is_flat(*v, shape));
+                let flat = !open.reduces() || !args.is_empty() && args.iter().all(|v| self.is_member(*v) || self.is_flat(*v, shape));
                 open.nest.shape == shape && flat && args.iter().all(readable) && args.iter().all(|v| self.harmless(open, *v))
             }
         }
@@ -191,15 +199,14 @@ impl Group<'_> {
         let access = self.placed.access(value);
         open.nest.roots.iter().all(|root| match root {
             Root::Write { base, window, .. } => *base != access.root || same_place(access, window),
-            Root::Store { .. } | Root::Sum { .. } => true,
+            Root::Store { .. } | Root::Reduce { .. } => true,
         })
     }
 
     /// Whether the open nest reads `base` anywhere but at the element that is written.
     fn conflicts(&self, open: &Open, base: Val, window: &Access) -> bool {
-        let reads = open.nest.rows.iter().flat_map(|item| item.args.iter()).chain(open.nest.roots.iter().map(Root::source));
-        reads.into_iter().any(|v| {
-            let access = self.placed.access(*v);
+        open.nest.operands().any(|v| {
+            let access = self.placed.access(v);
             access.root == base && !same_place(access, window)
         })
     }
@@ -211,9 +218,10 @@ impl Group<'_> {
         match raw {
             Raw::Row(item) => item.args.iter().for_each(|v| look(*v)),
             Raw::Copy { source, .. } => look(*source),
-            Raw::Write { base, source, .. } => {
+            Raw::Write { base, source, index, .. } => {
                 look(*base);
                 look(*source);
+                index.iter().for_each(|index| look(index.given));
             }
             Raw::Node(node) => node.reads(&mut look),
         }
@@ -229,9 +237,8 @@ impl Group<'_> {
         let iota = nest.shape.len() > 1 && nest.rows.iter().any(|item| item.row.lowering == Lowering::Iota);
         let divides = nest.rows.iter().any(|item| self.placed.divisions.contains_key(&item.result));
         let members: BTreeSet<Val> = nest.rows.iter().map(|item| item.result).collect();
-        let reads = nest.rows.iter().flat_map(|item| item.args.iter()).chain(nest.roots.iter().map(Root::source));
         let windows = nest.roots.iter().all(|root| !matches!(root, Root::Write { .. }));
-        !iota && !divides && windows && reads.into_iter().all(|v| members.contains(v) || self.is_flat(*v, &nest.shape))
+        !iota && !divides && windows && nest.operands().all(|v| members.contains(&v) || self.is_flat(v, &nest.shape))
     }
 
     fn open(&mut self, shape: &[usize]) -> &mut Open {
@@ -245,10 +252,11 @@ impl Group<'_> {
                 let shape = self.placed.ty(result).shape.clone();
                 self.open(&shape).nest.roots.push(Root::Store { value: result, source });
             }
-            Raw::Write { value, base, source, window, how } => {
+            Raw::Write { value, base, source, window, index, how } => {
                 let source = self.apart(source, base, &window);
+                let index = index.map(|index| Index { given: self.apart(index.given, base, &window), ..index });
                 let shape = self.placed.ty(source).shape.clone();
-                self.open(&shape).nest.roots.push(Root::Write { value, base, source, window, how, copies: false });
+                self.open(&shape).nest.roots.push(Root::Write { value, base, source, window, index, how, copies: false });
             }
             Raw::Node(node) => {
                 node.results().iter().for_each(|v| {
@@ -262,33 +270,39 @@ impl Group<'_> {
     fn take_row(&mut self, item: RowItem) {
         let scalar = self.placed.is_scalar(item.result);
         match item.row.lowering {
-            Lowering::Sum if scalar => {
+            Lowering::Reduce(how) if scalar => {
                 let source = if self.open.is_none() { self.flat_copy(item.args[0]) } else { item.args[0] };
                 let shape = self.placed.ty(source).shape.clone();
-                self.open(&shape).nest.roots.push(Root::Sum { value: item.result, source });
+                self.open(&shape).nest.roots.push(Root::Reduce { value: item.result, source, how });
             }
-            Lowering::Sum => {
+            Lowering::Reduce(how) => {
                 let axes = item.attrs.sizes("axes");
                 let (_, _, blocked) = sum_axes(self.placed.ty(item.args[0]).rank(), &axes);
                 let operand = self.collapsed(item.args[0], &blocked);
-                self.alone(Node::Sum { result: item.result, operand, axes }, item.result);
+                self.alone(Node::Reduce { result: item.result, operand, axes, how }, item.result);
             }
             Lowering::Dot => {
                 let (operands, attrs) = self.dot_operands(&item);
                 self.alone(Node::Dot { result: item.result, operands, attrs }, item.result);
             }
+            Lowering::Line(line) => {
+                let axis = item.attrs.sizes("axis")[0];
+                self.alone(Node::Line { result: item.result, operands: item.args, axis, line }, item.result);
+            }
             Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Constant if scalar => {
                 let result = item.result;
                 self.alone(Node::Scalar(item), result);
             }
-            Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Constant => {
+            Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Constant | Lowering::Pick(_) => {
                 let shape = self.placed.ty(item.result).shape.clone();
                 let open = self.open(&shape);
                 open.members.insert(item.result);
                 open.nest.rows.push(item);
             }
-            Lowering::View(_) | Lowering::Write(_) => panic!("views and writes are raw code of their own"),
-            Lowering::Moves(_) | Lowering::Missing => panic!("only rows with loops of their own are placed"),
+            Lowering::View(_) | Lowering::Write(_) | Lowering::Scatter(..) => panic!("views and writes are raw code of their own"),
+            Lowering::Composed(_) | Lowering::Routine(_) | Lowering::Probe | Lowering::Missing => {
+                panic!("only rows with loops of their own are placed")
+            }
         }
     }
 
@@ -305,7 +319,7 @@ impl Group<'_> {
         value
     }
 
-    /// A source that does not overlap the window in another place: `a[1:] = a[:-1]` reads all before it writes.
+    /// A source, or indices, that do not overlap the window in another place: `a[1:] = a[:-1]` reads all before it writes.
     fn apart(&mut self, source: Val, base: Val, window: &Access) -> Val {
         let access = self.placed.access(source);
         if access.root == base && !same_place(access, window) { self.copy(source) } else { source }

@@ -1,18 +1,20 @@
 //! Applies a decision: from a Program and its schedules to a tree of nodes with memory.
 //!
-//! Four steps, each in its file: `flatten` copies every body into place and gives each unwind its schedule; `group` gathers straight-line
+//! Four steps, each in its file: `flatten` copies every body into place and gives each unwind its schedule
+//! (`indexed` the ops with arrays of indices); `group` gathers straight-line
 //! code into loop nests; `store` finds memory for every array, in place where it can; `arena` lays it out.
 
 mod arena;
 mod flatten;
 mod group;
+mod indexed;
 mod store;
 mod tree;
 mod view;
 
 pub use tree::{
-    Access, Block, Branch, Carried, Drive, Emitted, Fault, Home, Loop, Nest, Node, Order, Placed, PointerId, Root, RowItem, RowPlace,
-    RowRead, RowTime, RowWrite, Step, StepEnd, Store, StoreId, Trajectory, TrajectoryId, Val, row_layout,
+    Access, Block, Branch, Call, Carried, Drive, Emitted, Fault, Home, Index, Loop, Nest, Node, Order, Placed, PointerId, Probe, Root,
+    RowItem, RowPlace, RowRead, RowTime, RowWrite, Step, StepEnd, Store, StoreId, Trajectory, TrajectoryId, Val, While, row_layout,
 };
 
 use super::Decision;

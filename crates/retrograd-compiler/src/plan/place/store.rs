@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::tree::{
     Access, Block, Branch, Carried, Drive, Emitted, Home, Loop, Nest, Node, Placed, PointerId, Root, RowPlace, RowTime, Step, StepEnd,
-    Store, StoreId, Val,
+    Store, StoreId, Val, While,
 };
 use crate::ir::Type;
 use crate::plan::schedule::Sweep;
@@ -150,11 +150,21 @@ impl Assign<'_> {
 
     fn node(&mut self, node: &mut Node, k: usize, uses: &LastUse, owned: &mut Owned, targets: &mut Targets) {
         match node {
-            Node::Scalar(_) | Node::Load { .. } | Node::Clamp { .. } => {}
-            Node::Sum { result, .. } | Node::Dot { result, .. } => self.fresh(*result, k, uses, owned, targets),
+            Node::Scalar(_) | Node::Load { .. } | Node::Clamp { .. } | Node::Probe { .. } => {}
+            Node::Reduce { result, .. } | Node::Dot { result, .. } | Node::Line { result, .. } => {
+                self.fresh(*result, k, uses, owned, targets)
+            }
             Node::Nest(nest) => self.nest(nest, k, uses, owned, targets),
+            Node::Call(call) => {
+                self.fresh(call.result, k, uses, owned, targets);
+                for value in &call.scratch {
+                    let store = self.store(self.bytes(*value));
+                    self.set_home(*value, Home::Store(store));
+                }
+            }
             Node::If(branch) => self.branch(branch, k, uses, owned),
             Node::For(node) => self.plain_loop(node, k, uses, owned),
+            Node::While(node) => self.while_loop(node, k, uses, owned),
             Node::Sweep(drive) => self.sweep(drive, k, uses, owned),
             Node::Reversal(drive) => self.reversal(drive, k, uses, owned),
         }
@@ -209,7 +219,7 @@ impl Assign<'_> {
         let whole = nest.clone();
         for root in &mut nest.roots {
             match root {
-                Root::Sum { .. } => {}
+                Root::Reduce { .. } => {}
                 Root::Write { value, base, copies, .. } => {
                     if owned.contains(base) && uses.dies_at(*base, k) {
                         let home = self.placed.home(*base);
@@ -244,15 +254,13 @@ impl Assign<'_> {
             return None;
         }
         let pinned = |v: Val| targets.carries.values().any(|target| target.param == v);
-        let args = nest.rows.iter().flat_map(|item| item.args.iter()).chain(nest.roots.iter().map(Root::source));
-        args.map(|v| self.placed.access(*v).root).find(|v| !pinned(*v) && dies_here(*v))
+        nest.operands().map(|v| self.placed.access(v).root).find(|v| !pinned(*v) && dies_here(*v))
     }
 
     /// Whether a nest reads a value only at the element that it is at.
     fn pointwise(&self, nest: &Nest, value: Val) -> bool {
         let whole = Access::whole(value, &Type::new(self.placed.ty(value).dtype, nest.shape.clone()));
-        let args = nest.rows.iter().flat_map(|item| item.args.iter()).chain(nest.roots.iter().map(Root::source));
-        let reads = args.filter(|v| !nest.computes(**v)).map(|v| self.placed.access(*v)).filter(|access| access.root == value);
+        let reads = nest.operands().filter(|v| !nest.computes(*v)).map(|v| self.placed.access(v)).filter(|access| access.root == value);
         let written = nest.roots.iter().any(|root| matches!(root, Root::Write { base, .. } if *base == value));
         !written
             && self.placed.ty(value).elements() == nest.shape.iter().product::<usize>()
@@ -334,6 +342,19 @@ impl Assign<'_> {
         self.results(&node.results, &node.carried, owned);
     }
 
+    /// The condition reads the carries where they are, before a step may overwrite them.
+    fn while_loop(&mut self, node: &mut While, k: usize, uses: &LastUse, owned: &mut Owned) {
+        let start = self.clock;
+        node.carried = self.carried(&node.inits, k, uses, owned);
+        self.enter();
+        self.bind(&node.step, &node.carried);
+        self.block(&mut node.cond, &[node.holds], Owned::default(), &mut Targets::default());
+        self.step(&mut node.step, &mut node.carried, &[], &[]);
+        self.leave();
+        self.hold(start, &node.carried, &[]);
+        self.results(&node.results, &node.carried, owned);
+    }
+
     fn sweep(&mut self, drive: &mut Drive, k: usize, uses: &LastUse, owned: &mut Owned) {
         let start = self.clock;
         let memory = self.trajectory(drive);
@@ -407,15 +428,24 @@ impl Assign<'_> {
         trajectory.memory()
     }
 
+    /// Array carries of a step are where their construct has them.
+    fn bind(&mut self, step: &Step, carried: &[Carried]) {
+        for ((param, _), carry) in step.carries.iter().zip(carried) {
+            if let Carried::Memory { main, .. } = carry {
+                self.placed.homes[param.0 as usize] = Home::Pointer(*main);
+            }
+        }
+    }
+
     /// One step of a loop with the memory of its carries; `states` is where the working states are.
     fn step(&mut self, step: &mut Step, carried: &mut [Carried], states: &[Carried], memory: &[StoreId]) {
         self.clock += 1;
         memory.iter().for_each(|id| self.use_store(*id));
         let mut targets = Targets::default();
         let mut owned = Owned::new();
+        self.bind(step, carried);
         for ((param, next), carry) in step.carries.iter().zip(carried.iter()) {
             let Carried::Memory { main, twin, .. } = carry else { continue };
-            self.placed.homes[param.0 as usize] = Home::Pointer(*main);
             owned.insert(*param);
             targets.carries.entry(*next).or_insert(Target { param: *param, main: *main, twin: *twin });
         }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::ir::{Array, Attrs, DType, ErrorKind, FuncId, Lowering, Pos, Row, Scalar, Type, Write};
+use crate::ir::{Array, Attrs, DType, ErrorKind, FuncId, Line, Lowering, Pos, Reduction, Routine, Row, Scalar, Type, Write};
 use crate::plan::schedule::{Schedule, Sweep};
 
 /// A value of the tree.
@@ -49,8 +49,12 @@ pub struct Placed {
     pub literals: Vec<Array>,
     /// Places where a run can fault.
     pub faults: Vec<Fault>,
+    /// Probes.
+    pub probes: Vec<Probe>,
     /// Integer divisions by their result, with their fault.
     pub divisions: BTreeMap<Val, u32>,
+    /// Elements picked by run-time indices, by their value.
+    pub picks: BTreeMap<Val, Index>,
     /// Bytes of the arena.
     pub bytes: u64,
 }
@@ -64,6 +68,17 @@ pub struct Fault {
     pub pos: Pos,
     /// What happened.
     pub message: String,
+}
+
+/// A probe: what it is called, where it stands, and what it sees.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Probe {
+    /// Its name.
+    pub name: String,
+    /// The user's line, and the part of the program.
+    pub pos: Pos,
+    /// The type of what it sees.
+    pub ty: Type,
 }
 
 /// Where a value lives.
@@ -109,6 +124,21 @@ pub struct Access {
     pub dynamic: Vec<(Val, i64)>,
 }
 
+/// A run-time index for each element of a nest. An access reaches its element by the `clamped` register among its dynamic parts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Index {
+    /// The index as given: a value over the domain.
+    pub given: Val,
+    /// A register: the index brought into 0..=last.
+    pub clamped: Val,
+    /// Largest index that fits.
+    pub last: i64,
+    /// Number of the fault.
+    pub site: u32,
+    /// Axes of the domain along which two elements may have the same place.
+    pub meets: Vec<usize>,
+}
+
 /// Nodes in order.
 #[derive(Clone, Debug, Default)]
 pub struct Block {
@@ -139,16 +169,38 @@ pub enum Node {
         /// Number of the fault.
         site: u32,
     },
+    /// A value is shown to whoever observes the run.
+    Probe {
+        /// Number of the probe.
+        site: u32,
+        /// What it sees.
+        operand: Val,
+        /// Indices of the loops around it.
+        steps: Vec<Val>,
+    },
     /// Elementwise code over one domain.
     Nest(Nest),
-    /// A sum over some axes.
-    Sum {
+    /// A reduction over some axes.
+    Reduce {
         /// The result.
         result: Val,
-        /// What is summed.
+        /// What is reduced.
         operand: Val,
         /// Over which axes.
         axes: Vec<usize>,
+        /// How elements are combined.
+        how: Reduction,
+    },
+    /// A walk along an axis.
+    Line {
+        /// The result.
+        result: Val,
+        /// What is walked.
+        operands: Vec<Val>,
+        /// Along which axis.
+        axis: usize,
+        /// What is carried.
+        line: Line,
     },
     /// A contraction.
     Dot {
@@ -159,14 +211,33 @@ pub enum Node {
         /// Axes by role.
         attrs: Attrs,
     },
+    /// A routine of the op table.
+    Call(Box<Call>),
     /// A branch.
     If(Box<Branch>),
     /// A loop that nothing unwinds, or whose unwind stands alone.
     For(Box<Loop>),
+    /// A loop whose steps end with a condition.
+    While(Box<While>),
     /// A loop that is the first sweep of a schedule.
     Sweep(Box<Drive>),
     /// The reversal of a schedule.
     Reversal(Box<Drive>),
+}
+
+/// A call of a routine.
+#[derive(Clone, Debug)]
+pub struct Call {
+    /// The function.
+    pub routine: Routine,
+    /// Its attributes.
+    pub attrs: Attrs,
+    /// What it reads, each in one run of memory.
+    pub args: Vec<Val>,
+    /// What it writes, an array; a rank-0 result is its only element.
+    pub result: Val,
+    /// What it needs while it runs.
+    pub scratch: Vec<Val>,
 }
 
 /// A row of the op table over placed values.
@@ -215,17 +286,21 @@ pub enum Root {
         source: Val,
         /// The window, as an access of `value` over the domain.
         window: Access,
-        /// Set or add.
+        /// The index for each element, if the window is not one.
+        index: Option<Index>,
+        /// How elements are written.
         how: Write,
         /// Whether `value` got memory of its own, so that `base` is copied first.
         copies: bool,
     },
-    /// The blocked sum over the whole domain.
-    Sum {
+    /// The blocked reduction of the whole domain.
+    Reduce {
         /// A register.
         value: Val,
         /// Computed in the nest, or a view.
         source: Val,
+        /// How elements are combined.
+        how: Reduction,
     },
 }
 
@@ -257,6 +332,25 @@ pub struct Loop {
     pub emitted: Vec<Emitted>,
     /// Memory of the carries.
     pub carried: Vec<Carried>,
+    /// One step.
+    pub step: Step,
+}
+
+/// A loop that runs as long as a condition holds; the index of its step counts the trips.
+#[derive(Clone, Debug)]
+pub struct While {
+    /// Start values of the carries.
+    pub inits: Vec<Val>,
+    /// Final values of the carries.
+    pub results: Vec<Val>,
+    /// How many steps there were.
+    pub trips: Val,
+    /// Memory of the carries.
+    pub carried: Vec<Carried>,
+    /// Computes, from the carries before a step, whether it runs.
+    pub cond: Block,
+    /// A bool register of `cond`.
+    pub holds: Val,
     /// One step.
     pub step: Step,
 }
@@ -477,9 +571,14 @@ impl RowItem {
             | Lowering::Constant
             | Lowering::View(_)
             | Lowering::Write(_)
-            | Lowering::Sum
+            | Lowering::Pick(_)
+            | Lowering::Scatter(..)
+            | Lowering::Reduce(_)
             | Lowering::Dot
-            | Lowering::Moves(_)
+            | Lowering::Line(_)
+            | Lowering::Composed(_)
+            | Lowering::Routine(_)
+            | Lowering::Probe
             | Lowering::Missing => {
                 panic!("elementwise rows only: {}", self.row.name)
             }
@@ -504,14 +603,14 @@ impl Root {
     /// What is in memory, or in a register, afterwards.
     pub fn value(&self) -> &Val {
         match self {
-            Root::Store { value, .. } | Root::Write { value, .. } | Root::Sum { value, .. } => value,
+            Root::Store { value, .. } | Root::Write { value, .. } | Root::Reduce { value, .. } => value,
         }
     }
 
     /// What leaves the nest.
     pub fn source(&self) -> &Val {
         match self {
-            Root::Store { source, .. } | Root::Write { source, .. } | Root::Sum { source, .. } => source,
+            Root::Store { source, .. } | Root::Write { source, .. } | Root::Reduce { source, .. } => source,
         }
     }
 }
@@ -521,12 +620,33 @@ impl Node {
     pub fn results(&self) -> Vec<Val> {
         match self {
             Node::Scalar(item) => vec![item.result],
-            Node::Load { result, .. } | Node::Clamp { result, .. } | Node::Sum { result, .. } | Node::Dot { result, .. } => vec![*result],
+            Node::Probe { .. } => vec![],
+            Node::Load { result, .. } | Node::Clamp { result, .. } => vec![*result],
+            Node::Reduce { result, .. } | Node::Dot { result, .. } | Node::Line { result, .. } => vec![*result],
             Node::Nest(nest) => nest.roots.iter().map(|root| *root.value()).collect(),
+            Node::Call(call) => vec![call.result],
             Node::If(branch) => branch.results.clone(),
             Node::For(node) => node.results.iter().copied().chain(node.emitted.iter().map(|e| e.value)).collect(),
+            Node::While(node) => node.results.iter().copied().chain([node.trips]).collect(),
             Node::Sweep(drive) | Node::Reversal(drive) => {
                 drive.results.iter().copied().chain(drive.emitted.iter().map(|e| e.value)).collect()
+            }
+        }
+    }
+
+    /// Whether it, or a block inside it, shows something.
+    pub fn has_effect(&self) -> bool {
+        let step = |step: &Step| step.block.nodes.iter().any(Node::has_effect);
+        match self {
+            Node::Probe { .. } => true,
+            Node::Scalar(_) | Node::Load { .. } | Node::Clamp { .. } | Node::Nest(_) => false,
+            Node::Reduce { .. } | Node::Dot { .. } | Node::Line { .. } | Node::Call(_) => false,
+            Node::If(branch) => branch.blocks.iter().flat_map(|block| &block.nodes).any(Node::has_effect),
+            Node::For(node) => step(&node.step),
+            Node::While(node) => step(&node.step) || node.cond.nodes.iter().any(Node::has_effect),
+            Node::Sweep(drive) | Node::Reversal(drive) => {
+                let alike = [&drive.advance, &drive.turnback].into_iter();
+                alike.chain(&drive.tape).chain(&drive.reverse).flatten().any(step)
             }
         }
     }
@@ -538,9 +658,12 @@ impl Node {
             Node::Scalar(item) => item.args.iter().for_each(|v| tell(*v)),
             Node::Load { from, .. } => from.reads(tell),
             Node::Clamp { index, .. } => tell(*index),
-            Node::Sum { operand, .. } => tell(*operand),
+            Node::Probe { operand, .. } => tell(*operand),
+            Node::Reduce { operand, .. } => tell(*operand),
+            Node::Line { operands, .. } => operands.iter().for_each(|v| tell(*v)),
             Node::Dot { operands, .. } => operands.iter().for_each(|v| tell(*v)),
             Node::Nest(nest) => nest.reads(tell),
+            Node::Call(call) => call.args.iter().for_each(|v| tell(*v)),
             Node::If(branch) => {
                 tell(branch.predicate);
                 branch.ends.iter().flatten().for_each(|v| tell(*v));
@@ -549,6 +672,12 @@ impl Node {
             Node::For(node) => {
                 tell(node.count);
                 node.inits.iter().for_each(|v| tell(*v));
+                node.step.reads(tell);
+            }
+            Node::While(node) => {
+                node.inits.iter().for_each(|v| tell(*v));
+                node.cond.nodes.iter().for_each(|node| node.reads(tell));
+                tell(node.holds);
                 node.step.reads(tell);
             }
             Node::Sweep(drive) | Node::Reversal(drive) => {
@@ -578,10 +707,18 @@ impl Nest {
         self.rows.iter().any(|item| item.result == value)
     }
 
+    /// All that it reads element by element, computed here or not.
+    pub fn operands(&self) -> impl Iterator<Item = Val> + '_ {
+        let indices = self.roots.iter().filter_map(|root| match root {
+            Root::Write { index, .. } => index.as_ref().map(|index| index.given),
+            Root::Store { .. } | Root::Reduce { .. } => None,
+        });
+        self.rows.iter().flat_map(|item| item.args.iter().copied()).chain(self.roots.iter().map(|root| *root.source())).chain(indices)
+    }
+
     fn reads(&self, tell: &mut impl FnMut(Val)) {
         let members: std::collections::BTreeSet<Val> = self.rows.iter().map(|item| item.result).collect();
-        let args = self.rows.iter().flat_map(|item| &item.args).chain(self.roots.iter().map(Root::source));
-        args.filter(|v| !members.contains(v)).for_each(|v| tell(*v));
+        self.operands().filter(|v| !members.contains(v)).for_each(&mut *tell);
         for root in &self.roots {
             if let Root::Write { base, window, .. } = root {
                 tell(*base);

@@ -14,6 +14,10 @@ impl Strategy for Auto {
         "auto"
     }
 
+    fn interchanges(&self) -> bool {
+        true
+    }
+
     fn decide(&self, facts: &Facts, room: Option<u64>) -> Result<Decision, Error> {
         share(facts, room, &|inside, bytes| Ok(inside.fit(bytes)))
     }

@@ -26,6 +26,11 @@ pub trait Strategy: std::fmt::Debug + Send + Sync {
     /// Name in options and plans.
     fn name(&self) -> &'static str;
 
+    /// Whether loops that treat elements alike may run tile by tile.
+    fn interchanges(&self) -> bool {
+        false
+    }
+
     /// The fastest decision of this strategy whose pools and controllers take at most `room` bytes, or its smallest where none fits;
     /// `None` is no limit.
     fn decide(&self, facts: &Facts, room: Option<u64>) -> Result<Decision, Error>;

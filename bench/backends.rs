@@ -1,0 +1,113 @@
+//! The programs of this folder by every back end: how long machine code takes to make, and to run.
+//!
+//! `cargo run --release --example backends [SECONDS]`: each is timed so long, the best counts. Times are of the processor where the system
+//! tells them (Linux), so that what else the machine does matters less.
+#![allow(clippy::print_stdout, reason = "a benchmark shows its results")]
+
+use std::sync::LazyLock;
+use std::time::Instant;
+
+use retrograd::{Array, Backend, Error, Mode, Transformed, Var, for_loop, jit, value_and_grad};
+
+fn tanh_loop<'t>([s, theta]: [Var<'t>; 2]) -> Var<'t> {
+    let s = for_loop(1000, s, |_, s| s + 0.01 * (theta * s).tanh());
+    (s * s).sum()
+}
+
+fn jacobi<'t>([a, b]: [Var<'t>; 2]) -> Var<'t> {
+    let inner = 1..249;
+    let smooth = |from: Var<'t>, to: Var<'t>| {
+        let [up, down] = [..248, ..250].map(|rows| from.slice((rows.end - 248..rows.end, inner.clone())));
+        let [left, right] = [..248, ..250].map(|columns| from.slice((inner.clone(), columns.end - 248..columns.end)));
+        let middle = from.slice((inner.clone(), inner.clone()));
+        to.set((inner.clone(), inner.clone()), 0.2 * (middle + left + right + down + up))
+    };
+    let step = |_, (a, b)| {
+        let b = smooth(a, b);
+        (smooth(b, a), b)
+    };
+    for_loop(100, (a, b), step).0.sum()
+}
+
+fn lorenz<'t>([x, y, z, sigma, rho, beta]: [Var<'t>; 6]) -> Var<'t> {
+    let step = |_, (x, y, z)| {
+        let (dx, dy, dz): (Var<'t>, Var<'t>, Var<'t>) = (sigma * (y - x), x * (rho - z) - y, x * y - beta * z);
+        (x + 1e-5 * dx, y + 1e-5 * dy, z + 1e-5 * dz)
+    };
+    let (x, y, z) = for_loop(1_000_000, (x, y, z), step);
+    x * x + y * y + z * z
+}
+
+fn elementwise<'t>([x, a, b]: [Var<'t>; 3]) -> Var<'t> {
+    ((a * x + b).tanh() * (-x * x).exp() + (x * x + 1.0).log() * x.sin()).sum()
+}
+
+fn numbers(shape: &[usize], seed: f64) -> Array {
+    let count: usize = shape.iter().product();
+    Array::f64(shape.to_vec(), (0..count).map(|k| (k as f64 * seed).sin()).collect())
+}
+
+/// Seconds that this thread was on a processor, or of the clock.
+fn now() -> f64 {
+    static BEGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
+    let begin = *BEGIN;
+    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let nanoseconds = told.and_then(|text| text.split(' ').next()?.parse::<f64>().ok());
+    nanoseconds.map_or_else(|| begin.elapsed().as_secs_f64(), |nanoseconds| nanoseconds / 1e9)
+}
+
+/// Seconds of a batch, which is long against the ticks in which a system counts.
+const BATCH: f64 = 0.1;
+
+/// Seconds of one call of several, and what it gives.
+fn timed<T>(repeats: u32, mut call: impl FnMut() -> Result<T, Error>) -> Result<(f64, T), Error> {
+    let begin = now();
+    for _ in 1..repeats {
+        call()?;
+    }
+    let result = call()?;
+    Ok(((now() - begin) / f64::from(repeats), result))
+}
+
+/// Makes and runs it by each back end; all must give the same bits.
+fn measure<'f, M: Mode>(name: &str, args: &[Array], seconds: f64, make: impl Fn() -> Transformed<'f, M>) -> Result<(), Error> {
+    let inputs: Vec<&Array> = args.iter().collect();
+    let mut first: Option<Vec<Array>> = None;
+    for backend in [Backend::Cranelift, Backend::Llvm { path: None }] {
+        let mut made = f64::INFINITY;
+        for _ in 0..3 {
+            made = made.min(timed(20, || make().backend(backend.clone()).compile(&inputs))?.0);
+        }
+        let compiled = make().backend(backend).compile(&inputs)?;
+        let (_, (_, stats)) = timed(1, || compiled.run_with_stats(&inputs))?;
+        let repeats = (BATCH / stats.seconds).clamp(1.0, 100_000.0) as u32;
+        let (begin, mut best) = (Instant::now(), f64::INFINITY);
+        while begin.elapsed().as_secs_f64() < seconds {
+            let (time, outputs) = timed(repeats, || compiled.run(&inputs))?;
+            best = best.min(time);
+            let same = first.get_or_insert_with(|| outputs.clone()).iter().zip(&outputs).all(|(x, y)| x.same_bits(y));
+            assert!(same, "{name}: back ends give other bits");
+        }
+        let word = compiled.backend().split(" (").next().unwrap_or_default();
+        println!("{name:22} {word:18} compile {:7.1} ms   run {:9.3} ms", made * 1e3, best * 1e3);
+    }
+    Ok(())
+}
+
+fn main() -> Result<(), Error> {
+    let seconds = std::env::args().nth(1).map_or(1.0, |text| text.parse().expect("seconds"));
+    let args = [numbers(&[10_000], 0.7), numbers(&[10_000], 1.3)];
+    measure("tanh loop, value", &args, seconds, || jit(tanh_loop))?;
+    measure("tanh loop, gradient", &args, seconds, || value_and_grad(tanh_loop).argnums(&[0, 1]))?;
+    measure("tanh loop, in 1.2 MB", &args, seconds, || value_and_grad(tanh_loop).argnums(&[0, 1]).budget("1.2 MB"))?;
+    let args = [numbers(&[250, 250], 0.7), numbers(&[250, 250], 1.3)];
+    measure("jacobi, value", &args, seconds, || jit(jacobi))?;
+    measure("jacobi, gradient", &args, seconds, || value_and_grad(jacobi).argnums(&[0, 1]))?;
+    let args = [0.3, -0.2, 0.9, 10.0, 28.0, 8.0 / 3.0].map(Array::scalar);
+    measure("Lorenz, value", &args, seconds, || jit(lorenz))?;
+    measure("Lorenz, gradient", &args, seconds, || value_and_grad(lorenz).argnums(&[0, 1, 2, 3, 4, 5]))?;
+    let args = [numbers(&[1_000], 0.7), Array::scalar(1.5), Array::scalar(-0.25)];
+    measure("elementwise, value", &args, seconds, || jit(elementwise))?;
+    measure("elementwise, gradient", &args, seconds, || value_and_grad(elementwise))?;
+    Ok(())
+}

@@ -1,0 +1,267 @@
+//! Linear algebra over the matrices in the last two axes; the axes before them are batches.
+//!
+//! A matrix that has no answer does not fault: the answer is NaN or infinite, as each row says.
+
+mod dense;
+mod routines;
+
+use super::build::{given, routine, tangent, total};
+use super::gather::TAKE_ALONG_AXIS;
+use super::ops;
+use super::reduce::{DOT, DotAxes, SUM, float_only};
+use super::scalar::{EQ, GE, GT, LE, LT, SELECT, SUB};
+use super::shape::{BROADCAST, IOTA, TRANSPOSE, shape_error, view};
+use crate::ir::{Array, Attr, Attrs, Builder, Contribution, DType, Data, Error, Lowering, Routine, Row, Rule, Sample, Type, Value, View};
+
+ops! {
+    /// The lower triangular factor L with A = L Lᵀ, zeros above. Reads only the lower triangle of A, so that the derivative is zero above it. NaN where A is not positive definite.
+    CHOLESKY = Row { rule: tangent(cholesky_tangent), ..of_matrix("cholesky", routines::CHOLESKY) };
+    /// X with T X = B, where T is the lower (`lower=[1]`) or upper triangle of A, or its transpose, with its diagonal or with ones there; nothing else of A is read. Infinite or NaN where a zero is on the diagonal.
+    TRIANGULAR_SOLVE = Row { attrs: &["lower", "transpose", "unit"], rule: Rule::Tangent { tangent: triangular_tangent, linear: &[None, Some(transpose_triangular)] }, samples: triangular_samples, ..of_system("triangular_solve", routines::TRIANGULAR_SOLVE) };
+    /// L (below the diagonal, which is 1) and U (on and above it) in one matrix, with the rows of A in the order of `lu_permutation`; partial pivoting.
+    LU = Row { rule: tangent(lu_tangent), ..of_matrix("lu", routines::LU) };
+    /// Row i of L U, of `lu`, is this row of A.
+    LU_PERMUTATION = Row { infer: |row, types, attrs| infer_matrix(row, types, attrs).map(|ty| Type::new(DType::I64, &ty.shape[..ty.rank() - 1])), rule: Rule::Zero, ..of_matrix("lu_permutation", routines::LU_PERMUTATION) };
+    /// X with A X = B. Infinite or NaN where A is singular.
+    SOLVE = Row { rule: Rule::Tangent { tangent: solve_tangent, linear: &[None, Some(transpose_solve)] }, samples: solve_samples, ..of_system("solve", routines::SOLVE) };
+    /// A⁻¹. Infinite or NaN where A is singular.
+    INVERSE = Row { rule: tangent(inverse_tangent), ..of_matrix("inverse", routines::INVERSE) };
+    /// The determinant. Its first derivative is exact where A is singular, too; the second is NaN there.
+    DET = Row { infer: infer_number, rule: tangent(det_tangent), ..of_matrix("det", routines::DET) };
+    /// The sign of the determinant, also where it would overflow: 1, −1 or 0.
+    DET_SIGN = Row { infer: infer_number, rule: Rule::Zero, ..of_matrix("det_sign", routines::DET_SIGN) };
+    /// log |det A|, also where the determinant would overflow; −∞ where A is singular, and the derivative is infinite or NaN there.
+    LOGDET = Row { infer: infer_number, rule: tangent(logdet_tangent), ..of_matrix("logdet", routines::LOGDET) };
+    /// The adjugate, det(A) A⁻¹, also where A is singular; its derivative is NaN there.
+    ADJUGATE = Row { rule: tangent(adjugate_tangent), ..of_matrix("adjugate", routines::ADJUGATE) };
+}
+
+const fn of_matrix(name: &'static str, function: Routine) -> Row {
+    Row {
+        infer: infer_matrix,
+        eval: routine,
+        lowering: Lowering::Routine(function),
+        cost: 32,
+        domain: &[(-1.0, 1.0)],
+        condition: dominant,
+        samples: matrix_samples,
+        ..view(name, View::Reshape, &[])
+    }
+}
+
+const fn of_system(name: &'static str, function: Routine) -> Row {
+    Row { arity: Some(2), infer: infer_system, ..of_matrix(name, function) }
+}
+
+fn infer_matrix(row: &Row, types: &[Type], _: &Attrs) -> Result<Type, Error> {
+    float_only(row.name, &types[0])?;
+    match types[0].shape[..] {
+        [.., n, m] if n == m => Ok(types[0].clone()),
+        _ => shape_error(format!("`{}` needs square matrices in the last two axes, found {}", row.name, types[0])),
+    }
+}
+
+fn infer_number(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
+    infer_matrix(row, types, attrs).map(|ty| Type::new(ty.dtype, &ty.shape[..ty.rank() - 2]))
+}
+
+fn infer_system(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
+    infer_matrix(row, types, attrs)?;
+    let rows = types[0].rank() - 1;
+    if types[1].dtype != types[0].dtype || types[1].rank() != types[0].rank() || types[1].shape[..rows] != types[0].shape[..rows] {
+        return shape_error(format!("`{}` needs a right side with the batches and rows of {}, found {}", row.name, types[0], types[1]));
+    }
+    for name in row.attrs {
+        if !matches!(attrs.sizes(name)[..], [0 | 1]) {
+            return shape_error(format!("`{}` needs 0 or 1 for `{name}`, found {:?}", row.name, attrs.sizes(name)));
+        }
+    }
+    Ok(types[1].clone())
+}
+
+/// What stands on the left of a product.
+#[derive(Clone, Copy)]
+enum Left {
+    Plain,
+    Transposed,
+}
+
+fn product_with(b: &Builder, left: Left, x: Value, y: Value) -> Value {
+    let rank = b.ty(x).rank();
+    let batch: Vec<usize> = (0..rank - 2).collect();
+    let contracted = match left {
+        Left::Plain => rank - 1,
+        Left::Transposed => rank - 2,
+    };
+    b.row(&DOT, DotAxes::attrs(&[contracted], &[rank - 2], &batch, &batch), &[x, y])
+}
+
+fn product(b: &Builder, x: Value, y: Value) -> Value {
+    product_with(b, Left::Plain, x, y)
+}
+
+/// Every matrix transposed.
+fn flipped(b: &Builder, x: Value) -> Value {
+    let mut axes: Vec<usize> = (0..b.ty(x).rank()).collect();
+    let rank = axes.len();
+    axes.swap(rank - 2, rank - 1);
+    b.row(&TRANSPOSE, Attrs::none().ints("axes", axes), &[x])
+}
+
+/// The entries of every matrix where row and column compare like this; others are zero.
+fn part(b: &Builder, compare: &'static Row, x: Value) -> Value {
+    let ty = b.ty(x);
+    let index = |axis: usize| {
+        let places = Type::new(DType::I64, ty.shape.clone());
+        b.row(&IOTA, Attrs::none().with("type", Attr::Type(places)).ints("axis", [axis]), &[])
+    };
+    let here = b.row(compare, Attrs::none(), &[index(ty.rank() - 2), index(ty.rank() - 1)]);
+    b.row(&SELECT, Attrs::none(), &[here, x, b.zeros(&ty)])
+}
+
+/// The triangle that these attributes speak of.
+fn triangle(b: &Builder, attrs: &Attrs, x: Value) -> Value {
+    let holds = |name: &str| attrs.size(name) == 1;
+    match (holds("lower"), holds("unit")) {
+        (true, true) => part(b, &GT, x),
+        (true, false) => part(b, &GE, x),
+        (false, true) => part(b, &LT, x),
+        (false, false) => part(b, &LE, x),
+    }
+}
+
+fn triangular(lower: bool, transpose: bool, unit: bool) -> Attrs {
+    let number = |name: &'static str, holds: bool, attrs: Attrs| attrs.ints(name, [usize::from(holds)]);
+    number("unit", unit, number("transpose", transpose, number("lower", lower, Attrs::none())))
+}
+
+fn triangular_solve(b: &Builder, attrs: Attrs, a: Value, x: Value) -> Value {
+    b.row(&TRIANGULAR_SOLVE, attrs, &[a, x])
+}
+
+/// A number times an array.
+fn scaled(b: &Builder, factor: f64, x: Value) -> Value {
+    b.mul(b.full(&b.ty(x), factor), x)
+}
+
+/// Every number of a batch, for all entries of its matrix.
+fn spread(b: &Builder, x: Value, like: Value) -> Value {
+    let shape = b.ty(like).shape;
+    let batch = 0..shape.len() - 2;
+    b.row(&BROADCAST, Attrs::none().ints("shape", shape).ints("axes", batch), &[x])
+}
+
+/// ⟨x, y⟩ of every two matrices.
+fn inner(b: &Builder, x: Value, y: Value) -> Value {
+    let rank = b.ty(x).rank();
+    b.row(&SUM, Attrs::none().ints("axes", [rank - 2, rank - 1]), &[b.mul(x, y)])
+}
+
+/// dL = L Φ(L⁻¹ S L⁻ᵀ), where Φ takes the lower triangle with half of the diagonal (I. Murray, "Differentiation of the Cholesky
+/// decomposition", arXiv:1602.07527, 2016). S is the symmetric matrix whose lower triangle is that of dA: nothing else of A is read.
+fn cholesky_tangent(b: &Builder, _: &Attrs, _: &[Value], l: Value, tangents: &[Option<Value>]) -> Value {
+    let da = given(tangents);
+    let s = b.add(part(b, &GE, da), flipped(b, part(b, &GT, da)));
+    let divided = |x: Value| triangular_solve(b, triangular(true, false, false), l, x);
+    let both = divided(flipped(b, divided(s)));
+    let phi = b.add(part(b, &GT, both), scaled(b, 0.5, part(b, &EQ, both)));
+    product(b, l, phi)
+}
+
+/// dX = T⁻¹ (dB − dT X).
+fn triangular_tangent(b: &Builder, attrs: &Attrs, args: &[Value], x: Value, tangents: &[Option<Value>]) -> Value {
+    let from_matrix = tangents[0].map(|da| {
+        let left = if attrs.size("transpose") == 1 { Left::Transposed } else { Left::Plain };
+        b.neg(product_with(b, left, triangle(b, attrs, da), x))
+    });
+    triangular_solve(b, attrs.clone(), args[0], total(b, [from_matrix, tangents[1]]))
+}
+
+fn transpose_triangular(b: &Builder, attrs: &Attrs, args: &[Value], ct: Value) -> Contribution {
+    let holds = |name: &str| attrs.size(name) == 1;
+    Contribution::Dense(triangular_solve(b, triangular(holds("lower"), !holds("transpose"), holds("unit")), args[0], ct))
+}
+
+/// With F = L⁻¹ P dA U⁻¹: dL = L F below the diagonal, dU = F U on and above it.
+fn lu_tangent(b: &Builder, _: &Attrs, args: &[Value], y: Value, tangents: &[Option<Value>]) -> Value {
+    let da = given(tangents);
+    let ty = b.ty(da);
+    let rows = b.row(&LU_PERMUTATION, Attrs::none(), &[args[0]]);
+    let rows = b.row(&BROADCAST, Attrs::none().ints("shape", ty.shape.clone()).ints("axes", 0..ty.rank() - 1), &[rows]);
+    let permuted = b.row(&TAKE_ALONG_AXIS, Attrs::none().ints("axis", [ty.rank() - 2]), &[da, rows]);
+    let left = triangular_solve(b, triangular(true, false, true), y, permuted);
+    let f = flipped(b, triangular_solve(b, triangular(false, true, false), y, flipped(b, left)));
+    let (below, above) = (part(b, &GT, f), part(b, &LE, f));
+    let dl = b.add(below, product(b, part(b, &GT, y), below));
+    b.add(dl, product(b, above, part(b, &LE, y)))
+}
+
+/// dX = A⁻¹ (dB − dA X).
+fn solve_tangent(b: &Builder, attrs: &Attrs, args: &[Value], x: Value, tangents: &[Option<Value>]) -> Value {
+    let from_matrix = tangents[0].map(|da| b.neg(product(b, da, x)));
+    b.row(&SOLVE, attrs.clone(), &[args[0], total(b, [from_matrix, tangents[1]])])
+}
+
+fn transpose_solve(b: &Builder, attrs: &Attrs, args: &[Value], ct: Value) -> Contribution {
+    Contribution::Dense(b.row(&SOLVE, attrs.clone(), &[flipped(b, args[0]), ct]))
+}
+
+/// dY = −Y dA Y.
+fn inverse_tangent(b: &Builder, _: &Attrs, _: &[Value], y: Value, tangents: &[Option<Value>]) -> Value {
+    b.neg(product(b, y, product(b, given(tangents), y)))
+}
+
+/// d det = tr(adj(A) dA) (Jacobi's formula).
+fn det_tangent(b: &Builder, _: &Attrs, args: &[Value], _: Value, tangents: &[Option<Value>]) -> Value {
+    inner(b, flipped(b, b.row(&ADJUGATE, Attrs::none(), &[args[0]])), given(tangents))
+}
+
+/// d log |det| = tr(A⁻¹ dA).
+fn logdet_tangent(b: &Builder, _: &Attrs, args: &[Value], _: Value, tangents: &[Option<Value>]) -> Value {
+    inner(b, flipped(b, b.row(&INVERSE, Attrs::none(), &[args[0]])), given(tangents))
+}
+
+/// d adj(A) = tr(adj(A) dA) A⁻¹ − A⁻¹ dA adj(A).
+fn adjugate_tangent(b: &Builder, _: &Attrs, args: &[Value], y: Value, tangents: &[Option<Value>]) -> Value {
+    let (da, inverse) = (given(tangents), b.row(&INVERSE, Attrs::none(), &[args[0]]));
+    let trace = b.mul(spread(b, inner(b, flipped(b, y), da), inverse), inverse);
+    let turned = product(b, inverse, product(b, da, y));
+    b.row(&SUB, Attrs::none(), &[trace, turned])
+}
+
+/// Adds to the diagonal of the first argument, so that it dominates: then the matrix is far from singular, so are its triangles, and the
+/// symmetric matrix of its lower triangle is positive definite.
+fn dominant(args: &mut [Array]) {
+    let shape = args[0].shape().to_vec();
+    let n = shape[shape.len() - 1];
+    let places = |k: usize| if k / n % n == k % n { n as f64 } else { 0.0 };
+    match args[0].data_mut() {
+        Data::F32(x) => x.iter_mut().enumerate().for_each(|(k, x)| *x += places(k) as f32),
+        Data::F64(x) => x.iter_mut().enumerate().for_each(|(k, x)| *x += places(k)),
+        Data::I32(_) | Data::I64(_) | Data::Bool(_) => panic!("matrices of floats"),
+    }
+}
+
+fn matrix_samples(row: &Row) -> Vec<Sample> {
+    let sample = |shape: &[usize]| Sample { args: vec![(Type::f64(shape), row.domain[0])], attrs: Attrs::none() };
+    vec![sample(&[1, 1]), sample(&[3, 3]), sample(&[5, 5]), sample(&[2, 4, 4]), sample(&[2, 1, 2, 2]), sample(&[10, 10])]
+}
+
+fn system_samples(row: &Row, attrs: &[Attrs]) -> Vec<Sample> {
+    let shapes: [(&[usize], &[usize]); 5] =
+        [(&[1, 1], &[1, 1]), (&[3, 3], &[3, 1]), (&[4, 4], &[4, 6]), (&[2, 3, 3], &[2, 3, 2]), (&[2, 2], &[2, 0])];
+    let sample = |attrs: &Attrs, (lhs, rhs): (&[usize], &[usize])| Sample {
+        args: vec![(Type::f64(lhs), row.domain[0]), (Type::f64(rhs), row.domain[0])],
+        attrs: attrs.clone(),
+    };
+    attrs.iter().flat_map(|attrs| shapes.map(|shapes| sample(attrs, shapes))).collect()
+}
+
+fn solve_samples(row: &Row) -> Vec<Sample> {
+    system_samples(row, &[Attrs::none()])
+}
+
+fn triangular_samples(row: &Row) -> Vec<Sample> {
+    let attrs = [0, 1].map(|lower| [0, 1].map(|transpose| [0, 1].map(|unit| triangular(lower == 1, transpose == 1, unit == 1))));
+    system_samples(row, attrs.as_flattened().as_flattened())
+}

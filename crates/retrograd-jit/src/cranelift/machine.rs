@@ -1,0 +1,142 @@
+//! From Cranelift IR to code in memory.
+
+use cranelift_codegen::ir::{AbiParam, Signature, UserFuncName, types};
+use cranelift_codegen::isa::{self, OwnedTargetIsa};
+use cranelift_codegen::settings::{self, Configurable};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use cranelift_jit::{JITBuilder, JITModule};
+use cranelift_module::{Linkage, Module, default_libcall_names};
+use retrograd_compiler::fuse::kernel::Kernel;
+
+use super::lower;
+use crate::code::{Constants, Entry, Generator};
+use crate::runtime::{Import, fused, fused_narrow};
+
+/// The back end that is part of Retrograd.
+pub(crate) struct Cranelift {
+    isa: OwnedTargetIsa,
+}
+
+impl Cranelift {
+    /// For the machine that we run on.
+    pub(crate) fn new() -> Cranelift {
+        Cranelift { isa: host(native()) }
+    }
+}
+
+impl Generator for Cranelift {
+    fn name(&self) -> String {
+        format!("cranelift {}", cranelift_codegen::VERSION)
+    }
+
+    fn generate(&self, kernel: &Kernel, constants: &Constants) -> (Entry, Box<dyn Send + Sync>) {
+        let mut builder = JITBuilder::with_isa(self.isa.clone(), default_libcall_names());
+        for import in Import::all() {
+            builder.symbol(import.name(), import.address());
+        }
+        // What Cranelift calls on machines without the instruction, so that no library decides the bits.
+        builder.symbol("fma", fused as *const u8);
+        builder.symbol("fmaf", fused_narrow as *const u8);
+        let mut module = JITModule::new(builder);
+        let mut context = module.make_context();
+        let pointer = AbiParam::new(types::I64);
+        context.func.signature = Signature { params: vec![pointer; 6], returns: vec![], call_conv: module.isa().default_call_conv() };
+        let entry = module.declare_function("kernel", Linkage::Local, &context.func.signature).expect("the only function of its module");
+        context.func.name = UserFuncName::user(0, entry.as_u32());
+
+        let mut frontend = FunctionBuilderContext::new();
+        let function = FunctionBuilder::new(&mut context.func, &mut frontend);
+        lower(kernel, constants, &mut module, function);
+        module.define_function(entry, &mut context).unwrap_or_else(|error| panic!("lowered kernels are valid Cranelift IR: {error:?}"));
+        module.finalize_definitions().expect("memory for machine code");
+        let entry = module.get_finalized_function(entry);
+        // SAFETY: the function was declared with six pointers and no result, in the C convention of the host.
+        let entry = unsafe { std::mem::transmute::<*const u8, Entry>(entry) };
+        (entry, Box::new(Memory(Some(module))))
+    }
+}
+
+/// Code of Cranelift; taken only by `drop`.
+struct Memory(Option<JITModule>);
+
+// SAFETY: the module is touched only by `generate`, before the `Memory` exists, and by `drop`, which has it alone.
+unsafe impl Send for Memory {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for Memory {}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        if let Some(module) = self.0.take() {
+            // SAFETY: a `Code` owns this; running borrows the `Code`, so no code runs now, and its entry goes with it.
+            unsafe { module.free_memory() }
+        }
+    }
+}
+
+/// The machine that we run on, with all its vector instructions.
+fn native() -> isa::Builder {
+    cranelift_native::builder().unwrap_or_else(|message| panic!("Cranelift has a back end for this machine: {message}"))
+}
+
+fn host(isa: isa::Builder) -> OwnedTargetIsa {
+    let mut flags = settings::builder();
+    let settings = [
+        ("opt_level", "speed"),
+        ("is_pic", "false"),
+        ("use_colocated_libcalls", "false"),
+        ("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" }),
+        // Strip buffers can exceed the guard page, so big frames touch each of their pages.
+        ("enable_probestack", "true"),
+        ("probestack_strategy", "inline"),
+    ];
+    for (name, value) in settings {
+        flags.set(name, value).expect("a setting of Cranelift");
+    }
+    isa.finish(settings::Flags::new(flags)).expect("host features fit together")
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+    use crate::code::{Code, code};
+    use crate::watch::Watch;
+    use retrograd_compiler::fuse::kernel::{Address, Place, Reg, RegType, Stmt};
+    use retrograd_compiler::ir::{DType, Scalar};
+
+    /// `to[k] = x[k] · x[k] + x[k]` for five elements, in a vector loop.
+    fn squares(ty: DType) -> Kernel {
+        let [from, to, index, x, y] = [0, 1, 2, 3, 4].map(Reg);
+        let at = |base| Address { base, terms: vec![(index, ty.bytes() as i64)], offset: 0 };
+        let body = vec![
+            Stmt::Load { dst: x, from: at(from) },
+            Stmt::Let { dst: y, op: Scalar::Fma, args: vec![x, x, x] },
+            Stmt::Store { to: at(to), src: y },
+        ];
+        let body = vec![
+            Stmt::Pointer { dst: from, to: Place::Input(0) },
+            Stmt::Pointer { dst: to, to: Place::Output(0) },
+            Stmt::ForVec { index, count: 5, body, folds: vec![] },
+        ];
+        let scalar = RegType::Scalar(ty);
+        Kernel { regs: vec![RegType::Pointer, RegType::Pointer, RegType::Scalar(DType::I64), scalar, scalar], body, ..Kernel::default() }
+    }
+
+    fn run<T: Copy + Default>(code: &Code, x: &[T; 5]) -> [T; 5] {
+        let mut y = [T::default(); 5];
+        let (inputs, outputs, mut words) = ([x.as_ptr().cast::<u8>()], [y.as_mut_ptr().cast::<u8>()], [0; 2]);
+        // SAFETY: the kernel has no arena, and reads and writes five elements of the type it was made for.
+        unsafe { code.call(std::ptr::null_mut(), inputs.as_ptr(), outputs.as_ptr(), words.as_mut_ptr(), &Watch::never()) };
+        y
+    }
+
+    #[test]
+    fn a_machine_without_fma_gives_the_same_bits() {
+        let mut isa = native();
+        isa.set("has_fma", "false").expect("a setting of Cranelift");
+        let isa = host(isa);
+        let wide = [1.0 + f64::EPSILON, 0.1, -1e300, 1e-160, 3.7];
+        assert_eq!(run(&code(&squares(DType::F64), &Cranelift { isa: isa.clone() }), &wide), wide.map(|x| x.mul_add(x, x)));
+        let narrow = [1.0 + f32::EPSILON, 0.1, -1e30, 1e-22, 3.7];
+        assert_eq!(run(&code(&squares(DType::F32), &Cranelift { isa }), &narrow), narrow.map(|x| x.mul_add(x, x)));
+    }
+}

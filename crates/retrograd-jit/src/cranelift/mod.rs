@@ -1,0 +1,395 @@
+//! The built-in back end: the loop IR to Cranelift IR, statement by statement.
+//!
+//! Registers are Cranelift variables, which become SSA values on the fly. Vector loops are in `vector`, their memory accesses in
+//! `access`, those with transcendentals in `strip`; arithmetic, on one number or a pair of lanes, is in `arithmetic`.
+
+mod access;
+mod arithmetic;
+mod machine;
+mod memory;
+mod strip;
+mod vector;
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Block, FuncRef, InstBuilder, MemFlagsData, StackSlot, StackSlotData, StackSlotKind, Type, Value, types};
+use cranelift_codegen::isa::TargetFrontendConfig;
+use cranelift_frontend::{FunctionBuilder, Variable};
+use cranelift_jit::JITModule;
+use cranelift_module::{Linkage, Module};
+use retrograd_compiler::fuse::kernel::{Address, Kernel, Order, Place, Reg, RegType, RoutineCall, Seen, Stmt};
+use retrograd_compiler::ir::DType;
+use retrograd_compiler::plan::schedule::{Schedule, Sweep};
+
+use crate::code::{Constants, STOPPED};
+use crate::runtime::{Import, encode_sweep};
+use arithmetic::Width;
+pub(crate) use machine::Cranelift;
+
+/// Writes the body of a function of the arena, the inputs, the outputs, two words (the fault, and who observes), the flag and
+/// the watch.
+fn lower(kernel: &Kernel, constants: &Constants, module: &mut JITModule, builder: FunctionBuilder<'_>) {
+    let mut lower = Lower::new(kernel, constants, module, builder);
+    lower.statements(&kernel.body);
+    lower.builder.ins().return_(&[]);
+    lower.builder.finalize(module.target_config());
+}
+
+/// A function being written.
+struct Lower<'k, 'b> {
+    kernel: &'k Kernel,
+    constants: &'k Constants,
+    builder: FunctionBuilder<'b>,
+    config: TargetFrontendConfig,
+    imports: Vec<(Import, FuncRef)>,
+    /// Arena, inputs, outputs, fault, flag, watch.
+    params: [Value; 6],
+    /// By register.
+    variables: Vec<Variable>,
+    /// Where the loops around this place go on, innermost last.
+    exits: Vec<Block>,
+    /// Strip buffers, which all vector loops share.
+    strips: Option<StackSlot>,
+    /// Room for the few lanes that remain after a vector loop.
+    few: Option<StackSlot>,
+    /// Five words for the answer of a controller.
+    action: Option<StackSlot>,
+    /// Addresses for a routine.
+    operands: Option<StackSlot>,
+}
+
+impl<'k, 'b> Lower<'k, 'b> {
+    fn new(kernel: &'k Kernel, constants: &'k Constants, module: &mut JITModule, mut builder: FunctionBuilder<'b>) -> Lower<'k, 'b> {
+        let call_conv = module.isa().default_call_conv();
+        let imports = Import::all().map(|import| {
+            let function = module.declare_function(&import.name(), Linkage::Import, &import.signature(call_conv)).expect("declared once");
+            (import, module.declare_func_in_func(function, builder.func))
+        });
+        let imports = imports.collect();
+        let entry = builder.create_block();
+        builder.append_block_params_for_function_params(entry);
+        builder.switch_to_block(entry);
+        builder.seal_block(entry);
+        let params = builder.block_params(entry).try_into().expect("the signature has six parameters");
+        let variables = kernel.regs.iter().map(|&ty| builder.declare_var(native(ty))).collect();
+        Lower {
+            kernel,
+            constants,
+            builder,
+            config: module.target_config(),
+            imports,
+            params,
+            variables,
+            exits: Vec::new(),
+            strips: None,
+            few: None,
+            action: None,
+            operands: None,
+        }
+    }
+
+    fn statements(&mut self, body: &'k [Stmt]) {
+        for stmt in body {
+            self.statement(stmt);
+        }
+    }
+
+    fn statement(&mut self, stmt: &'k Stmt) {
+        match stmt {
+            Stmt::Literal { dst, bits } => {
+                let value = self.literal(self.dtype(*dst), *bits);
+                self.set(*dst, value);
+            }
+            Stmt::Let { dst, op, args } => {
+                let ty = self.dtype(*args.last().expect("every scalar op has arguments"));
+                let args: Vec<Value> = args.iter().map(|&arg| self.get(arg)).collect();
+                let value = self.compute(Width::One, *op, ty, &args);
+                self.set(*dst, value);
+            }
+            Stmt::Move { dst, src } => {
+                let value = self.get(*src);
+                self.set(*dst, value);
+            }
+            Stmt::Swap(a, b) => {
+                let (x, y) = (self.get(*a), self.get(*b));
+                self.set(*a, y);
+                self.set(*b, x);
+            }
+            Stmt::Pointer { dst, to } => {
+                let value = self.place(*to);
+                self.set(*dst, value);
+            }
+            Stmt::Offset { dst, address } => {
+                let value = self.address(address);
+                self.set(*dst, value);
+            }
+            Stmt::Load { dst, from } => {
+                let value = self.load(*dst, from);
+                self.set(*dst, value);
+            }
+            Stmt::Store { to, src } => self.store(to, *src),
+            Stmt::Copy { to, from, bytes } => self.copy(to, from, *bytes),
+            Stmt::Zero { to, bytes } => self.zero(to, *bytes),
+            Stmt::For { index, from, to, order, body } => self.for_loop(*index, *from, *to, *order, body),
+            Stmt::ForVec { index, count, body, folds } => vector::for_vec(self, *index, *count, body, folds),
+            Stmt::If { cond, then_body, else_body } => self.branch(*cond, then_body, else_body),
+            Stmt::Loop { body } => self.endless(body),
+            Stmt::Leave => self.leave(),
+            Stmt::Start { words, schedule, sweep, count, table } => self.start(words, schedule, *sweep, *count, *table),
+            Stmt::Next { words, schedule, table, dst } => self.next(words, schedule, *table, *dst),
+            Stmt::Call { call, args, result, scratch } => self.routine(*call, args, result, scratch),
+            Stmt::Poll => self.poll(),
+            Stmt::Fault { cond, site } => self.fault(*cond, *site),
+            Stmt::Probe { site, seen, steps } => self.probe(*site, seen, steps),
+        }
+    }
+
+    /// The trip test comes last, so that a loop has one jump per step; a first test guards it.
+    fn for_loop(&mut self, index: Reg, from: Reg, to: Reg, order: Order, body: &'k [Stmt]) {
+        let (from, to) = (self.get(from), self.get(to));
+        let (inside, after) = (self.builder.create_block(), self.builder.create_block());
+        let some = self.builder.ins().icmp(IntCC::SignedLessThan, from, to);
+        let first = match order {
+            Order::Up => from,
+            Order::Down => self.builder.ins().iadd_imm_s(to, -1),
+        };
+        self.set(index, first);
+        self.builder.ins().brif(some, inside, &[], after, &[]);
+        self.builder.switch_to_block(inside);
+        self.statements(body);
+        let at = self.get(index);
+        let (step, more) = match order {
+            Order::Up => {
+                let step = self.builder.ins().iadd_imm_s(at, 1);
+                (step, self.builder.ins().icmp(IntCC::SignedLessThan, step, to))
+            }
+            Order::Down => {
+                let more = self.builder.ins().icmp(IntCC::SignedGreaterThan, at, from);
+                (self.builder.ins().iadd_imm_s(at, -1), more)
+            }
+        };
+        self.set(index, step);
+        self.builder.ins().brif(more, inside, &[], after, &[]);
+        self.builder.seal_block(inside);
+        self.continue_at(after);
+    }
+
+    fn branch(&mut self, cond: Reg, then_body: &'k [Stmt], else_body: &'k [Stmt]) {
+        let cond = self.get(cond);
+        let (then, otherwise, after) = (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
+        self.builder.ins().brif(cond, then, &[], otherwise, &[]);
+        for (block, body) in [(then, then_body), (otherwise, else_body)] {
+            self.continue_at(block);
+            self.statements(body);
+            self.builder.ins().jump(after, &[]);
+        }
+        self.continue_at(after);
+    }
+
+    fn endless(&mut self, body: &'k [Stmt]) {
+        let (inside, after) = (self.builder.create_block(), self.builder.create_block());
+        self.exits.push(after);
+        self.builder.ins().jump(inside, &[]);
+        self.builder.switch_to_block(inside);
+        self.statements(body);
+        self.builder.ins().jump(inside, &[]);
+        self.builder.seal_block(inside);
+        self.exits.pop();
+        self.continue_at(after);
+    }
+
+    fn leave(&mut self) {
+        let exit = *self.exits.last().expect("verified: Leave stands inside a Loop");
+        self.builder.ins().jump(exit, &[]);
+        // What follows is never reached, but statements may follow.
+        let unreachable = self.builder.create_block();
+        self.continue_at(unreachable);
+    }
+
+    fn start(&mut self, words: &Address, schedule: &Schedule, sweep: Sweep, count: Reg, table: Option<Reg>) {
+        let words = self.address(words);
+        let length = self.integer(schedule.words() as i64);
+        match schedule {
+            Schedule::Nothing => panic!("a loop of which nothing is kept has no controller"),
+            Schedule::Recipe(_) => {
+                let [table, size] = self.table(schedule, table);
+                self.call(Import::StartRecipe, &[words, length, table, size]);
+            }
+            Schedule::Revolve { slots, state_bytes } => {
+                let count = self.get(count);
+                let constants = [slots.cast_signed(), state_bytes.cast_signed(), encode_sweep(sweep)];
+                let [slots, state, sweep] = constants.map(|word| self.integer(word));
+                self.call(Import::StartRevolve, &[words, length, slots, state, sweep, count]);
+            }
+        }
+    }
+
+    /// Address and length of a schedule's table.
+    fn table(&mut self, schedule: &Schedule, table: Option<Reg>) -> [Value; 2] {
+        let length = self.integer(schedule.table().len() as i64);
+        let address = match table {
+            Some(table) => self.get(table),
+            None => self.integer(0),
+        };
+        [address, length]
+    }
+
+    fn next(&mut self, words: &Address, schedule: &Schedule, table: Option<Reg>, dst: [Reg; 5]) {
+        let slot = *self
+            .action
+            .get_or_insert_with(|| self.builder.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, 40, 4)));
+        let words = self.address(words);
+        let length = self.integer(schedule.words() as i64);
+        let [table, size] = self.table(schedule, table);
+        let action = self.builder.ins().stack_addr(types::I64, slot, 0);
+        self.call(Import::Next, &[words, length, table, size, action]);
+        for (k, dst) in (0..).zip(dst) {
+            let value = self.builder.ins().load(types::I64, FLAGS, action, 8 * k);
+            self.set(dst, value);
+        }
+    }
+
+    fn routine(&mut self, call: u32, args: &[Address], result: &Address, scratch: &[Address]) {
+        let operands = |call: &RoutineCall| call.args.len() + 1 + call.scratch.len();
+        let most = self.kernel.calls.iter().map(operands).max().expect("a call has its number") as u32;
+        let slot = *self
+            .operands
+            .get_or_insert_with(|| self.builder.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, 8 * most, 3)));
+        let addresses = self.builder.ins().stack_addr(types::I64, slot, 0);
+        for (k, operand) in (0..).zip(args.iter().chain([result]).chain(scratch)) {
+            let operand = self.address(operand);
+            self.builder.ins().store(FLAGS, operand, addresses, 8 * k);
+        }
+        let call = self.constant_address(self.constants.calls[call as usize]);
+        self.call(Import::Routine, &[call, addresses]);
+    }
+
+    /// The load is atomic, so that it is not taken for another that came before it.
+    fn poll(&mut self) {
+        let [_, _, _, fault, flag, watch] = self.params;
+        let [raised, stopped, after] = [(); 3].map(|()| self.builder.create_block());
+        self.builder.set_cold_block(raised);
+        self.builder.set_cold_block(stopped);
+        let up = self.builder.ins().atomic_load(types::I8, FLAGS, flag);
+        self.builder.ins().brif(up, raised, &[], after, &[]);
+        self.continue_at(raised);
+        let stops = self.call(Import::Stops, &[watch]).expect("it answers");
+        self.builder.ins().brif(stops, stopped, &[], after, &[]);
+        self.continue_at(stopped);
+        let code = self.integer(STOPPED);
+        self.builder.ins().store(FLAGS, code, fault, 0);
+        self.builder.ins().return_(&[]);
+        self.continue_at(after);
+    }
+
+    /// Hands the address of the value and of the steps to the observer, whose address is in the word after the fault.
+    fn probe(&mut self, site: u32, seen: &Seen, steps: &[Reg]) {
+        let bytes = 8 * (steps.len() as u32 + 1);
+        let slot = self.builder.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, bytes, 4));
+        for (k, step) in (1..).zip(steps) {
+            let value = self.get(*step);
+            self.builder.ins().stack_store(types::I64, value, slot, 8 * k);
+        }
+        let first = self.builder.ins().stack_addr(types::I64, slot, 8);
+        let at = match seen {
+            Seen::Memory(address) => self.address(address),
+            Seen::Register(reg) => {
+                let value = self.get(*reg);
+                self.builder.ins().stack_store(types::I64, value, slot, 0);
+                self.builder.ins().stack_addr(types::I64, slot, 0)
+            }
+        };
+        let observer = self.builder.ins().load(types::I64, FLAGS, self.params[3], 8);
+        let [site, count] = [i64::from(site), steps.len() as i64].map(|word| self.integer(word));
+        self.call(Import::Probe, &[observer, site, at, first, count]);
+    }
+
+    /// The first fault stays.
+    fn fault(&mut self, cond: Reg, site: u32) {
+        let cond = self.get(cond);
+        let word = self.params[3];
+        let (faulty, after) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.set_cold_block(faulty);
+        self.builder.ins().brif(cond, faulty, &[], after, &[]);
+        self.continue_at(faulty);
+        let old = self.builder.ins().load(types::I64, FLAGS, word, 0);
+        let new = self.integer(i64::from(site) + 1);
+        let new = self.builder.ins().select(old, old, new);
+        self.builder.ins().store(FLAGS, new, word, 0);
+        self.builder.ins().jump(after, &[]);
+        self.continue_at(after);
+    }
+
+    /// The address of a buffer.
+    fn place(&mut self, place: Place) -> Value {
+        let [arena, inputs, outputs, ..] = self.params;
+        match place {
+            Place::Arena(offset) => self.builder.ins().iadd_imm_s(arena, offset.cast_signed()),
+            Place::Input(k) => self.builder.ins().load(types::I64, FLAGS, inputs, offset32(8 * i64::from(k))),
+            Place::Output(k) => self.builder.ins().load(types::I64, FLAGS, outputs, offset32(8 * i64::from(k))),
+            Place::Literal(k) => self.constant_address(self.constants.literals[k as usize]),
+        }
+    }
+
+    /// A constant of an element type.
+    fn literal(&mut self, ty: DType, bits: u64) -> Value {
+        match ty {
+            DType::F32 => self.builder.ins().f32const(f32::from_bits(bits as u32)),
+            DType::F64 => self.builder.ins().f64const(f64::from_bits(bits)),
+            DType::I32 => self.builder.ins().iconst(types::I32, bits.cast_signed()),
+            DType::I64 => self.integer(bits.cast_signed()),
+            DType::Bool => self.builder.ins().iconst(types::I8, i64::from(bits != 0)),
+        }
+    }
+
+    fn constant_address<T>(&mut self, address: *const T) -> Value {
+        self.integer((address as usize).cast_signed() as i64)
+    }
+
+    fn integer(&mut self, value: i64) -> Value {
+        self.builder.ins().iconst(types::I64, value)
+    }
+
+    fn call(&mut self, import: Import, args: &[Value]) -> Option<Value> {
+        let (_, function) = *self.imports.iter().find(|(known, _)| *known == import).expect("all imports are declared");
+        let call = self.builder.ins().call(function, args);
+        self.builder.inst_results(call).first().copied()
+    }
+
+    fn get(&mut self, reg: Reg) -> Value {
+        self.builder.use_var(self.variables[reg.0 as usize])
+    }
+
+    fn set(&mut self, reg: Reg, value: Value) {
+        self.builder.def_var(self.variables[reg.0 as usize], value);
+    }
+
+    fn dtype(&self, reg: Reg) -> DType {
+        match self.kernel.regs[reg.0 as usize] {
+            RegType::Scalar(ty) => ty,
+            RegType::Pointer => panic!("verified: arithmetic is on numbers, not on pointers"),
+        }
+    }
+
+    /// Goes on in a block that has all its predecessors.
+    fn continue_at(&mut self, block: Block) {
+        self.builder.switch_to_block(block);
+        self.builder.seal_block(block);
+    }
+}
+
+/// Memory accesses never trap: the plan made room for all of them. Nothing is said about alignment, because vectors have only that of
+/// their elements.
+const FLAGS: MemFlagsData = MemFlagsData::new().with_notrap();
+
+/// The type of a register in scalar code.
+fn native(ty: RegType) -> Type {
+    match ty {
+        RegType::Pointer => types::I64,
+        RegType::Scalar(ty) => Width::One.native(ty),
+    }
+}
+
+/// A constant offset of a load or store.
+fn offset32(offset: i64) -> i32 {
+    i32::try_from(offset).expect("offsets beyond 2 GB are added to the address")
+}

@@ -1,0 +1,554 @@
+//! Vector loops.
+//!
+//! A loop runs in blocks of [`WIDTH`] steps, as vectors of two lanes, or of four where no lane has more than 32 bits; what remains, fewer
+//! steps than that, is straight code of vectors and, for the last steps, of scalars. Statements that are the same for all steps come
+//! before the loop. Partial results
+//! of reductions live in vectors too, so that the lane of a step in its block is the number of its partial.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, StackSlotData, StackSlotKind, Value, types};
+use cranelift_frontend::Variable;
+use retrograd_compiler::fuse::kernel::{Address, Fold, Reg, Stmt};
+use retrograd_compiler::ir::{DType, LaneFunction, Scalar};
+use retrograd_compiler::ops::{SUM_CHUNK, SUM_LANES};
+
+use super::access::Access;
+use super::arithmetic::Width;
+use super::strip::Strips;
+use super::{FLAGS, Lower};
+use crate::runtime::Import;
+
+/// Steps of a block: as many as there are partial sums.
+pub(super) const WIDTH: u64 = SUM_LANES as u64;
+
+/// Room for the lanes that may remain, fewer than two blocks.
+const FEW_BYTES: u32 = 16 * WIDTH as u32;
+
+const CHUNK: u64 = SUM_CHUNK as u64;
+
+/// Lowers a vector loop.
+pub(super) fn for_vec<'k>(lower: &mut Lower<'k, '_>, index: Reg, count: u64, body: &'k [Stmt], folds: &'k [Fold]) {
+    if count == 0 {
+        for fold in folds {
+            let unit = lower.unit(fold);
+            lower.set(fold.dst, unit);
+        }
+        return;
+    }
+    let vec_loop = VecLoop::new(lower, index, count, body, folds);
+    let strips = (vec_loop.has_calls() && count >= 2 * WIDTH).then(|| Strips::new(&vec_loop));
+    vec_loop.emit(lower, strips.as_ref());
+    for (fold, &total) in folds.iter().zip(&vec_loop.totals) {
+        let total = lower.builder.use_var(total);
+        lower.set(fold.dst, total);
+    }
+}
+
+/// Some lanes of a block of steps.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part {
+    pub(super) width: Width,
+    /// Steps after the first of the block.
+    pub(super) lane: u32,
+}
+
+/// Lanes being computed: those of `parts`, for the block that starts at `index`.
+pub(super) struct Lanes<'p> {
+    pub(super) index: Value,
+    pub(super) parts: &'p [Part],
+    /// One value for each part.
+    values: BTreeMap<Reg, Vec<Value>>,
+}
+
+impl<'p> Lanes<'p> {
+    pub(super) fn new(index: Value, parts: &'p [Part]) -> Lanes<'p> {
+        Lanes { index, parts, values: BTreeMap::new() }
+    }
+
+    pub(super) fn set(&mut self, reg: Reg, values: Vec<Value>) {
+        self.values.insert(reg, values);
+    }
+}
+
+/// A statement whose result, or effect, differs between steps.
+#[derive(Clone, Debug)]
+pub(super) enum Step<'k> {
+    Compute { dst: Reg, op: Scalar, ty: DType, args: &'k [Reg] },
+    Call { dst: Reg, function: LaneFunction, args: &'k [Reg] },
+    Move { dst: Reg, src: Reg },
+    Load { dst: Reg, access: Access },
+    Store { access: Access, src: Reg },
+}
+
+impl Step<'_> {
+    /// The register that it assigns.
+    pub(super) fn dst(&self) -> Option<Reg> {
+        match self {
+            Step::Compute { dst, .. } | Step::Call { dst, .. } | Step::Move { dst, .. } | Step::Load { dst, .. } => Some(*dst),
+            Step::Store { .. } => None,
+        }
+    }
+
+    /// The registers that it reads, those of addresses included.
+    pub(super) fn reads(&self) -> Vec<Reg> {
+        match self {
+            Step::Compute { args, .. } | Step::Call { args, .. } => args.to_vec(),
+            Step::Move { src, .. } => vec![*src],
+            Step::Load { access, .. } => access.scattered.iter().map(|&(reg, _)| reg).collect(),
+            Step::Store { access, src } => access.scattered.iter().map(|&(reg, _)| reg).chain([*src]).collect(),
+        }
+    }
+}
+
+/// A vector loop whose invariant part is emitted.
+pub(super) struct VecLoop<'k> {
+    pub(super) index: Reg,
+    count: u64,
+    pub(super) steps: Vec<Step<'k>>,
+    pub(super) folds: &'k [Fold],
+    uniform: BTreeMap<Reg, Value>,
+    /// How many lanes are computed at once.
+    width: Width,
+    /// Partial results, as many lanes in each.
+    partials: Vec<Vec<Variable>>,
+    totals: Vec<Variable>,
+}
+
+impl<'k> VecLoop<'k> {
+    fn new(lower: &mut Lower<'k, '_>, index: Reg, count: u64, body: &'k [Stmt], folds: &'k [Fold]) -> VecLoop<'k> {
+        let (uniform, partials) = (BTreeMap::new(), Vec::new());
+        let mut vec_loop = VecLoop { index, count, steps: Vec::new(), folds, uniform, width: Width::Two, partials, totals: Vec::new() };
+        vec_loop.read_outside(lower, body);
+        let stores = body.iter().any(|stmt| matches!(stmt, Stmt::Store { .. }));
+        for stmt in body {
+            if vec_loop.hoists(stmt, stores) { vec_loop.hoist(lower, stmt) } else { vec_loop.keep(lower, stmt) }
+        }
+        vec_loop.width = vec_loop.fitting_width(lower);
+        for fold in folds {
+            let (ty, vectors) = (lower.dtype(fold.src), WIDTH / u64::from(vec_loop.width.lanes()));
+            let native = vec_loop.width.native(ty);
+            vec_loop.partials.push((0..vectors).map(|_| lower.builder.declare_var(native)).collect());
+            vec_loop.totals.push(lower.builder.declare_var(Width::One.native(ty)));
+        }
+        vec_loop
+    }
+
+    /// Four lanes where something has 32 bits and nothing has more.
+    fn fitting_width(&self, lower: &Lower<'_, '_>) -> Width {
+        let regs =
+            self.steps.iter().flat_map(|step| step.reads().into_iter().chain(step.dst())).chain(self.folds.iter().map(|fold| fold.src));
+        let bytes: BTreeSet<usize> = regs.map(|reg| lower.dtype(reg).bytes()).collect();
+        if bytes.contains(&4) && !bytes.contains(&8) { Width::Four } else { Width::Two }
+    }
+
+    /// Registers from outside are the same for all lanes.
+    fn read_outside(&mut self, lower: &mut Lower<'k, '_>, body: &[Stmt]) {
+        let mut assigned = BTreeSet::from([self.index]);
+        let mut read: Vec<Reg> = self.folds.iter().map(|fold| fold.src).collect();
+        let of = |address: &Address| -> Vec<Reg> { address.terms.iter().map(|&(reg, _)| reg).chain([address.base]).collect() };
+        for stmt in body {
+            match form_of(stmt) {
+                Form::Literal { dst, .. } => drop(assigned.insert(dst)),
+                Form::Let { dst, args, .. } => {
+                    assigned.insert(dst);
+                    read.extend(args);
+                }
+                Form::Load { dst, from } => {
+                    assigned.insert(dst);
+                    read.extend(of(from));
+                }
+                Form::Store { to, src } => {
+                    read.extend(of(to));
+                    read.push(src);
+                }
+            }
+        }
+        for reg in read {
+            if !assigned.contains(&reg) {
+                self.uniform.entry(reg).or_insert_with(|| lower.get(reg));
+            }
+        }
+    }
+
+    /// Whether a statement gives the same in every step, so that it can come before the loop.
+    fn hoists(&self, stmt: &Stmt, stores: bool) -> bool {
+        match form_of(stmt) {
+            Form::Literal { .. } => true,
+            Form::Let { args, .. } => args.iter().all(|&arg| self.is_uniform(arg)),
+            // No step reads what another writes; so when there are several, what all read is written by none.
+            Form::Load { from, .. } => {
+                let invariant = from.terms.iter().all(|&(reg, stride)| stride == 0 || self.is_uniform(reg));
+                invariant && (self.count > 1 || !stores)
+            }
+            Form::Store { .. } => false,
+        }
+    }
+
+    fn hoist(&mut self, lower: &mut Lower<'k, '_>, stmt: &'k Stmt) {
+        let (dst, value) = match form_of(stmt) {
+            Form::Literal { dst, bits } => (dst, lower.literal(lower.dtype(dst), bits)),
+            Form::Let { dst, op: Some(op), args } => {
+                let ty = lower.dtype(args[args.len() - 1]);
+                let args: Vec<Value> = args.iter().map(|&arg| self.uniform(arg)).collect();
+                (dst, lower.compute(Width::One, op, ty, &args))
+            }
+            Form::Let { dst, op: None, args } => (dst, self.uniform(args[0])),
+            Form::Load { dst, from } => {
+                let access = Access::new(lower, self, lower.dtype(dst), from);
+                let zero = lower.integer(0);
+                (dst, access.load(lower, self, &Lanes::new(zero, &[Part { width: Width::One, lane: 0 }]), 0))
+            }
+            Form::Store { .. } => panic!("stores are not hoisted"),
+        };
+        self.uniform.insert(dst, value);
+    }
+
+    fn keep(&mut self, lower: &mut Lower<'k, '_>, stmt: &'k Stmt) {
+        let step = match form_of(stmt) {
+            Form::Literal { .. } => panic!("literals are hoisted"),
+            Form::Let { dst, op: None, args } => Step::Move { dst, src: args[0] },
+            Form::Let { dst, op: Some(Scalar::Call(function)), args } => Step::Call { dst, function, args },
+            Form::Let { dst, op: Some(op), args } => Step::Compute { dst, op, ty: lower.dtype(args[args.len() - 1]), args },
+            Form::Load { dst, from } => Step::Load { dst, access: Access::new(lower, self, lower.dtype(dst), from) },
+            Form::Store { to, src } => Step::Store { access: Access::new(lower, self, lower.dtype(src), to), src },
+        };
+        self.steps.push(step);
+    }
+
+    fn has_calls(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step, Step::Call { .. }))
+    }
+
+    pub(super) fn is_uniform(&self, reg: Reg) -> bool {
+        self.uniform.contains_key(&reg)
+    }
+
+    /// A value that is the same for all lanes, as scalar code holds it.
+    pub(super) fn uniform(&self, reg: Reg) -> Value {
+        *self.uniform.get(&reg).expect("verified: registers are assigned before they are read")
+    }
+
+    /// Part `k` of a register.
+    pub(super) fn value(&self, lower: &mut Lower<'_, '_>, lanes: &Lanes<'_>, reg: Reg, k: usize) -> Value {
+        if let Some(values) = lanes.values.get(&reg) {
+            return values[k];
+        }
+        let part = lanes.parts[k];
+        if reg != self.index {
+            return lower.widen(part.width, lower.dtype(reg), self.uniform(reg));
+        }
+        let first = u64::from(part.lane);
+        match part.width {
+            Width::One => lower.builder.ins().iadd_imm_s(lanes.index, i64::from(part.lane)),
+            Width::Two => {
+                let (index, lanes) = (lower.widen(Width::Two, DType::I64, lanes.index), lower.vector_of(types::I64X2, [first, first + 1]));
+                lower.builder.ins().iadd(index, lanes)
+            }
+            Width::Four => panic!("a loop that reads its index has lanes of 64 bits"),
+        }
+    }
+
+    /// The whole loop: blocks, what remains, and reductions.
+    fn emit(&self, lower: &mut Lower<'k, '_>, strips: Option<&Strips>) {
+        let main = if self.has_calls() && strips.is_none() { 0 } else { self.count / WIDTH * WIDTH };
+        for (fold, &total) in self.folds.iter().zip(&self.totals) {
+            let unit = lower.unit(fold);
+            lower.builder.def_var(total, unit);
+        }
+        if self.folds.is_empty() || self.count <= CHUNK {
+            self.clear_partials(lower);
+            if main > 0 {
+                let (start, end) = (lower.integer(0), lower.integer(main.cast_signed()));
+                self.blocks(lower, strips, start, end, main);
+            }
+        } else {
+            self.chunks(lower, strips, main);
+        }
+        self.remainder(lower, main);
+        self.add_partials(lower);
+    }
+
+    /// All chunks of a reduction; the partials of the last are left, because remaining steps may add to them.
+    fn chunks(&self, lower: &mut Lower<'k, '_>, strips: Option<&Strips>, main: u64) {
+        let last = (self.count - 1) / CHUNK * CHUNK;
+        let start = lower.builder.declare_var(types::I64);
+        let zero = lower.integer(0);
+        lower.builder.def_var(start, zero);
+        let [chunk, work, done, again, after] = [(); 5].map(|()| lower.builder.create_block());
+        lower.builder.ins().jump(chunk, &[]);
+        lower.builder.switch_to_block(chunk);
+        self.clear_partials(lower);
+        let from = lower.builder.use_var(start);
+        let to = lower.builder.ins().iadd_imm_s(from, CHUNK.cast_signed());
+        let bound = lower.integer(main.cast_signed());
+        let to = lower.builder.ins().smin(to, bound);
+        // The last chunk may consist of remaining steps only.
+        let some = lower.builder.ins().icmp(IntCC::SignedLessThan, from, to);
+        lower.builder.ins().brif(some, work, &[], done, &[]);
+        lower.continue_at(work);
+        self.blocks(lower, strips, from, to, CHUNK);
+        lower.builder.ins().jump(done, &[]);
+        lower.continue_at(done);
+        let more = lower.builder.ins().icmp_imm_s(IntCC::SignedLessThan, from, last.cast_signed());
+        lower.builder.ins().brif(more, again, &[], after, &[]);
+        lower.continue_at(again);
+        self.add_partials(lower);
+        let next = lower.builder.ins().iadd_imm_s(from, CHUNK.cast_signed());
+        lower.builder.def_var(start, next);
+        lower.builder.ins().jump(chunk, &[]);
+        lower.builder.seal_block(chunk);
+        lower.continue_at(after);
+    }
+
+    /// Whole blocks of steps from `start` to `end`, at least one and at most `most` steps.
+    fn blocks(&self, lower: &mut Lower<'k, '_>, strips: Option<&Strips>, start: Value, end: Value, most: u64) {
+        if let Some(strips) = strips {
+            strips.emit(lower, self, start, end);
+        } else if most == WIDTH {
+            self.block(lower, start);
+        } else {
+            every_block(lower, start, end, |lower, index| self.block(lower, index));
+        }
+    }
+
+    /// One block of steps.
+    fn block(&self, lower: &mut Lower<'k, '_>, index: Value) {
+        for group in self.groups() {
+            self.straight(lower, index, &group);
+        }
+    }
+
+    /// The steps from `main` on, as straight code.
+    fn remainder(&self, lower: &mut Lower<'k, '_>, main: u64) {
+        let count = u32::try_from(self.count - main).expect("less than two blocks remain");
+        if count == 0 {
+            return;
+        }
+        let lanes = self.width.lanes();
+        let mut parts: Vec<Part> = (0..count / lanes).map(|k| Part { width: self.width, lane: lanes * k }).collect();
+        parts.extend((count / lanes * lanes..count).map(|lane| Part { width: Width::One, lane }));
+        let index = lower.integer(main.cast_signed());
+        // A call takes all lanes at once.
+        let together = if self.has_calls() { parts.len() } else { together(self.pressure()) };
+        for group in parts.chunks(together) {
+            self.straight(lower, index, group);
+        }
+    }
+
+    /// All statements and reductions, for some parts of the block at `index`.
+    fn straight(&self, lower: &mut Lower<'k, '_>, index: Value, parts: &[Part]) {
+        let mut lanes = Lanes::new(index, parts);
+        for step in &self.steps {
+            self.step(lower, &mut lanes, step);
+        }
+        for k in 0..self.folds.len() {
+            self.add_to_partials(lower, &lanes, k);
+        }
+    }
+
+    /// One statement, for all parts.
+    pub(super) fn step(&self, lower: &mut Lower<'_, '_>, lanes: &mut Lanes<'_>, step: &Step<'_>) {
+        let parts = 0..lanes.parts.len();
+        match step {
+            Step::Compute { dst, op, ty, args } => {
+                let values = parts.map(|k| {
+                    let args: Vec<Value> = args.iter().map(|&arg| self.value(lower, lanes, arg, k)).collect();
+                    lower.compute(lanes.parts[k].width, *op, *ty, &args)
+                });
+                let values = values.collect();
+                lanes.set(*dst, values);
+            }
+            Step::Call { dst, function, args } => {
+                let values = self.call(lower, lanes, *function, args);
+                lanes.set(*dst, values);
+            }
+            Step::Move { dst, src } => {
+                let values = parts.map(|k| self.value(lower, lanes, *src, k)).collect();
+                lanes.set(*dst, values);
+            }
+            Step::Load { dst, access } => {
+                let values = parts.map(|k| access.load(lower, self, lanes, k)).collect();
+                lanes.set(*dst, values);
+            }
+            Step::Store { access, src } => {
+                for k in parts {
+                    let value = self.value(lower, lanes, *src, k);
+                    access.store(lower, self, lanes, k, value);
+                }
+            }
+        }
+    }
+
+    /// A function of a few lanes, through memory.
+    fn call(&self, lower: &mut Lower<'_, '_>, lanes: &Lanes<'_>, function: LaneFunction, args: &[Reg]) -> Vec<Value> {
+        if let [Part { width: Width::One, .. }] = lanes.parts {
+            let args: Vec<Value> = args.iter().map(|&arg| self.value(lower, lanes, arg, 0)).collect();
+            return vec![lower.call(Import::One(function), &args).expect("it returns a number")];
+        }
+        let slot = lower.few_lanes();
+        let place = |part: &Part| 8 * part.lane.cast_signed();
+        let mut operands = Vec::new();
+        for (&arg, offset) in args.iter().zip((0..).step_by(FEW_BYTES as usize)) {
+            let buffer = lower.builder.ins().stack_addr(types::I64, slot, offset);
+            for (k, part) in lanes.parts.iter().enumerate() {
+                let x = self.value(lower, lanes, arg, k);
+                lower.builder.ins().store(FLAGS, x, buffer, place(part));
+            }
+            operands.push(buffer);
+        }
+        // The result replaces the first argument.
+        let target = operands[0];
+        let count = lower.integer(lanes.parts.iter().map(|part| i64::from(part.width.lanes())).sum());
+        operands.extend([target, count]);
+        lower.call(Import::Block(function), &operands);
+        lanes.parts.iter().map(|part| lower.builder.ins().load(part.width.native(DType::F64), FLAGS, target, place(part))).collect()
+    }
+
+    /// The parts of a block, in groups that are computed one after the other.
+    pub(super) fn groups(&self) -> Vec<Vec<Part>> {
+        let lanes = self.width.lanes();
+        let parts: Vec<Part> = (0..WIDTH as u32 / lanes).map(|k| Part { width: self.width, lane: lanes * k }).collect();
+        parts.chunks(together(self.pressure())).map(<[Part]>::to_vec).collect()
+    }
+
+    /// How many lane values are alive at once, at most.
+    pub(super) fn pressure(&self) -> usize {
+        let mut alive: BTreeSet<Reg> = self.folds.iter().map(|fold| fold.src).collect();
+        let mut most = 0;
+        for step in self.steps.iter().rev() {
+            if let Some(dst) = step.dst() {
+                alive.remove(&dst);
+            }
+            alive.extend(step.reads().into_iter().filter(|&reg| !self.is_uniform(reg)));
+            most = most.max(alive.len());
+        }
+        most
+    }
+
+    fn clear_partials(&self, lower: &mut Lower<'_, '_>) {
+        for (fold, partials) in self.folds.iter().zip(&self.partials) {
+            let unit = lower.unit(fold);
+            let vector = lower.widen(self.width, lower.dtype(fold.src), unit);
+            partials.iter().for_each(|&partial| lower.builder.def_var(partial, vector));
+        }
+    }
+
+    /// Combines the lanes of a reduction with its partials, in the order of steps.
+    pub(super) fn add_to_partials(&self, lower: &mut Lower<'_, '_>, lanes: &Lanes<'_>, k: usize) {
+        let fold = &self.folds[k];
+        let (ty, wide) = (lower.dtype(fold.src), self.width.lanes());
+        for (p, part) in lanes.parts.iter().enumerate() {
+            let value = self.value(lower, lanes, fold.src, p);
+            let variable = self.partials[k][(part.lane / wide) as usize % self.partials[k].len()];
+            let partial = lower.builder.use_var(variable);
+            let combined = match part.width {
+                Width::Two | Width::Four => lower.compute(part.width, fold.how.scalar(), ty, &[partial, value]),
+                Width::One => {
+                    let place = (part.lane % wide) as u8;
+                    let lane = lower.lane(ty, partial, place);
+                    let lane = lower.compute(Width::One, fold.how.scalar(), ty, &[lane, value]);
+                    lower.with_lane(ty, partial, lane, place)
+                }
+            };
+            lower.builder.def_var(variable, combined);
+        }
+    }
+
+    /// Combines the partials of a chunk pairwise, and their result with the total.
+    fn add_partials(&self, lower: &mut Lower<'_, '_>) {
+        for ((partials, &total), fold) in self.partials.iter().zip(&self.totals).zip(self.folds) {
+            let (op, ty) = (fold.how.scalar(), lower.dtype(fold.src));
+            let vectors = partials.iter().map(|&partial| lower.builder.use_var(partial)).collect();
+            // Partial l and l + lanes/2 are half the vectors apart, at last half the lanes of one.
+            let vector = halves(lower, self.width, op, ty, vectors);
+            let lanes = (0..self.width.lanes()).map(|lane| lower.lane(ty, vector, lane as u8)).collect();
+            let chunk = halves(lower, Width::One, op, ty, lanes);
+            let old = lower.builder.use_var(total);
+            let new = lower.compute(Width::One, op, ty, &[old, chunk]);
+            lower.builder.def_var(total, new);
+        }
+    }
+}
+
+/// A loop over the blocks from `start` to `end`, at least one.
+pub(super) fn every_block<'k, 'b>(lower: &mut Lower<'k, 'b>, start: Value, end: Value, body: impl FnOnce(&mut Lower<'k, 'b>, Value)) {
+    every(lower, start, end, WIDTH, body);
+}
+
+/// A loop from `start` to `end` by `step`, at least once.
+pub(super) fn every<'k, 'b>(lower: &mut Lower<'k, 'b>, start: Value, end: Value, step: u64, body: impl FnOnce(&mut Lower<'k, 'b>, Value)) {
+    let variable = lower.builder.declare_var(types::I64);
+    let (inside, after) = (lower.builder.create_block(), lower.builder.create_block());
+    lower.builder.def_var(variable, start);
+    lower.builder.ins().jump(inside, &[]);
+    lower.builder.switch_to_block(inside);
+    let index = lower.builder.use_var(variable);
+    body(lower, index);
+    let next = lower.builder.ins().iadd_imm_s(index, step.cast_signed());
+    lower.builder.def_var(variable, next);
+    let more = lower.builder.ins().icmp(IntCC::SignedLessThan, next, end);
+    lower.builder.ins().brif(more, inside, &[], after, &[]);
+    lower.builder.seal_block(inside);
+    lower.continue_at(after);
+}
+
+/// Halves combined with each other until one is left.
+fn halves(lower: &mut Lower<'_, '_>, width: Width, op: Scalar, ty: DType, mut partials: Vec<Value>) -> Value {
+    while partials.len() > 1 {
+        let half = partials.len() / 2;
+        partials = (0..half).map(|p| lower.compute(width, op, ty, &[partials[p], partials[p + half]])).collect();
+    }
+    partials[0]
+}
+
+/// How many parts are computed at once: few when many values are alive, because there are 16 vector registers.
+fn together(pressure: usize) -> usize {
+    match pressure {
+        0..=3 => 4,
+        4..=7 => 2,
+        _ => 1,
+    }
+}
+
+impl Lower<'_, '_> {
+    /// What a reduction starts from, as scalar code holds it.
+    fn unit(&mut self, fold: &Fold) -> Value {
+        let ty = self.dtype(fold.src);
+        self.literal(ty, fold.how.unit(ty))
+    }
+
+    /// Room for the lanes of a remainder.
+    fn few_lanes(&mut self) -> cranelift_codegen::ir::StackSlot {
+        let data = StackSlotData::new(StackSlotKind::ExplicitSlot, 2 * FEW_BYTES, 4);
+        *self.few.get_or_insert_with(|| self.builder.create_sized_stack_slot(data))
+    }
+}
+
+/// What a vector loop may hold; a move is a `Let` without an op.
+enum Form<'k> {
+    Literal { dst: Reg, bits: u64 },
+    Let { dst: Reg, op: Option<Scalar>, args: &'k [Reg] },
+    Load { dst: Reg, from: &'k Address },
+    Store { to: &'k Address, src: Reg },
+}
+
+fn form_of(stmt: &Stmt) -> Form<'_> {
+    match stmt {
+        Stmt::Literal { dst, bits } => Form::Literal { dst: *dst, bits: *bits },
+        Stmt::Let { dst, op, args } => Form::Let { dst: *dst, op: Some(*op), args },
+        Stmt::Move { dst, src } => Form::Let { dst: *dst, op: None, args: std::slice::from_ref(src) },
+        Stmt::Load { dst, from } => Form::Load { dst: *dst, from },
+        Stmt::Store { to, src } => Form::Store { to, src: *src },
+        Stmt::Swap(..) | Stmt::Pointer { .. } | Stmt::Offset { .. } | Stmt::Copy { .. } | Stmt::Zero { .. } => misplaced(stmt),
+        Stmt::For { .. } | Stmt::ForVec { .. } | Stmt::If { .. } | Stmt::Loop { .. } | Stmt::Leave => misplaced(stmt),
+        Stmt::Start { .. } | Stmt::Next { .. } | Stmt::Call { .. } | Stmt::Poll | Stmt::Fault { .. } | Stmt::Probe { .. } => {
+            misplaced(stmt)
+        }
+    }
+}
+
+fn misplaced(stmt: &Stmt) -> ! {
+    panic!("verified: a vector loop holds only Literal, Let, Move, Load and Store, not {stmt:?}")
+}

@@ -1,0 +1,338 @@
+//! The loop IR to LLVM IR, statement by statement.
+//!
+//! Registers are room on the stack, which LLVM's first pass makes values. Vector loops are in `vector`, their memory accesses in `access`,
+//! arithmetic on any number of lanes in `arithmetic`.
+
+use retrograd_compiler::fuse::kernel::{Address, Kernel, Order, Place, Reg, RegType, RoutineCall, Seen, Stmt};
+use retrograd_compiler::ir::DType;
+use retrograd_compiler::plan::schedule::{Schedule, Sweep};
+
+use super::Instructions;
+use super::text::{Form, Label, Text, Value, literal};
+use super::vector;
+use crate::code::{Constants, STOPPED};
+use crate::runtime::{Import, encode_sweep};
+
+/// The widest vectors may be used, also where they are not preferred.
+const ATTRIBUTES: &str = r#"nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512""#;
+
+/// A module with one function of the arena, the inputs, the outputs, two words (the fault, and who observes), the flag and the
+/// watch; vectors have so many lanes.
+pub(super) fn lower(kernel: &Kernel, constants: &Constants, Instructions { lanes, fused }: Instructions, name: &str) -> String {
+    let mut text = Text::new(fused);
+    // A register that is read on a way on which nothing assigned it holds 0, as anything undefined could spread to branches.
+    let register = |&ty: &RegType| {
+        let room = text.room(native(ty));
+        text.act(format_args!("store {} zeroinitializer, ptr {room}", native(ty)));
+        room
+    };
+    let rooms = kernel.regs.iter().map(register).collect();
+    let mut lower = Lower { kernel, constants, lanes, text, rooms, exits: Vec::new(), action: None, operands: None, buffers: Vec::new() };
+    lower.statements(&kernel.body);
+    lower.text.finish(name, ATTRIBUTES)
+}
+
+/// A function being written.
+pub(super) struct Lower<'k> {
+    kernel: &'k Kernel,
+    constants: &'k Constants,
+    /// Of the widest vectors of f64.
+    pub(super) lanes: u32,
+    pub(super) text: Text,
+    /// By register.
+    rooms: Vec<Value>,
+    /// Where the loops around this place go on, innermost last.
+    exits: Vec<Label>,
+    /// Five words for the answer of a controller.
+    action: Option<Value>,
+    /// Addresses for a routine.
+    operands: Option<Value>,
+    /// Room for the arguments of functions of many lanes.
+    pub(super) buffers: Vec<Value>,
+}
+
+impl<'k> Lower<'k> {
+    fn statements(&mut self, body: &'k [Stmt]) {
+        for stmt in body {
+            self.statement(stmt);
+        }
+    }
+
+    fn statement(&mut self, stmt: &'k Stmt) {
+        match stmt {
+            Stmt::Literal { dst, bits } => self.set(*dst, &literal(self.dtype(*dst), *bits)),
+            Stmt::Let { dst, op, args } => {
+                let form = Form::one(self.dtype(*args.last().expect("every scalar op has arguments")));
+                let args: Vec<Value> = args.iter().map(|&arg| self.get(arg)).collect();
+                let value = self.text.compute(*op, form, &args);
+                self.set(*dst, &value);
+            }
+            Stmt::Move { dst, src } => {
+                let value = self.get(*src);
+                self.set(*dst, &value);
+            }
+            Stmt::Swap(a, b) => {
+                let (x, y) = (self.get(*a), self.get(*b));
+                self.set(*a, &y);
+                self.set(*b, &x);
+            }
+            Stmt::Pointer { dst, to } => {
+                let value = self.place(*to);
+                self.set(*dst, &value);
+            }
+            Stmt::Offset { dst, address } => {
+                let value = self.address(address);
+                self.set(*dst, &value);
+            }
+            Stmt::Load { dst, from } => {
+                let at = self.address(from);
+                let value = self.text.load(Form::one(self.dtype(*dst)), &at);
+                self.set(*dst, &value);
+            }
+            Stmt::Store { to, src } => {
+                let at = self.address(to);
+                let value = self.get(*src);
+                self.text.store(Form::one(self.dtype(*src)), &at, &value);
+            }
+            Stmt::Copy { to, from, bytes } => {
+                let (to, from) = (self.address(to), self.address(from));
+                self.text.copy(&to, &from, *bytes);
+            }
+            Stmt::Zero { to, bytes } => {
+                let to = self.address(to);
+                self.text.zero(&to, *bytes);
+            }
+            Stmt::For { index, from, to, order, body } => self.for_loop(*index, *from, *to, *order, body),
+            Stmt::ForVec { index, count, body, folds } => vector::for_vec(self, *index, *count, body, folds),
+            Stmt::If { cond, then_body, else_body } => self.branch(*cond, then_body, else_body),
+            Stmt::Loop { body } => self.endless(body),
+            Stmt::Leave => self.leave(),
+            Stmt::Start { words, schedule, sweep, count, table } => self.start(words, schedule, *sweep, *count, *table),
+            Stmt::Next { words, schedule, table, dst } => self.next(words, schedule, *table, *dst),
+            Stmt::Call { call, args, result, scratch } => self.routine(*call, args, result, scratch),
+            Stmt::Poll => self.poll(),
+            Stmt::Probe { site, seen, steps } => self.probe(*site, seen, steps),
+            Stmt::Fault { cond, site } => self.fault(*cond, *site),
+        }
+    }
+
+    /// The trip test comes last, so that a loop has one jump per step; a first test guards it.
+    fn for_loop(&mut self, index: Reg, from: Reg, to: Reg, order: Order, body: &'k [Stmt]) {
+        let (from, to) = (self.get(from), self.get(to));
+        let (inside, after) = (self.text.label(), self.text.label());
+        let some = self.text.make(format_args!("icmp slt i64 {from}, {to}"));
+        let first = match order {
+            Order::Up => from.clone(),
+            Order::Down => self.text.make(format_args!("add i64 {to}, -1")),
+        };
+        self.set(index, &first);
+        self.text.branch(&some, inside, after);
+        self.text.at(inside);
+        self.statements(body);
+        let at = self.get(index);
+        let (step, more) = match order {
+            Order::Up => {
+                let step = self.text.make(format_args!("add i64 {at}, 1"));
+                let more = self.text.make(format_args!("icmp slt i64 {step}, {to}"));
+                (step, more)
+            }
+            Order::Down => {
+                let more = self.text.make(format_args!("icmp sgt i64 {at}, {from}"));
+                (self.text.make(format_args!("add i64 {at}, -1")), more)
+            }
+        };
+        self.set(index, &step);
+        self.text.branch(&more, inside, after);
+        self.text.at(after);
+    }
+
+    fn branch(&mut self, cond: Reg, then_body: &'k [Stmt], else_body: &'k [Stmt]) {
+        let cond = self.get(cond);
+        let [then, otherwise, after] = [(); 3].map(|()| self.text.label());
+        self.text.branch(&cond, then, otherwise);
+        for (label, body) in [(then, then_body), (otherwise, else_body)] {
+            self.text.at(label);
+            self.statements(body);
+            self.text.jump(after);
+        }
+        self.text.at(after);
+    }
+
+    fn endless(&mut self, body: &'k [Stmt]) {
+        let (inside, after) = (self.text.label(), self.text.label());
+        self.exits.push(after);
+        self.text.jump(inside);
+        self.text.at(inside);
+        self.statements(body);
+        self.text.jump(inside);
+        self.exits.pop();
+        self.text.at(after);
+    }
+
+    fn leave(&mut self) {
+        let exit = *self.exits.last().expect("verified: Leave stands inside a Loop");
+        self.text.jump(exit);
+        // What follows is never reached, but statements may follow.
+        let unreachable = self.text.label();
+        self.text.at(unreachable);
+    }
+
+    fn start(&mut self, words: &Address, schedule: &Schedule, sweep: Sweep, count: Reg, table: Option<Reg>) {
+        let (words, length) = (self.address(words), schedule.words());
+        match schedule {
+            Schedule::Nothing => panic!("a loop of which nothing is kept has no controller"),
+            Schedule::Recipe(_) => {
+                let table = self.table(schedule, table);
+                self.call(Import::StartRecipe, format_args!("ptr {words}, i64 {length}, {table}"));
+            }
+            Schedule::Revolve { slots, state_bytes } => {
+                let count = self.get(count);
+                let constants = [slots.cast_signed(), state_bytes.cast_signed(), encode_sweep(sweep)];
+                let constants = constants.map(|word| format!("i64 {word}")).join(", ");
+                self.call(Import::StartRevolve, format_args!("ptr {words}, i64 {length}, {constants}, i64 {count}"));
+            }
+        }
+    }
+
+    /// Address and length of a schedule's table, as operands.
+    fn table(&mut self, schedule: &Schedule, table: Option<Reg>) -> String {
+        let address = table.map_or(Value::new("null"), |table| self.get(table));
+        format!("ptr {address}, i64 {}", schedule.table().len())
+    }
+
+    fn next(&mut self, words: &Address, schedule: &Schedule, table: Option<Reg>, dst: [Reg; 5]) {
+        let action = self.action.get_or_insert_with(|| self.text.room("[5 x i64]")).clone();
+        let words = self.address(words);
+        let table = self.table(schedule, table);
+        self.call(Import::Next, format_args!("ptr {words}, i64 {}, {table}, ptr {action}", schedule.words()));
+        for (k, dst) in (0..).zip(dst) {
+            let at = self.text.offset(&action, 8 * k);
+            let value = self.text.load(Form::one(DType::I64), &at);
+            self.set(dst, &value);
+        }
+    }
+
+    fn routine(&mut self, call: u32, args: &[Address], result: &Address, scratch: &[Address]) {
+        let operands = |call: &RoutineCall| call.args.len() + 1 + call.scratch.len();
+        let most = self.kernel.calls.iter().map(operands).max().expect("a call has its number");
+        let addresses = self.operands.get_or_insert_with(|| self.text.room(&format!("[{most} x ptr]"))).clone();
+        for (k, operand) in (0..).zip(args.iter().chain([result]).chain(scratch)) {
+            let operand = self.address(operand);
+            let at = self.text.offset(&addresses, 8 * k);
+            self.text.act(format_args!("store ptr {operand}, ptr {at}"));
+        }
+        let call = Value::address(self.constants.calls[call as usize]);
+        self.call(Import::Routine, format_args!("ptr {call}, ptr {addresses}"));
+    }
+
+    /// The load is atomic, so that it is not taken for another that came before it.
+    fn poll(&mut self) {
+        let [raised, stopped, after] = [(); 3].map(|()| self.text.label());
+        let flag = self.text.make(format_args!("load atomic i8, ptr %flag monotonic, align 1"));
+        let up = self.text.make(format_args!("icmp ne i8 {flag}, 0"));
+        self.text.branch(&up, raised, after);
+        self.text.at(raised);
+        let callee = Value::address(Import::Stops.address());
+        let answer = self.text.make(format_args!("call i8 {callee}(ptr %watch)"));
+        let stops = self.text.make(format_args!("icmp ne i8 {answer}, 0"));
+        self.text.branch(&stops, stopped, after);
+        self.text.at(stopped);
+        self.text.act(format_args!("store i64 {STOPPED}, ptr %fault"));
+        self.text.act(format_args!("ret void"));
+        self.text.at(after);
+    }
+
+    /// Hands the address of the value and of the steps to the observer, whose address is in the word after the fault.
+    fn probe(&mut self, site: u32, seen: &Seen, steps: &[Reg]) {
+        let words = self.text.room(&format!("[{} x i64]", steps.len() + 1));
+        for (k, step) in (1..).zip(steps) {
+            let (at, value) = (self.text.offset(&words, 8 * k), self.get(*step));
+            self.text.store(Form::one(DType::I64), &at, &value);
+        }
+        let first = self.text.offset(&words, 8);
+        let at = match seen {
+            Seen::Memory(address) => self.address(address),
+            Seen::Register(reg) => {
+                let value = self.get(*reg);
+                self.text.store(Form::one(self.dtype(*reg)), &words, &value);
+                words
+            }
+        };
+        let observer = self.pointer_at("%fault", 8);
+        self.call(Import::Probe, format_args!("ptr {observer}, i64 {site}, ptr {at}, ptr {first}, i64 {}", steps.len()));
+    }
+
+    /// The first fault stays.
+    fn fault(&mut self, cond: Reg, site: u32) {
+        let cond = self.get(cond);
+        let (faulty, after) = (self.text.label(), self.text.label());
+        self.text.branch(&cond, faulty, after);
+        self.text.at(faulty);
+        let old = self.text.make(format_args!("load i64, ptr %fault"));
+        let first = self.text.make(format_args!("icmp eq i64 {old}, 0"));
+        let new = self.text.make(format_args!("select i1 {first}, i64 {}, i64 {old}", u64::from(site) + 1));
+        self.text.act(format_args!("store i64 {new}, ptr %fault"));
+        self.text.jump(after);
+        self.text.at(after);
+    }
+
+    /// Calls a function of ours that returns nothing.
+    pub(super) fn call(&mut self, import: Import, args: std::fmt::Arguments<'_>) {
+        let callee = Value::address(import.address());
+        self.text.act(format_args!("call void {callee}({args})"));
+    }
+
+    /// The address of a buffer.
+    fn place(&mut self, place: Place) -> Value {
+        let nth = |k: u32| 8 * i64::from(k);
+        match place {
+            Place::Arena(offset) => self.text.offset(&Value::new("%arena"), offset.cast_signed()),
+            Place::Input(k) => self.pointer_at("%inputs", nth(k)),
+            Place::Output(k) => self.pointer_at("%outputs", nth(k)),
+            Place::Literal(k) => Value::address(self.constants.literals[k as usize]),
+        }
+    }
+
+    fn pointer_at(&mut self, table: &str, offset: i64) -> Value {
+        let at = self.text.offset(&Value::new(table), offset);
+        self.text.make(format_args!("load ptr, ptr {at}"))
+    }
+
+    fn address(&mut self, address: &Address) -> Value {
+        let mut at = self.get(address.base);
+        for &(reg, stride) in &address.terms {
+            let index = self.get(reg);
+            at = self.text.scaled(&at, &index, stride);
+        }
+        self.text.offset(&at, address.offset)
+    }
+
+    pub(super) fn get(&mut self, reg: Reg) -> Value {
+        let room = &self.rooms[reg.0 as usize];
+        self.text.make(format_args!("load {}, ptr {room}", native(self.kernel.regs[reg.0 as usize])))
+    }
+
+    pub(super) fn set(&mut self, reg: Reg, value: &Value) {
+        let room = &self.rooms[reg.0 as usize];
+        self.text.act(format_args!("store {} {value}, ptr {room}", native(self.kernel.regs[reg.0 as usize])));
+    }
+
+    pub(super) fn dtype(&self, reg: Reg) -> DType {
+        match self.kernel.regs[reg.0 as usize] {
+            RegType::Scalar(ty) => ty,
+            RegType::Pointer => panic!("verified: arithmetic is on numbers, not on pointers"),
+        }
+    }
+}
+
+/// The type of a register in scalar code.
+fn native(ty: RegType) -> &'static str {
+    match ty {
+        RegType::Pointer => "ptr",
+        RegType::Scalar(DType::F64) => "double",
+        RegType::Scalar(DType::F32) => "float",
+        RegType::Scalar(DType::I64) => "i64",
+        RegType::Scalar(DType::I32) => "i32",
+        RegType::Scalar(DType::Bool) => "i1",
+    }
+}

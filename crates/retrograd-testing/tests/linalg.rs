@@ -1,0 +1,219 @@
+//! What linear algebra promises beyond its derivatives: factors multiply back, matrices without an answer say so, and routines run anywhere.
+
+use std::sync::Arc;
+
+use retrograd_compiler::ir::{Array, Program};
+use retrograd_compiler::plan::strategy::Auto;
+use retrograd_compiler::{diff, eval, ops};
+use retrograd_testing::Random;
+use retrograd_testing::laws;
+use retrograd_testing::native::Native;
+use retrograd_testing::programs::{Case, Size};
+
+/// `op` of arrays of the given types.
+fn program(op: &str, args: &[&Array], result: &str) -> Program {
+    let params: Vec<String> = args.iter().enumerate().map(|(k, x)| format!("%{k}: {}", x.ty())).collect();
+    let text = format!("fn main({}) -> {result} {{\n  %y: {result} = {op}\n  return %y\n}}", params.join(", "));
+    ops::parse(&text, "linalg.rg").unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+fn run(op: &str, args: &[&Array], result: &str) -> Vec<f64> {
+    let inputs: Vec<Array> = args.iter().map(|array| (*array).clone()).collect();
+    eval::run(&program(op, args, result), &inputs).expect("linear algebra does not fault")[0].as_f64().to_vec()
+}
+
+fn matrix(n: usize, x: &[f64]) -> Array {
+    Array::f64([n, n], x.to_vec())
+}
+
+fn random_matrix(n: usize, seed: u64) -> Array {
+    Random::new(seed).array(&retrograd_compiler::ir::Type::f64([n, n]), (-1.0, 1.0))
+}
+
+fn product(a: &[f64], b: &[f64], n: usize) -> Vec<f64> {
+    let entry = |i: usize, j: usize| (0..n).map(|k| a[i * n + k] * b[k * n + j]).sum();
+    (0..n * n).map(|k| entry(k / n, k % n)).collect()
+}
+
+fn transposed(a: &[f64], n: usize) -> Vec<f64> {
+    (0..n * n).map(|k| a[k % n * n + k / n]).collect()
+}
+
+/// The determinant by expansion along the first row: slow, and nothing like elimination.
+fn expanded(a: &[f64], n: usize) -> f64 {
+    if n == 0 {
+        return 1.0;
+    }
+    (0..n).map(|j| if j % 2 == 0 { 1.0 } else { -1.0 } * a[j] * expanded(&minor(a, n, 0, j), n - 1)).sum()
+}
+
+/// The matrix without a row and a column.
+fn minor(a: &[f64], n: usize, i: usize, j: usize) -> Vec<f64> {
+    (0..n * n).filter(|k| k / n != i && k % n != j).map(|k| a[k]).collect()
+}
+
+/// The adjugate by expansion.
+fn cofactors(a: &[f64], n: usize) -> Vec<f64> {
+    let sign = |k: usize| if (k / n + k % n).is_multiple_of(2) { 1.0 } else { -1.0 };
+    (0..n * n).map(|k| sign(k) * expanded(&minor(a, n, k % n, k / n), n - 1)).collect()
+}
+
+#[track_caller]
+fn close(found: &[f64], expected: &[f64]) {
+    let scale = expected.iter().fold(1.0_f64, |scale, x| scale.max(x.abs()));
+    assert_eq!(found.len(), expected.len());
+    found.iter().zip(expected).for_each(|(a, b)| assert!((a - b).abs() <= 1e-10 * scale, "{found:?}\nis not\n{expected:?}"));
+}
+
+#[test]
+fn factors_multiply_back() {
+    for n in [1, 2, 3, 7, 16, 33] {
+        let (a, ty) = (random_matrix(n, n as u64), format!("f64[{n},{n}]"));
+        let x = a.as_f64();
+        let mut definite = product(x, &transposed(x, n), n);
+        (0..n).for_each(|k| definite[k * n + k] += 1.0);
+        let l = run("cholesky %0", &[&matrix(n, &definite)], &ty);
+        close(&product(&l, &transposed(&l, n), n), &definite);
+
+        let packed = run("lu %0", &[&a], &ty);
+        let rows = eval::run(&program("lu_permutation %0", &[&a], &format!("i64[{n}]")), std::slice::from_ref(&a)).unwrap();
+        let permuted: Vec<f64> = rows[0].as_i64().iter().flat_map(|row| &x[*row as usize * n..][..n]).copied().collect();
+        let part = |entry: fn(usize, usize, f64) -> f64| (0..n * n).map(|k| entry(k / n, k % n, packed[k])).collect::<Vec<f64>>();
+        let lower = part(|i, j, x| {
+            if i == j {
+                1.0
+            } else if i > j {
+                x
+            } else {
+                0.0
+            }
+        });
+        let upper = part(|i, j, x| if i <= j { x } else { 0.0 });
+        close(&product(&lower, &upper, n), &permuted);
+        assert!((0..n * n).all(|k| k / n <= k % n || packed[k].abs() <= 1.0), "partial pivoting bounds the multiples");
+
+        let mut identity = vec![0.0; n * n];
+        (0..n).for_each(|k| identity[k * n + k] = 1.0);
+        close(&product(x, &run("inverse %0", &[&a], &ty), n), &identity);
+        let b = random_matrix(n, 99);
+        close(&product(x, &run("solve %0, %1", &[&a, &b], &ty), n), b.as_f64());
+        let det = run("det %0", &[&a], "f64")[0];
+        close(&[run("logdet %0", &[&a], "f64")[0]], &[det.abs().ln()]);
+        assert_eq!(run("det_sign %0", &[&a], "f64"), [det.signum()]);
+        if n <= 7 {
+            close(&[det], &[expanded(x, n)]);
+            close(&run("adjugate %0", &[&a], &ty), &cofactors(x, n));
+        }
+    }
+}
+
+#[test]
+fn the_gradient_of_a_determinant_is_exact_at_singular_matrices() {
+    let singular = [
+        vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0],
+        // The first column is zero, a row is zero, rank one, nothing at all.
+        vec![0.0, 2.0, 3.0, 0.0, 5.0, 6.0, 0.0, 8.0, 10.0],
+        vec![1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 7.0, 8.0, 10.0],
+        vec![1.0, 2.0, 3.0, 2.0, 4.0, 6.0, 3.0, 6.0, 9.0],
+        vec![0.0; 9],
+    ];
+    for x in singular {
+        let a = matrix(3, &x);
+        let gradient = diff::vjp(&program("det %0", &[&a], "f64"), &[0], &[0]).expect("det has a rule");
+        let results = eval::run(&gradient, &[a, Array::scalar(1.0)]).expect("no fault");
+        close(results[1].as_f64(), &transposed(&cofactors(&x, 3), 3));
+    }
+}
+
+#[test]
+fn matrices_without_an_answer_say_so() {
+    let (singular, indefinite) = (matrix(2, &[1.0, 2.0, 2.0, 4.0]), matrix(2, &[1.0, 7.0, 2.0, 3.0]));
+    let l = run("cholesky %0", &[&indefinite], "f64[2,2]");
+    assert!(l[0].is_nan() && l[2].is_nan() && l[3].is_nan() && l[1] == 0.0, "{l:?}");
+    let b = Array::f64([2, 1], vec![1.0, 1.0]);
+    assert!(run("solve %0, %1", &[&singular, &b], "f64[2,1]").iter().all(|x| !x.is_finite()));
+    assert!(run("inverse %0", &[&singular], "f64[2,2]").iter().all(|x| !x.is_finite()));
+    assert_eq!(run("det %0", &[&singular], "f64"), [0.0]);
+    assert_eq!(run("det_sign %0", &[&singular], "f64"), [0.0]);
+    assert_eq!(run("logdet %0", &[&singular], "f64"), [f64::NEG_INFINITY]);
+    // A NaN anywhere is not lost.
+    let broken = matrix(3, &[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, f64::NAN, 1.0]);
+    for op in ["cholesky", "lu", "inverse", "adjugate"] {
+        assert!(run(&format!("{op} %0"), &[&broken], "f64[3,3]").iter().any(|x| x.is_nan()), "{op}");
+    }
+    for op in ["det", "logdet", "det_sign"] {
+        assert!(run(&format!("{op} %0"), &[&broken], "f64")[0].is_nan(), "{op}");
+    }
+    let large = Array::f64([400, 400], (0..160_000).map(|k| if k % 401 == 0 { 10.0 } else { 0.0 }).collect());
+    close(&run("logdet %0", &[&large], "f64"), &[400.0 * 10.0_f64.ln()]);
+}
+
+#[test]
+fn the_determinant_of_nothing_is_one() {
+    assert_eq!(run("det %0", &[&Array::f64([2, 0, 0], vec![])], "f64[2]"), [1.0, 1.0]);
+    assert_eq!(run("logdet %0", &[&Array::f64([0, 0], vec![])], "f64"), [0.0]);
+    assert!(run("cholesky %0", &[&Array::f64([0, 0], vec![])], "f64[0,0]").is_empty());
+    assert!(run("adjugate %0", &[&Array::f64([0, 0], vec![])], "f64[0,0]").is_empty());
+}
+
+/// Routines in a loop, under a branch inside it, with arguments that are views and results that are numbers; and after it.
+const LOOP: &str = "fn main(%a: f64[3,3], %b: f64[4,3,2], %n: i64) -> f64[3,2], f64 {
+  %x: f64[1,3,2] = slice %b {start=[1,0,0], stop=[2,3,2], step=[1,1,1]}
+  %x0: f64[3,2] = reshape %x {shape=[3,2]}
+  %y: f64[3,2] = for %n carries(%x0) invariants(%a, %b) {body=step}
+  %o: i64[3,2] = argsort %y {axis=[0]}
+  %s: f64[3,2] = convert %o {dtype=f64}
+  %t: f64[3,3] = transpose %a {axes=[1,0]}
+  %d: f64 = logdet %t
+  %r: f64[3,2] = mul %s, %y
+  return %r, %d
+}
+fn step(%i: i64, %c: f64[3,2], %a: f64[3,3], %b: f64[4,3,2]) -> f64[3,2] {
+  %one: i64 = constant {value=1}
+  %zero: i64 = constant {value=0}
+  %row: f64[1,3,2] = dynamic_slice %b, %one, %zero, %zero {sizes=[1,3,2], step=[1,1,1]}
+  %late: bool = gt %i, %one
+  %r: f64[3,2] = reshape %row {shape=[3,2]}
+  %x: f64[3,2] = solve %a, %r
+  %q: f64[3,2] = mul %x, %c
+  %next: f64[3,2] = if %late args(%a, %q) {then=late, else=early}
+  return %next
+}
+fn late(%a: f64[3,3], %c: f64[3,2]) -> f64[3,2] {
+  %l: f64[3,3] = cholesky %a
+  %d: f64 = det %l
+  %e: f64[3,2] = broadcast %d {shape=[3,2], axes=[]}
+  %s: f64[3,2] = triangular_solve %l, %c {lower=[1], transpose=[1], unit=[0]}
+  %t: f64[3,2] = mul %s, %e
+  return %t
+}
+fn early(%a: f64[3,3], %c: f64[3,2]) -> f64[3,2] {
+  %s: i64[3,2] = argsort %c {axis=[1]}
+  %f: f64[3,2] = convert %s {dtype=f64}
+  %m: f64[3,2] = mul %f, %c
+  %t: f64[3,2] = tanh %m
+  return %t
+}";
+
+#[test]
+fn routines_run_in_loops_and_branches_under_every_plan() {
+    let program = ops::parse(LOOP, "loop.rg").unwrap_or_else(|error| panic!("{error}"));
+    let a = matrix(3, &[3.0, 0.2, 0.1, -0.4, 2.5, 0.3, 0.6, 0.7, 4.0]);
+    let b = Random::new(5).array(&retrograd_compiler::ir::Type::f64([4, 3, 2]), (-1.0, 1.0));
+    for n in [0, 1, 5] {
+        let inputs = vec![a.clone(), b.clone(), Array::int(n as i64)];
+        let case = Case { seed: 2 * n, size: Size::Small, program: program.clone(), inputs };
+        laws::hold(case).unwrap_or_else(|message| panic!("{message}"));
+    }
+}
+
+#[test]
+fn scratch_is_in_the_plan() {
+    let a = random_matrix(20, 3);
+    let program = program("det %0", &[&a], "f64");
+    let native = Native::new(&program, Arc::new(Auto), None).expect("det has machine code");
+    let expected = eval::run(&program, std::slice::from_ref(&a)).expect("no fault");
+    native.check(&[a], &expected).unwrap_or_else(|message| panic!("{message}"));
+    // Packed factors, their permutation and the result.
+    assert_eq!(native.plan.bytes_peak, 8 * (20 * 20 + 20 + 1));
+}

@@ -1,0 +1,176 @@
+//! Linear algebra over the matrices in the last two axes, as in `numpy.linalg`; the axes before them are batches and broadcast.
+
+use retrograd_compiler::ir::{Attrs, DType, Error, Pos, Row, Type};
+use retrograd_compiler::ops;
+
+use crate::numpy::{common_shape, last_two};
+use crate::trace::{Traced, Tracer};
+use crate::var::{Var, here};
+
+/// Which triangle of a matrix a [triangular solve](Var::triangular_solve) uses, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Triangle {
+    lower: bool,
+    transposed: bool,
+    unit: bool,
+}
+
+impl Triangle {
+    /// The lower triangle with the diagonal.
+    pub const LOWER: Triangle = Triangle { lower: true, transposed: false, unit: false };
+    /// The upper triangle with the diagonal.
+    pub const UPPER: Triangle = Triangle { lower: false, transposed: false, unit: false };
+
+    /// The transpose of this triangle.
+    pub const fn transposed(self) -> Triangle {
+        Triangle { transposed: !self.transposed, ..self }
+    }
+
+    /// This triangle with ones on its diagonal, whatever the matrix has there.
+    pub const fn unit(self) -> Triangle {
+        Triangle { unit: true, ..self }
+    }
+
+    fn attrs(self) -> Attrs {
+        let flag = |holds: bool| [usize::from(holds)];
+        Attrs::none().ints("lower", flag(self.lower)).ints("transpose", flag(self.transposed)).ints("unit", flag(self.unit))
+    }
+}
+
+impl Tracer {
+    /// A row of matrices alone; integers become f64.
+    pub fn of_matrices(&self, row: &'static Row, a: Traced, pos: &Pos) -> Result<Traced, Error> {
+        let a = self.as_floats(a, pos)?;
+        self.op(row, Attrs::none(), &[a], pos)
+    }
+
+    /// A row of matrices and right sides, as `numpy.linalg.solve`: a right side of one axis is a vector, batches broadcast, integers become f64.
+    pub fn of_systems(&self, row: &'static Row, attrs: Attrs, a: Traced, b: Traced, pos: &Pos) -> Result<Traced, Error> {
+        let (a, b) = (self.as_floats(a, pos)?, self.as_floats(b, pos)?);
+        let (matrix, right) = (self.ty(a), self.ty(b));
+        let is_vector = right.rank() == 1;
+        let sides = if is_vector { vec![right.shape[0], 1] } else { right.shape.clone() };
+        let batch_of = |ty: &Type, shape: &[usize]| Type::new(ty.dtype, &shape[..shape.len().saturating_sub(2)]);
+        let batch = common_shape(&[batch_of(&matrix, &matrix.shape), batch_of(&right, &sides)]);
+        // What does not fit is for the row to say.
+        let (true, Some(batch)) = (matrix.rank() >= 2 && sides.len() >= 2, batch) else {
+            return self.op(row, attrs, &[a, b], pos);
+        };
+        let spread = |v: Traced, shape: &[usize]| {
+            let v = self.reshape(v, shape, pos)?;
+            self.broadcast_to(v, &[&batch[..], &last_two(shape)].concat(), pos)
+        };
+        let x = self.op(row, attrs, &[spread(a, &matrix.shape)?, spread(b, &sides)?], pos)?;
+        let mut shape = self.ty(x).shape;
+        if is_vector {
+            shape.pop();
+        }
+        self.reshape(x, &shape, pos)
+    }
+
+    fn as_floats(&self, v: Traced, pos: &Pos) -> Result<Traced, Error> {
+        if self.ty(v).dtype.is_float() { Ok(v) } else { self.convert(v, DType::F64, pos) }
+    }
+}
+
+impl<'t> Var<'t> {
+    fn of_matrices(self, row: &'static Row, pos: &Pos) -> Var<'t> {
+        self.then(|tracer| tracer.of_matrices(row, self.traced(), pos))
+    }
+
+    /// The lower triangular factor L with L Lᵀ = this matrix, of which only the lower triangle is read: the gradient is zero above it. NaN
+    /// where the matrix is not positive definite.
+    ///
+    /// ```
+    /// # use retrograd::{Array, jit};
+    /// let l = jit(|[a]| a.cholesky()).run(&[Array::f64([2, 2], vec![4.0, 0.0, 2.0, 10.0])])?;
+    /// assert_eq!(l, [Array::f64([2, 2], vec![2.0, 0.0, 1.0, 3.0])]);
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn cholesky(self) -> Var<'t> {
+        self.of_matrices(&ops::CHOLESKY, &here())
+    }
+
+    /// x with this matrix times x = `b`, a vector or the columns of a matrix. Infinite or NaN where the matrix is singular.
+    ///
+    /// ```
+    /// # use retrograd::{Array, jit};
+    /// let x = jit(|[a, b]| a.solve(b)).run(&[Array::f64([2, 2], vec![0.0, 2.0, 4.0, 0.0]), Array::f64([2], vec![6.0, 8.0])])?;
+    /// assert_eq!(x, [Array::f64([2], vec![2.0, 3.0])]);
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn solve(self, b: Var<'t>) -> Var<'t> {
+        let pos = here();
+        self.then(|tracer| tracer.of_systems(&ops::SOLVE, Attrs::none(), self.traced(), b.traced(), &pos))
+    }
+
+    /// x with a triangle of this matrix times x = `b`, a vector or the columns of a matrix. Nothing else of the matrix is read.
+    ///
+    /// ```
+    /// # use retrograd::{Array, Triangle, jit};
+    /// let f = jit(|[a, b]| a.triangular_solve(b, Triangle::LOWER.transposed()));
+    /// let x = f.run(&[Array::f64([2, 2], vec![2.0, 99.0, 1.0, 4.0]), Array::f64([2], vec![5.0, 4.0])])?;
+    /// assert_eq!(x, [Array::f64([2], vec![2.0, 1.0])]);
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn triangular_solve(self, b: Var<'t>, triangle: Triangle) -> Var<'t> {
+        let pos = here();
+        self.then(|tracer| tracer.of_systems(&ops::TRIANGULAR_SOLVE, triangle.attrs(), self.traced(), b.traced(), &pos))
+    }
+
+    /// The inverse matrix. Infinite or NaN where this one is singular. To solve equations, [`solve`](Var::solve) is faster and more accurate.
+    ///
+    /// ```
+    /// # use retrograd::{Array, jit};
+    /// let inverse = jit(|[a]| a.inverse()).run(&[Array::f64([2, 2], vec![2.0, 0.0, 0.0, 4.0])])?;
+    /// assert_eq!(inverse, [Array::f64([2, 2], vec![0.5, 0.0, 0.0, 0.25])]);
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn inverse(self) -> Var<'t> {
+        self.of_matrices(&ops::INVERSE, &here())
+    }
+
+    /// The determinant. Its gradient is exact at singular matrices, too.
+    ///
+    /// ```
+    /// # use retrograd::{Array, grad};
+    /// let gradient = grad(|[a]| a.det()).run(&[Array::f64([2, 2], vec![1.0, 2.0, 2.0, 4.0])])?;
+    /// assert_eq!(gradient, [Array::f64([2, 2], vec![4.0, -2.0, -2.0, 1.0])]);
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn det(self) -> Var<'t> {
+        self.of_matrices(&ops::DET, &here())
+    }
+
+    /// log |det|, also where the determinant would overflow; −∞ where the matrix is singular.
+    ///
+    /// ```
+    /// # use retrograd::{Array, jit};
+    /// assert_eq!(jit(|[a]| a.logdet()).run(&[Array::f64([2, 2], vec![0.0, 1.0, 1.0, 0.0])])?, [Array::scalar(0.0)]);
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn logdet(self) -> Var<'t> {
+        self.of_matrices(&ops::LOGDET, &here())
+    }
+
+    /// The packed factors L and U, by partial pivoting, and which row of this matrix is row i of L U.
+    ///
+    /// ```
+    /// # use retrograd::{Array, Data, jit_many};
+    /// let lu = jit_many(|[a]| { let (factors, rows) = a.lu(); vec![factors, rows] });
+    /// let outputs = lu.run(&[Array::f64([2, 2], vec![1.0, 1.0, 2.0, 4.0])])?;
+    /// assert_eq!(outputs, [Array::f64([2, 2], vec![2.0, 4.0, 0.5, -1.0]), Array::new([2], Data::I64(vec![1, 0]))]);
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn lu(self) -> (Var<'t>, Var<'t>) {
+        let pos = here();
+        (self.of_matrices(&ops::LU, &pos), self.of_matrices(&ops::LU_PERMUTATION, &pos))
+    }
+}

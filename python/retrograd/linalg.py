@@ -1,0 +1,152 @@
+"""`np.linalg`, `np.einsum` and products on traced arrays: a table from each to what it becomes."""
+
+import collections
+import string
+
+import numpy as np
+
+from . import errors, functions, views
+from .array import entangle, traced
+from .trace import current
+
+SlogdetResult = collections.namedtuple("SlogdetResult", ("sign", "logabsdet"))
+
+
+def triangular_solve(a, b, lower=True, trans=False, unit_diagonal=False):
+    """x with T x = b, where T is the lower or upper triangle of `a`, or its transpose; nothing else of `a` is read.
+
+    Batches broadcast as in `np.linalg.solve`. With `unit_diagonal` T has ones on its diagonal, whatever `a` has there.
+    """
+    if not functions._arrays((a, b)):
+        triangle = (np.tril if lower else np.triu)(a)
+        if unit_diagonal:
+            diagonal = np.eye(triangle.shape[-1], dtype=bool)
+            triangle = np.where(diagonal, 1.0, triangle)
+        return np.linalg.solve(np.swapaxes(triangle, -1, -2) if trans else triangle, b)
+    return _system("triangular_solve", a, b, lower=[int(lower)], transpose=[int(trans)], unit=[int(unit_diagonal)])
+
+
+# np.linalg
+
+
+def _matrix(row, a):
+    trace = current()
+    return traced(trace.tracer.of_matrices(row, functions._as_array(a).handle(), errors.here()))
+
+
+def _system(row, a, b, **attrs):
+    trace = current()
+    arrays = [functions._as_array(x) for x in (a, b)]
+    dtype = functions._floating(functions._common(*arrays))
+    handles = [views.convert(trace, x.handle(), dtype) for x in arrays]
+    return traced(trace.tracer.of_systems(row, attrs, *handles, errors.here()))
+
+
+def _cholesky(a, *, upper=False):
+    """NumPy's reads one triangle, too."""
+    if not upper:
+        return _matrix("cholesky", a)
+    return np.swapaxes(_matrix("cholesky", np.swapaxes(a, -1, -2)), -1, -2)
+
+
+def _slogdet(a):
+    return SlogdetResult(_matrix("det_sign", a), _matrix("logdet", a))
+
+
+# Products
+
+
+def _einsum(*operands, out=None, optimize=None, dtype=None, order="K", casting="safe"):
+    functions._only("einsum", out=out, dtype=dtype)
+    subscripts, *operands = operands
+    if not isinstance(subscripts, str):
+        raise errors.Unsupported('np.einsum with lists of axes is not supported; name the axes: np.einsum("ij,jk->ik", a, b)', errors.here())
+    trace = current()
+    arrays = [functions._as_array(x) for x in operands]
+    dtype = functions._stored(arrays)
+    handles = [views.convert(trace, x.handle(), dtype) for x in arrays]
+    result = traced(trace.tracer.einsum(subscripts, handles, errors.here()))
+    if len(arrays) == 1:
+        # Of a transpose or a diagonal NumPy returns a view.
+        entangle(result, arrays[0].root())
+    return result
+
+
+def _tensordot(a, b, axes=2):
+    a, b = functions._as_array(a), functions._as_array(b)
+    if isinstance(axes, (int, np.integer)):
+        left, right = range(a.ndim - int(axes), a.ndim), range(int(axes))
+    else:
+        left, right = ([axis] if isinstance(axis, (int, np.integer)) else list(axis) for axis in axes)
+    left, right = ([_axis(k, x, "tensordot") for k in side] for side, x in ((left, a), (right, b)))
+    if len(left) != len(right):
+        raise errors.ShapeError(f"np.tensordot: {len(left)} axes cannot be paired with {len(right)}", errors.here())
+    return functions._contract("tensordot", a, b, left, right, 0)
+
+
+def _axis(axis, x, name):
+    if not -x.ndim <= axis < x.ndim:
+        raise errors.ShapeError(f"np.{name}: axis {axis} does not fit shape {x.shape}", errors.here())
+    return axis % x.ndim
+
+
+def _outer(a, b, out=None):
+    functions._only("outer", out=out)
+    a, b = (np.ravel(functions._as_array(x)) for x in (a, b))
+    return np.multiply(a[:, None], b)
+
+
+def _inner(a, b):
+    a, b = functions._as_array(a), functions._as_array(b)
+    if not a.ndim or not b.ndim:
+        return np.multiply(a, b)
+    return functions._contract("inner", a, b, [a.ndim - 1], [b.ndim - 1], 0)
+
+
+def _vdot(a, b):
+    a, b = (np.ravel(functions._as_array(x)) for x in (a, b))
+    return functions._contract("vdot", a, b, [0], [0], 0)
+
+
+def _trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
+    functions._only("trace", dtype=dtype, out=out, offset=offset or None)
+    a = functions._as_array(a)
+    letters = list(string.ascii_lowercase[: a.ndim])
+    first, second = _axis(axis1, a, "trace"), _axis(axis2, a, "trace")
+    if a.ndim < 2 or first == second:
+        raise errors.ShapeError(f"np.trace: axes {axis1} and {axis2} of shape {a.shape} are not two axes", errors.here())
+    extent = min(a.shape[first], a.shape[second])
+    square = a[tuple(slice(extent) if k in (first, second) else slice(None) for k in range(a.ndim))]
+    rest = "".join(letter for k, letter in enumerate(letters) if k not in (first, second))
+    letters[second] = letters[first]
+    return _einsum(f"{''.join(letters)}->{rest}", square)
+
+
+def _by_numpy_where_known(called, rule):
+    """The rule, except where all elements are known: then NumPy computes."""
+
+    def run(*args, **kwargs):
+        (known_args, known), (known_kwargs, also) = functions._known(args), functions._known(kwargs)
+        if known and also:
+            return functions._local_result(called(*known_args, **known_kwargs), functions._arrays((args, kwargs)))
+        return rule(*args, **kwargs)
+
+    return run
+
+
+FUNCTIONS = {
+    called: _by_numpy_where_known(called, rule)
+    for called, rule in {
+        np.linalg.cholesky: _cholesky,
+        np.linalg.solve: lambda a, b: _system("solve", a, b),
+        np.linalg.inv: lambda a: _matrix("inverse", a),
+        np.linalg.det: lambda a: _matrix("det", a),
+        np.linalg.slogdet: _slogdet,
+        np.einsum: _einsum,
+        np.tensordot: _tensordot,
+        np.outer: _outer,
+        np.inner: _inner,
+        np.vdot: _vdot,
+        np.trace: _trace,
+    }.items()
+}

@@ -1,0 +1,165 @@
+"""What tracing a function gives: its Program, and how results of the Program become what the user gets."""
+
+import re
+import types
+
+import numpy as np
+
+from . import _native, errors, tree, views
+from .array import Array, describe, lift, traced
+from .rewrite import rewrite
+from .trace import NUMPY, Trace, current, is_float, tracing
+
+SCALAR = {"gradient", "value_and_gradient", "hvp", "hessian"}
+JACOBIANS = {"jacfwd", "jacrev", "jacobian"}
+WITHOUT_AUX = {"hvp", "hessian", *JACOBIANS}
+
+
+class Outcome:
+    """A function traced over arguments of fixed types."""
+
+    def __init__(self, fun, arguments, wanted, has_aux, wrt):
+        self.wanted, self.has_aux, self.wrt = wanted, has_aux, wrt
+        self.leaves = [k for _, leaves in wrt for k in leaves if k is not None]
+        function = traceable(fun)
+        name = getattr(fun, "__name__", type(fun).__name__)
+        trace = Trace(_native.Tracer(name), name)
+        with tracing(trace):
+            boxes = [
+                traced(trace.tracer.input(dtype, list(shape)), scalar=bool(scalar), weak=scalar == "python") for dtype, shape, scalar in arguments.types
+            ]
+            args, kwargs = arguments.rebuild(boxes)
+            result = _run(trace, function, args, kwargs)
+            if len(trace.frames) > 1:
+                raise errors.Unsupported("an error inside a loop was caught by the function; tracing cannot go on after it", trace.frame.pos)
+            handles = self._results(fun, name, result)
+            self.program = trace.tracer.finish(handles)
+        self.taken = [array for array, _ in trace.taken.values()]
+
+    def _results(self, fun, name, result):
+        pos = place_of(fun)
+        aux = []
+        if self.has_aux:
+            if not isinstance(result, tuple) or len(result) != 2:
+                raise errors.ArgumentError(f"with has_aux=True, {name}() must return a pair of its value and something else", pos)
+            result, aux = result
+        leaves, self.structure = tree.flatten(result)
+        others, self.aux_structure = tree.flatten(aux) if self.has_aux else ([], None)
+        others = [] if self.wanted in WITHOUT_AUX else others
+        handles = [_handle(leaf, name, pos) for leaf in [*leaves, *others]]
+        self.types = [current().type(handle) for handle in handles]
+        self.count = len(leaves)
+        self.scalars = [not isinstance(leaf, (Array, np.ndarray)) or isinstance(leaf, Array) and leaf._scalar for leaf in [*leaves, *others]]
+        if self.wanted in SCALAR and (self.structure is not None or self.types[0][1] or not is_float(self.types[0][0])):
+            found = "several values" if self.structure is not None else describe(leaves[0]) if isinstance(leaves[0], Array) else type(leaves[0]).__name__
+            raise errors.ShapeError(f"a gradient needs a function that returns one float; {name}() returns {found}; reduce it with np.sum", pos)
+        if self.wanted in JACOBIANS and not all(is_float(dtype) for dtype, _ in self.types):
+            raise errors.DTypeError(f"a Jacobian needs a function that returns floats; {name}() returns {', '.join(t for t, _ in self.types)}", pos)
+        return handles
+
+    def derive(self):
+        """The Program of what is wanted."""
+        return self.program.derive(self.wanted, self.leaves)
+
+    def cotangents(self, ct):
+        """Seeds of a vjp: what the user gave for the results, zeros for the rest."""
+        leaves = tree.flatten_as(self.structure, ct)
+        if leaves is None:
+            raise errors.ArgumentError("the cotangent must be nested as the result of the function is", errors.here())
+        given = [*leaves, *(np.zeros(shape) for _, shape in self.types[self.count :])]
+        return [seed(leaf, dtype, shape, "cotangent") for leaf, (dtype, shape) in zip(given, self.types) if is_float(dtype)]
+
+    def tangents(self, values, types):
+        """Seeds of a jvp or hvp: one per argument that is differentiated."""
+        if len(values) != len(self.wrt):
+            raise errors.ArgumentError(f"{len(self.wrt)} tangents are needed, found {len(values)}", errors.here())
+        seeds = []
+        for value, (structure, numbers) in zip(values, self.wrt):
+            leaves = tree.flatten_as(structure, value)
+            if leaves is None:
+                raise errors.ArgumentError("tangents must be nested as the arguments are", errors.here())
+            seeds += [seed(leaf, *types[k][:2], "tangent") for leaf, k in zip(leaves, numbers) if k is not None]
+        return seeds
+
+    def assemble(self, results, single, wrap):
+        """What the user gets: `single` where one argument is differentiated by its number; `wrap` makes a result the user's."""
+        results = list(results)
+        total = 0 if self.wanted in WITHOUT_AUX else len(self.types) - (self.wanted == "gradient")
+        scalars = self.scalars[1:] if self.wanted == "gradient" else self.scalars
+        values = [wrap(result, scalar) for result, scalar in zip(results[:total], scalars)]
+        rest = iter(wrap(result, None) for result in results[total:])
+        aux = None
+        if self.has_aux and self.wanted not in WITHOUT_AUX:
+            aux = tree.unflatten(self.aux_structure, values[total - (len(self.types) - self.count) :])
+        value = None if self.wanted in WITHOUT_AUX or self.wanted == "gradient" else tree.unflatten(self.structure, values[: self.count])
+        by_argument = lambda: [tree.unflatten(structure, [None if k is None else next(rest) for k in numbers]) for structure, numbers in self.wrt]
+        chosen = lambda: by_argument()[0] if single else tuple(by_argument())
+        match self.wanted:
+            case "results":
+                return (value, aux) if self.has_aux else value
+            case "gradient":
+                return (chosen(), aux) if self.has_aux else chosen()
+            case "value_and_gradient":
+                return ((value, aux) if self.has_aux else value), chosen()
+            case "vjp" | "hvp":
+                return chosen()
+            case "jvp":
+                tangents = [next(rest) if is_float(dtype) else None for dtype, _ in self.types]
+                tangents = [wrap(d, scalar) if d is not None else None for d, scalar in zip(tangents, self.scalars)]
+                pair = (value, tree.unflatten(self.structure, tangents[: self.count]))
+                return (*pair, aux) if self.has_aux else pair
+            case "hessian":
+                rows = [tree.unflatten(structure, [chosen() for _ in numbers]) for structure, numbers in self.wrt]
+                return rows[0] if single else tuple(rows)
+            case _:
+                return tree.unflatten(self.structure, [chosen() for _ in range(self.count)])
+
+
+def traceable(fun):
+    """The function to run for tracing: rewritten where it is the user's own source."""
+    if isinstance(fun, types.MethodType):
+        return types.MethodType(rewrite(fun.__func__), fun.__self__)
+    ours = isinstance(fun, types.FunctionType) and errors.is_ours(fun.__code__.co_filename)
+    return rewrite(fun) if isinstance(fun, types.FunctionType) and not ours else fun
+
+
+def readable(fun):
+    """The same for a part of a traced function: without source it runs as it is, as functions that it calls do."""
+    try:
+        return traceable(fun)
+    except errors.Unsupported:
+        return fun
+
+
+def place_of(fun):
+    code = getattr(getattr(fun, "__func__", fun), "__code__", None)
+    return (code.co_filename, code.co_firstlineno) if code else errors.here()
+
+
+def seed(value, dtype, shape, what):
+    """A cotangent or tangent of a type: an array, or a value of the trace."""
+    found = value.shape if isinstance(value, Array) else np.shape(value)
+    if tuple(found) != tuple(shape):
+        raise errors.ShapeError(f"a {what} of shape {tuple(shape)} is needed, found {tuple(found)}", errors.here())
+    if isinstance(value, Array):
+        return traced(views.convert(current(), value.handle(), dtype), scalar=value._scalar)
+    return np.ascontiguousarray(value, NUMPY[dtype]).reshape(shape)
+
+
+def _run(trace, function, args, kwargs):
+    try:
+        return function(*args, **kwargs)
+    except UnboundLocalError as error:
+        name = re.search(r"'(\w+)'", str(error))
+        if name is None or name[1] not in trace.unbound:
+            raise
+        frame = error.__traceback__
+        while frame.tb_next is not None:
+            frame = frame.tb_next
+        raise errors.Unsupported(trace.unbound[name[1]], (frame.tb_frame.f_code.co_filename, frame.tb_lineno)) from None
+
+
+def _handle(leaf, name, pos):
+    if leaf is None or isinstance(leaf, (str, bytes)) or not isinstance(leaf, (Array, np.ndarray, np.generic, int, float)):
+        raise errors.ArgumentError(f"{name}() must return arrays and numbers, found {type(leaf).__name__}", pos)
+    return lift(leaf, "the result")

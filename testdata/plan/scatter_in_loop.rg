@@ -14,19 +14,25 @@ fn step(%i: i64, %a: f64[1000], %from: i64[3], %to: i64[3]) -> f64[1000] {
   return %2
 }
 // ---- expected
-// plan by `auto`: peak 8.22 kB (8224 bytes)
+// plan by `auto`: peak 8.28 kB (8280 bytes)
 // no budget
+// work 1.000 times the least without a budget
+//   at the peak: states and records of the loop at scatter_in_loop.rg:6, 144 bytes
+//   at the peak: arrays and controllers, 8.11 kB
 //   loop at scatter_in_loop.rg:6: 6 steps, keep all
-//     state 8 kB a snapshot, residuals 24 bytes a step
-//     0 snapshots, 6 tape rows, 6 forward steps (1.00 per step, the program's own loop included)
-//     residual f64[3] (fma at scatter_in_loop.rg:12, 24 bytes): kept
-//   actions: tape 0..6 at 0, turn, reverse 0..6 at 0, done
+//     a state 8 kB, a record 24 bytes, pool 144 bytes
+//     6 forward steps (1.00 per step, the program's own loop included), 0 states held
+//     f64[3] (fma at scatter_in_loop.rg:12, 24 bytes): kept
+//   actions: tape 0..6 at 0 by 0, turn, reverse 0..6 at 0 by 0, done
 //
-// plan by `keep_all`: peak 8.22 kB (8224 bytes)
+// plan by `keep_all`: peak 8.28 kB (8280 bytes)
 // no budget
+// work 1.000 times the least without a budget
+//   at the peak: states and records of the loop at scatter_in_loop.rg:6, 144 bytes
+//   at the peak: arrays and controllers, 8.11 kB
 //   loop at scatter_in_loop.rg:6: 6 steps, keep all
-//     state 8 kB a snapshot, residuals 24 bytes a step
-//     0 snapshots, 6 tape rows, 6 forward steps (1.00 per step, the program's own loop included)
-//     residual f64[3] (fma at scatter_in_loop.rg:12, 24 bytes): kept
-//   actions: tape 0..6 at 0, turn, reverse 0..6 at 0, done
+//     a state 8 kB, a record 24 bytes, pool 144 bytes
+//     6 forward steps (1.00 per step, the program's own loop included), 0 states held
+//     f64[3] (fma at scatter_in_loop.rg:12, 24 bytes): kept
+//   actions: tape 0..6 at 0 by 0, turn, reverse 0..6 at 0 by 0, done
 //

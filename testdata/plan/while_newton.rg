@@ -25,15 +25,23 @@ fn step(%x: f64, %a: f64) -> f64 {
 // ---- expected
 // plan by `auto`: peak 192 bytes
 // budget 200 bytes
+// work 1.190 times the least without a budget
+//   at the peak: states and records of the loop at while_newton.rg:7, 64 bytes
+//   at the peak: arrays and controllers, 128 bytes
 //   loop at while_newton.rg:7: steps known at run time, revolve with 9 slots
-//     state 8 bytes a snapshot, residuals 16 bytes a step
-//     residual f64 (div at while_newton.rg:19, 8 bytes): recomputed from the state
-//     residual f64 (neg at while_newton.rg:19, 8 bytes): recomputed from the state
+//     a state 8 bytes, no records, pool 64 bytes
+//     f64 (state, 8 bytes): recomputed from the state: nothing is recorded
+//     f64 (div at while_newton.rg:19, 8 bytes): recomputed from the state: nothing is recorded
+//     f64 (neg at while_newton.rg:19, 8 bytes): recomputed from the state: nothing is recorded
 //
-// plan by `auto`: peak 1.96 kB (1960 bytes)
+// plan by `auto`: peak 1.98 kB (1984 bytes)
 // budget 2 kB (2000 bytes)
-//   loop at while_newton.rg:7: steps known at run time, revolve with 118 slots
-//     state 8 bytes a snapshot, residuals 16 bytes a step
-//     residual f64 (div at while_newton.rg:19, 8 bytes): recomputed from the state
-//     residual f64 (neg at while_newton.rg:19, 8 bytes): recomputed from the state
+// work 1.000 times the least without a budget
+//   at the peak: states and records of the loop at while_newton.rg:7, 960 bytes
+//   at the peak: arrays and controllers, 1.02 kB
+//   loop at while_newton.rg:7: steps known at run time, revolve with 121 slots
+//     a state 8 bytes, no records, pool 960 bytes
+//     f64 (state, 8 bytes): recomputed from the state: nothing is recorded
+//     f64 (div at while_newton.rg:19, 8 bytes): recomputed from the state: nothing is recorded
+//     f64 (neg at while_newton.rg:19, 8 bytes): recomputed from the state: nothing is recorded
 //

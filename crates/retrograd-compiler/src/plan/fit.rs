@@ -203,7 +203,7 @@ impl<'f> Inside<'f> {
     }
 
     fn fitted(self, schedule: Schedule, sweep: Sweep, cuts: Vec<Cut>, work: u128) -> Fitted {
-        let bytes = schedule.pool_bytes(sweep, self.facts.count) + 8 * schedule.words() as u64;
+        let bytes = schedule.pool_bytes(sweep, self.facts.count).saturating_add((schedule.words() as u64).saturating_mul(8));
         Fitted { decision: LoopDecision { ways: vec![Way { schedule, sweep, cuts }] }, bytes, work }
     }
 

@@ -421,7 +421,8 @@ impl Assign<'_> {
     /// Controller and pool of a schedule.
     fn trajectory(&mut self, drive: &Drive) -> Vec<StoreId> {
         let id = drive.trajectory.0 as usize;
-        let (words, bytes) = (self.placed.trajectories[id].schedule.words() as u64 * 8, self.placed.trajectories[id].pool_bytes);
+        let (words, bytes) =
+            ((self.placed.trajectories[id].schedule.words() as u64).saturating_mul(8), self.placed.trajectories[id].pool_bytes);
         let (words, pool) = (self.store(words), self.store(bytes));
         let trajectory = &mut self.placed.trajectories[id];
         (trajectory.words, trajectory.pool) = (words, pool);

@@ -145,9 +145,7 @@ impl<'f> Inside<'f> {
         };
         let schedule = Schedule::Revolve { slots: used, state_bytes };
         let counts = counts(&schedule, sweep, count);
-        let work = counts.advances * u128::from(self.advance())
-            + counts.turnbacks * u128::from(self.turn())
-            + counts.restores * u128::from(self.hold());
+        let work = sum([(counts.advances, self.advance()), (counts.turnbacks, self.turn()), (counts.restores, self.hold())]);
         self.fitted(schedule, sweep, vec![], work - self.own(sweep, count))
     }
 
@@ -166,9 +164,11 @@ impl<'f> Inside<'f> {
     pub(super) fn periodic(self, sweep: Sweep, choice: &ChoiceFacts, period: u64, count: u64) -> Fitted {
         let recipe = Recipe::periodic(period, count, sweep, self.facts.state_bytes, choice.bytes);
         let counts = recipe.counts();
-        let work = counts.advances * u128::from(self.advance())
-            + counts.taped * u128::from(self.record(choice) + self.reverse(choice))
-            + counts.restores * u128::from(self.hold());
+        let work = sum([
+            (counts.advances, self.advance()),
+            (counts.taped, self.record(choice) + self.reverse(choice)),
+            (counts.restores, self.hold()),
+        ]);
         let cuts = vec![choice.cut.clone()];
         self.fitted(Schedule::of(recipe), sweep, cuts, work - self.own(sweep, count))
     }
@@ -328,7 +328,7 @@ impl<'f> Inside<'f> {
     fn steps(self, way: &Records<'f>, unit: u64, state: u64) -> Option<Shifted> {
         let dearest =
             [self.turn(), self.advance(), self.hold()].into_iter().chain(way.choices.iter().map(|c| self.record(c).max(self.reverse(c))));
-        let most = u128::from(dearest.max()?) * u128::from(way.count) * u128::from(way.count);
+        let most = (u128::from(dearest.max()?) * u128::from(way.count)).saturating_mul(u128::from(way.count));
         let shift = (128 - most.leading_zeros()).saturating_sub(58);
         let costs = Steps {
             start: 0,
@@ -357,4 +357,9 @@ struct Shifted {
 
 fn greatest_common_divisor(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { greatest_common_divisor(b, a % b) }
+}
+
+/// Work of actions, each so often; what no run could do in its time is all the same.
+fn sum(actions: [(u128, u64); 3]) -> u128 {
+    actions.into_iter().fold(0, |sum, (times, work)| sum.saturating_add(times.saturating_mul(u128::from(work))))
 }

@@ -50,7 +50,7 @@ pub(super) fn share(facts: &Facts, room: Option<u64>, fit: Fit<'_>) -> Result<De
     let mut point = best.or(front.iter().min_by_key(|point| point.bytes)).cloned().unwrap_or_default();
     sharing.spend(&mut point)?;
     let loops = point.loops.into_iter().map(|(number, share)| (facts.loops[number].bwd, share.fitted.decision)).collect();
-    Ok(Decision { loops, bytes: point.bytes, work: u128::from(facts.cost) + point.work })
+    Ok(Decision { loops, bytes: point.bytes, work: u128::from(facts.cost).saturating_add(point.work) })
 }
 
 struct Sharing<'a> {

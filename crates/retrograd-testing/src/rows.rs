@@ -3,9 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use retrograd_compiler::ir::{
-    Array, Attr, Attrs, Builder, DType, Error, ErrorKind, Lowering, Op, Program, Row, Rule, Sample, Scalar, Type,
-};
+use retrograd_compiler::ir::{Array, Attr, Attrs, Builder, DType, Error, ErrorKind, Lowering, Program, Row, Rule, Sample, Scalar, Type};
 use retrograd_compiler::ops::evaluate;
 use retrograd_compiler::opt::{freeze, simplify};
 use retrograd_compiler::plan::strategy::Auto;
@@ -78,10 +76,6 @@ fn derived(mode: Mode, program: &Program, inputs: &[Array], random: &mut Random)
 }
 
 fn check_native(what: &str, program: &Program, inputs: &[Array]) -> Result<(), String> {
-    // The derivative of a row may use rows that have no machine code.
-    if let Some(missing) = without_machine_code(program) {
-        return check_refused(missing, program);
-    }
     let program = &freeze(program);
     let native = Native::new(program, Arc::new(Auto), None).map_err(|error| error.to_string())?;
     let outcome = match eval::run(program, inputs) {
@@ -181,24 +175,6 @@ fn program(row: &'static Row, sample: &Sample) -> Result<Program, Error> {
     let params = b.params(sample.args.iter().map(|(ty, _)| ty.clone()));
     let result = b.try_row(row, sample.attrs.clone(), &params)?;
     Ok(Program::new(b.finish(vec![result])))
-}
-
-/// The first row of a Program that has no machine code.
-fn without_machine_code(program: &Program) -> Option<&'static Row> {
-    let insts = program.functions.iter().flat_map(|function| &function.insts);
-    insts.into_iter().find_map(|inst| match &inst.op {
-        Op::Row(row, _) if row.lowering == Lowering::Missing => Some(*row),
-        Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
-    })
-}
-
-/// A row without machine code says so before anything runs.
-fn check_refused(row: &Row, program: &Program) -> Result<(), String> {
-    match Native::new(program, Arc::new(Auto), None) {
-        Err(error) if error.kind == ErrorKind::Unsupported && error.message.contains(&format!("`{}`", row.name)) => Ok(()),
-        Err(error) => Err(format!("expected that no machine code is said, found {error}")),
-        Ok(_) => Err("a row without machine code was compiled".into()),
-    }
 }
 
 /// A row without a rule says so.

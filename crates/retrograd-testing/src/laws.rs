@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use retrograd_compiler::fuse::fuse;
-use retrograd_compiler::ir::{Array, CustomRule, DType, Error, ErrorKind, FuncId, Lowering, Op, Program, Type, verify};
+use retrograd_compiler::ir::{Array, CustomRule, DType, Error, ErrorKind, FuncId, Op, Program, Type, verify};
 use retrograd_compiler::opt::{PASSES, Pass, contract, freeze, simplify};
 use retrograd_compiler::plan::strategy::{Auto, Ilp, KeepAll, Periodic, RecomputeAll, Revolve};
 use retrograd_compiler::plan::{LoopDecision, Plan, Request, Strategy, plan};
@@ -350,19 +350,8 @@ fn second_derivatives(trial: &Trial) -> Result<Verdict, String> {
     }
 }
 
-/// Some rows may have no machine code yet.
-fn is_native(program: &Program) -> bool {
-    program.functions.iter().flat_map(|function| &function.insts).all(|inst| match &inst.op {
-        Op::Row(row, _) => row.lowering != Lowering::Missing,
-        Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => true,
-    })
-}
-
 fn native(trial: &Trial) -> Result<Verdict, String> {
     let case = &trial.case;
-    if !is_native(&case.program) {
-        return Ok(Verdict::Silent);
-    }
     for program in [&case.program, trial.simple.as_ref().map_err(Clone::clone)?] {
         let native = Native::new(program, Arc::new(Auto), None).map_err(words)?;
         for inputs in [case.inputs.clone(), Random::new(case.seed).awkward(&case.inputs)] {
@@ -386,10 +375,8 @@ fn far(case: &Case) -> Vec<Array> {
 
 fn gradients(trial: &Trial) -> Result<Verdict, String> {
     match trial.gradient()? {
-        Some(gradient) if is_native(&gradient.program) => {
-            check_plans(&gradient.program, &gradient.inputs, &strategies()).map(|()| Verdict::Holds)
-        }
-        Some(_) | None => Ok(Verdict::Silent),
+        Some(gradient) => check_plans(&gradient.program, &gradient.inputs, &strategies()).map(|()| Verdict::Holds),
+        None => Ok(Verdict::Silent),
     }
 }
 
@@ -398,7 +385,7 @@ fn second(trial: &Trial) -> Result<Verdict, String> {
         Some(first) if without_custom_vjp(&trial.case.program).is_none() => first,
         Some(_) | None => return Ok(Verdict::Silent),
     };
-    let Some(Gradient { simple: second, .. }) = gradient(first, &first.program)?.filter(|second| is_native(&second.simple.program)) else {
+    let Some(Gradient { simple: second, .. }) = gradient(first, &first.program)? else {
         return Ok(Verdict::Silent);
     };
     let strategies: [Arc<dyn Strategy>; 3] = [Arc::new(Auto), Arc::new(Revolve), Arc::new(Periodic { period: Some(2) })];

@@ -91,9 +91,6 @@ impl Draft {
 
     /// A loop that ends at the latest when its first carry, which counts, has reached its first invariant.
     pub(super) fn conditional(&mut self, s: &mut Scope) {
-        if self.reach == Reach::Lowered {
-            return self.counted(s);
-        }
         let count = self.count(s);
         let (carries, invariants) = (self.slots(0, 3), self.slots(0, 2));
         let place = inside(s, &count);
@@ -155,7 +152,7 @@ impl Draft {
             return None;
         }
         let derived = match self.reach {
-            Reach::Everything | Reach::Lowered => diff::jvp(&program, &wrt, &outputs),
+            Reach::Everything => diff::jvp(&program, &wrt, &outputs),
             Reach::Reverse => diff::vjp(&program, &wrt, &outputs),
         };
         let mut derived = derived.unwrap_or_else(|error| panic!("random Programs have derivatives: {error}\n{program}"));
@@ -163,7 +160,7 @@ impl Draft {
         derived.functions[entry].results.drain(..program.main().results.len());
         let derivative = self.adopt(&dead_code(&derived));
         Some(match self.reach {
-            Reach::Everything | Reach::Lowered => CustomRule::Jvp { tangent: derivative },
+            Reach::Everything => CustomRule::Jvp { tangent: derivative },
             // The arguments are the residuals.
             Reach::Reverse => {
                 let b = Builder::new("forward");

@@ -2,10 +2,10 @@
 
 use std::sync::OnceLock;
 
-use retrograd_compiler::ir::{Array, DType, Data, Lowering, Row, Rule, Sample, Type, Value};
+use retrograd_compiler::ir::{Array, DType, Data, Row, Rule, Sample, Type, Value};
 use retrograd_compiler::ops;
 
-use super::{Draft, ELEMENTS, Kind, Reach, Scope, Slot, apply};
+use super::{Draft, ELEMENTS, Kind, Scope, Slot, apply};
 use crate::Random;
 
 /// A row at one of its samples, and a bound of its numbers there.
@@ -67,9 +67,6 @@ impl Draft {
         let rows = drawables();
         let samples = &rows[self.random.below(rows.len())];
         let Drawable { row, sample, most } = &samples[self.random.below(samples.len())];
-        if self.reach == Reach::Lowered && row.lowering == Lowering::Missing {
-            return;
-        }
         let random = Random::new(self.random.below(1 << 30) as u64);
         let plain: Vec<Array> =
             sample.args.iter().scan(random.clone(), |random, (ty, interval)| Some(random.array(ty, *interval))).collect();

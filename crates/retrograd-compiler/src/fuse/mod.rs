@@ -192,7 +192,10 @@ impl<'p> Fuse<'p> {
             Node::Call(call) => self.call(call),
             Node::If(branch) => self.branch(branch),
             Node::For(node) => self.plain_loop(node),
-            Node::While(node) => self.while_loop(node),
+            Node::While(node) => match &node.held {
+                None => self.while_loop(node),
+                Some((trajectory, states)) => self.while_sweep(node, *trajectory, states),
+            },
             Node::Sweep(drive) => self.sweep(drive),
             Node::Reversal(drive) => self.reversal(drive),
         }
@@ -312,19 +315,32 @@ impl<'p> Fuse<'p> {
         let trips = self.value(node.step.index);
         self.body.push(Stmt::Literal { dst: trips, bits: 0 });
         let body = self.nested(|fuse| {
-            fuse.body.push(Stmt::Poll);
-            fuse.start_step(&node.step, &carries);
-            fuse.block(&node.cond);
-            let cond = fuse.value(node.holds);
-            fuse.body.push(Stmt::If { cond, then_body: vec![], else_body: vec![Stmt::Leave] });
-            fuse.step(&node.step, &carries, &[], None);
-            let one = fuse.literal(1);
-            fuse.body.push(Stmt::Let { dst: trips, op: Scalar::Add, args: vec![trips, one] });
+            fuse.while_condition(node, &carries);
+            fuse.while_step(node, &carries);
         });
         self.body.push(Stmt::Loop { body });
-        let dst = self.value(node.trips);
-        self.body.push(Stmt::Move { dst, src: trips });
-        self.end_carries(&carries, &node.results);
+        self.end_while(node, &carries);
+    }
+
+    /// Leaves the loop where its condition does not hold.
+    fn while_condition(&mut self, node: &While, carries: &[Carry]) {
+        self.body.push(Stmt::Poll);
+        self.start_step(&node.step, carries);
+        self.block(&node.cond);
+        let cond = self.value(node.holds);
+        self.body.push(Stmt::If { cond, then_body: vec![], else_body: vec![Stmt::Leave] });
+    }
+
+    fn while_step(&mut self, node: &While, carries: &[Carry]) {
+        self.step(&node.step, carries, &[], None);
+        let (trips, one) = (self.value(node.step.index), self.literal(1));
+        self.body.push(Stmt::Let { dst: trips, op: Scalar::Add, args: vec![trips, one] });
+    }
+
+    fn end_while(&mut self, node: &While, carries: &[Carry]) {
+        let (dst, src) = (self.value(node.trips), self.value(node.step.index));
+        self.body.push(Stmt::Move { dst, src });
+        self.end_carries(carries, &node.results);
     }
 
     fn clear(&mut self, streams: impl Iterator<Item = Val>) {

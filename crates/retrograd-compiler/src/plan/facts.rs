@@ -195,7 +195,7 @@ impl Visit<'_> {
         if let Region::Sequence(parts) = &in_bwd {
             for part in parts {
                 if let Region::Unwind(inner) = part
-                    && self.loops[*inner].sweeps == [Sweep::Paired]
+                    && !self.loops[*inner].sweeps.contains(&Sweep::Alone)
                 {
                     self.loops[*inner].sweeps.push(Sweep::Alone);
                 }
@@ -235,7 +235,7 @@ impl Visit<'_> {
             pos: inst.pos.clone(),
             depth,
             count: constant(function, inst.args[0]).map(|n| n.as_i64()[0].max(0) as u64),
-            sweeps: if pair.is_some() { vec![Sweep::Paired] } else { vec![Sweep::Alone] },
+            sweeps: vec![pair.map_or(Sweep::Alone, |pair| pair.sweep)],
             state_bytes: row_layout(op.args(&inst.args).carries.iter().map(|v| function.ty(*v))).1,
             residuals: values.into_iter().map(residual).collect(),
             choices,

@@ -220,6 +220,10 @@ impl<'k, 'b> Lower<'k, 'b> {
                 let [slots, state, sweep] = constants.map(|word| self.integer(word));
                 self.call(Import::StartRevolve, &[words, length, slots, state, sweep, count]);
             }
+            Schedule::Online { slots, state_bytes } => {
+                let [slots, state] = [slots, state_bytes].map(|word| self.integer(word.cast_signed()));
+                self.call(Import::StartOnline, &[words, length, slots, state]);
+            }
         }
     }
 

@@ -191,6 +191,9 @@ impl<'k> Lower<'k> {
                 let constants = constants.map(|word| format!("i64 {word}")).join(", ");
                 self.call(Import::StartRevolve, format_args!("ptr {words}, i64 {length}, {constants}, i64 {count}"));
             }
+            Schedule::Online { slots, state_bytes } => {
+                self.call(Import::StartOnline, format_args!("ptr {words}, i64 {length}, i64 {slots}, i64 {state_bytes}"));
+            }
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::tree::{
     Access, Block, Branch, Carried, Drive, Emitted, Home, Loop, Nest, Node, Placed, PointerId, Root, RowPlace, RowTime, Step, StepEnd,
-    Store, StoreId, Val, While,
+    Store, StoreId, TrajectoryId, Val, While,
 };
 use crate::ir::Type;
 use crate::plan::schedule::Sweep;
@@ -345,11 +345,12 @@ impl Assign<'_> {
     /// The condition reads the carries where they are, before a step may overwrite them.
     fn while_loop(&mut self, node: &mut While, k: usize, uses: &LastUse, owned: &mut Owned) {
         let start = self.clock;
+        let memory = node.held.as_ref().map_or(vec![], |(id, _)| self.trajectory(*id));
         node.carried = self.carried(&node.inits, k, uses, owned);
         self.enter();
         self.bind(&node.step, &node.carried);
         self.block(&mut node.cond, &[node.holds], Owned::default(), &mut Targets::default());
-        self.step(&mut node.step, &mut node.carried, &[], &[]);
+        self.step(&mut node.step, &mut node.carried, &[], &memory);
         self.leave();
         self.hold(start, &node.carried, &[]);
         self.results(&node.results, &node.carried, owned);
@@ -357,7 +358,7 @@ impl Assign<'_> {
 
     fn sweep(&mut self, drive: &mut Drive, k: usize, uses: &LastUse, owned: &mut Owned) {
         let start = self.clock;
-        let memory = self.trajectory(drive);
+        let memory = self.trajectory(drive.trajectory);
         self.emitted(&drive.emitted, owned);
         drive.carried = self.carried(&drive.inits, k, uses, owned);
         self.enter();
@@ -372,8 +373,8 @@ impl Assign<'_> {
     fn reversal(&mut self, drive: &mut Drive, k: usize, uses: &LastUse, owned: &mut Owned) {
         let start = self.clock;
         let memory = match self.placed.trajectories[drive.trajectory.0 as usize].sweep {
-            Sweep::Alone => self.trajectory(drive),
-            Sweep::Paired => self.placed.trajectories[drive.trajectory.0 as usize].memory(),
+            Sweep::Alone => self.trajectory(drive.trajectory),
+            Sweep::Paired | Sweep::Online => self.placed.trajectories[drive.trajectory.0 as usize].memory(),
         };
         self.emitted(&drive.emitted, owned);
         drive.carried = self.carried(&drive.inits, k, uses, owned);
@@ -419,8 +420,8 @@ impl Assign<'_> {
     }
 
     /// Controller and pool of a schedule.
-    fn trajectory(&mut self, drive: &Drive) -> Vec<StoreId> {
-        let id = drive.trajectory.0 as usize;
+    fn trajectory(&mut self, id: TrajectoryId) -> Vec<StoreId> {
+        let id = id.0 as usize;
         let (words, bytes) =
             ((self.placed.trajectories[id].schedule.words() as u64).saturating_mul(8), self.placed.trajectories[id].pool_bytes);
         let (words, pool) = (self.store(words), self.store(bytes));

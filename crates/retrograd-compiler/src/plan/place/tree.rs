@@ -353,6 +353,8 @@ pub struct While {
     pub holds: Val,
     /// One step.
     pub step: Step,
+    /// The schedule of which it is the first sweep, and which carries are states, by state.
+    pub held: Option<(TrajectoryId, Vec<usize>)>,
 }
 
 /// Direction of a loop.

@@ -3,6 +3,7 @@
 //! `fuse` walks the placed tree once: registers for scalars, addresses for arrays, nests as vector loops (`nest`), reductions (`reduce`),
 //! walks along an axis (`line`), schedules as native drivers (`drive`).
 
+mod dot;
 mod drive;
 pub mod kernel;
 mod line;

@@ -204,7 +204,7 @@ impl<'p> Flatten<'p> {
     /// A routine stands alone, with its arguments and its result in memory.
     fn call(&mut self, routine: Routine, attrs: &Attrs, args: &[Val], ty: &Type, scope: &mut Scope) -> Val {
         let args: Vec<Val> = args.iter().map(|arg| self.in_one_run(*arg, scope)).collect();
-        let scratch = self.defines(&(routine.scratch)(&self.types(&args)));
+        let scratch = self.defines(&(routine.scratch)(&self.types(&args), attrs));
         let shape = if ty.rank() == 0 { vec![1] } else { ty.shape.clone() };
         let result = self.placed.define(Type::new(ty.dtype, shape));
         scope.raws.push(Raw::Node(Node::Call(Box::new(Call { routine, attrs: attrs.clone(), args, result, scratch }))));

@@ -56,8 +56,8 @@ pub(super) fn group(placed: &mut Placed, raws: Vec<Raw>, ends: &[Val]) -> Block 
     Block { nodes }
 }
 
-struct Group<'p> {
-    placed: &'p mut Placed,
+pub(super) struct Group<'p> {
+    pub(super) placed: &'p mut Placed,
     nodes: Vec<Node>,
     /// Values of this block that are not computed yet; those of the open nest included.
     pending: BTreeSet<Val>,
@@ -282,8 +282,8 @@ impl Group<'_> {
                 self.alone(Node::Reduce { result: item.result, operand, axes, how }, item.result);
             }
             Lowering::Dot => {
-                let (operands, attrs) = self.dot_operands(&item);
-                self.alone(Node::Dot { result: item.result, operands, attrs }, item.result);
+                let contraction = self.contraction(&item);
+                self.alone(contraction, item.result);
             }
             Lowering::Line(line) => {
                 let axis = item.attrs.sizes("axis")[0];
@@ -312,7 +312,7 @@ impl Group<'_> {
     }
 
     /// A copy of a view in memory of its own, computed right away.
-    fn copy(&mut self, source: Val) -> Val {
+    pub(super) fn copy(&mut self, source: Val) -> Val {
         let ty = self.placed.ty(source).clone();
         let value = self.placed.define(ty.clone());
         self.nodes.push(Node::Nest(Nest { shape: ty.shape, rows: vec![], roots: vec![Root::Store { value, source }] }));
@@ -342,7 +342,7 @@ impl Group<'_> {
     }
 
     /// Operands whose contracted axes can be walked by one loop: those that cannot are copied with these axes last.
-    fn dot_operands(&mut self, item: &RowItem) -> ([Val; 2], Attrs) {
+    pub(super) fn dot_operands(&mut self, item: &RowItem) -> ([Val; 2], Attrs) {
         let types = [self.placed.ty(item.args[0]).clone(), self.placed.ty(item.args[1]).clone()];
         let axes = DotAxes::new(&item.attrs, types[0].rank(), types[1].rank());
         let mut sides = [(axes.lhs_contract, axes.lhs_batch), (axes.rhs_contract, axes.rhs_batch)];

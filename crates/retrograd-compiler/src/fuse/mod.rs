@@ -1,13 +1,14 @@
 //! From a Plan to loops over scalar code.
 //!
 //! `fuse` walks the placed tree once: registers for scalars, addresses for arrays, nests as vector loops (`nest`), reductions (`reduce`),
-//! walks along an axis (`line`), schedules as native drivers (`drive`).
+//! walks along an axis (`line`), schedules as native drivers (`drive`), long code as functions of their own (`parts`).
 
 mod dot;
 mod drive;
 pub mod kernel;
 mod line;
 mod nest;
+mod parts;
 mod reduce;
 
 use std::collections::BTreeMap;
@@ -36,9 +37,9 @@ pub fn fuse(plan: &Plan) -> Fused {
     let mut fuse = Fuse::new(placed);
     fuse.block(&placed.body);
     fuse.outputs();
-    let Fuse { regs, body, calls, .. } = fuse;
+    let Fuse { regs, body, parts, calls, .. } = fuse;
     let (arena_bytes, literals, probes) = (placed.bytes as usize, placed.literals.clone(), placed.probes.clone());
-    let kernel = Kernel { regs, body, arena_bytes, literals, calls, probes };
+    let kernel = Kernel { regs, body, parts, arena_bytes, literals, calls, probes };
     Fused { kernel, faults: placed.faults.clone() }
 }
 
@@ -49,7 +50,8 @@ struct Fuse<'p> {
     values: Vec<Option<Reg>>,
     /// Registers of addresses that move.
     pointers: Vec<Reg>,
-    /// Registers of fixed addresses.
+    /// Registers of fixed addresses, and what each points to.
+    fixed: BTreeMap<Reg, Place>,
     inputs: Vec<Reg>,
     literals: Vec<Reg>,
     stores: Vec<Reg>,
@@ -57,6 +59,8 @@ struct Fuse<'p> {
     lanes: BTreeMap<Val, Reg>,
     /// Truths that are faults in the nest under construction, with their sites.
     checks: Vec<(Reg, u32)>,
+    /// Parts so far.
+    parts: Vec<kernel::Part>,
     /// Calls so far.
     calls: Vec<RoutineCall>,
     /// The statements under construction.
@@ -70,11 +74,13 @@ impl<'p> Fuse<'p> {
             regs: vec![],
             values: vec![None; placed.types.len()],
             pointers: vec![],
+            fixed: BTreeMap::new(),
             inputs: vec![],
             literals: vec![],
             stores: vec![],
             lanes: BTreeMap::new(),
             checks: vec![],
+            parts: vec![],
             calls: vec![],
             body: vec![],
         };
@@ -97,6 +103,7 @@ impl<'p> Fuse<'p> {
     fn fixed(&mut self, to: Place) -> Reg {
         let dst = self.reg(RegType::Pointer);
         self.body.push(Stmt::Pointer { dst, to });
+        self.fixed.insert(dst, to);
         dst
     }
 
@@ -164,8 +171,9 @@ impl<'p> Fuse<'p> {
     }
 
     fn block(&mut self, block: &Block) {
-        for node in &block.nodes {
-            self.node(node);
+        match &block.parts {
+            None => block.nodes.iter().for_each(|node| self.node(node)),
+            Some(parts) => self.in_parts(&block.nodes, parts),
         }
     }
 
@@ -557,6 +565,7 @@ fn takes_long(stmt: &Stmt) -> bool {
         | Stmt::Copy { .. }
         | Stmt::Zero { .. }
         | Stmt::Call { .. }
+        | Stmt::Part(_)
         | Stmt::Probe { .. } => true,
         Stmt::If { then_body, else_body, .. } => then_body.iter().chain(else_body).any(takes_long),
         Stmt::Literal { .. } | Stmt::Let { .. } | Stmt::Move { .. } | Stmt::Swap(..) | Stmt::Pointer { .. } | Stmt::Offset { .. } => false,

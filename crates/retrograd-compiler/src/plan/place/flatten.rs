@@ -596,6 +596,7 @@ impl<'p> Flatten<'p> {
         let all: Vec<Val> = results.iter().copied().chain(emitted.iter().map(|e| e.value)).collect();
         let drive = Drive {
             trajectory: id,
+            count,
             starts: vec![],
             inits,
             results,
@@ -656,6 +657,7 @@ impl<'p> Flatten<'p> {
                 let turnback = uses.turnback.then(|| self.back_step(bwd, rows(RowPlace::State, &state_types), &parts));
                 Node::Reversal(Box::new(Drive {
                     trajectory: id,
+                    count,
                     starts,
                     inits,
                     results,

@@ -12,6 +12,9 @@ use crate::ops::{DotAxes, sum_axes};
 /// How far the schedule looks ahead for code that joins a nest.
 const LOOK_AHEAD: usize = 128;
 
+/// Most rows of a nest: a back end takes more than twice as long for twice as long a loop.
+const NEST_ROWS: usize = 1024;
+
 /// Code of a block before it is gathered.
 #[derive(Clone, Debug)]
 pub(super) enum Raw {
@@ -53,7 +56,7 @@ pub(super) fn group(placed: &mut Placed, raws: Vec<Raw>, ends: &[Val]) -> Block 
     group.schedule(raws);
     let mut nodes = group.nodes;
     store_roots(placed, &mut nodes, ends);
-    Block { nodes }
+    Block { nodes, parts: None }
 }
 
 pub(super) struct Group<'p> {
@@ -189,7 +192,8 @@ impl Group<'_> {
             Some(open) => {
                 // An index along an axis is not flat: code without arguments may be one.
                 let flat = !open.reduces() || !args.is_empty() && args.iter().all(|v| self.is_member(*v) || self.is_flat(*v, shape));
-                open.nest.shape == shape && flat && args.iter().all(readable) && args.iter().all(|v| self.harmless(open, *v))
+                let short = open.nest.rows.len() < NEST_ROWS;
+                short && open.nest.shape == shape && flat && args.iter().all(readable) && args.iter().all(|v| self.harmless(open, *v))
             }
         }
     }

@@ -17,6 +17,7 @@ from .api import (
 )
 from .arguments import spec
 from .array import Array
+from .compiled import Progress, cache_clear, cache_info, load
 from .custom import clip_cotangent, custom_jvp, custom_vjp, map_cotangent, probe, probe_cotangent, stop_gradient
 from .errors import (
     ArgumentError, BoundsError, DivisionByZero, DTypeError, Error, InternalError, MissingRule, NotFinite, OutOfMemory, OverBudget, ShapeError, Unsupported,
@@ -27,9 +28,9 @@ from .steps import map, scan
 
 __all__ = [
     "ArgumentError", "Array", "BoundsError", "DTypeError", "DivisionByZero", "Error", "InternalError", "MissingRule", "NotFinite", "OutOfMemory",
-    "OverBudget",
-    "ShapeError", "Unsupported", "auto", "check_grads", "clip_cotangent", "custom_jvp", "custom_vjp", "debug_nan", "grad", "hessian", "hvp", "ilp",
-    "jacfwd", "jacobian", "jacrev", "jit", "jvp", "keep_all", "logsumexp", "map", "map_cotangent", "observe", "periodic", "probe", "probe_cotangent",
+    "OverBudget", "Progress",
+    "ShapeError", "Unsupported", "auto", "cache_clear", "cache_info", "check_grads", "clip_cotangent", "custom_jvp", "custom_vjp", "debug_nan", "grad", "hessian", "hvp", "ilp",
+    "jacfwd", "jacobian", "jacrev", "jit", "jvp", "keep_all", "load", "logsumexp", "map", "map_cotangent", "observe", "periodic", "probe", "probe_cotangent",
     "recompute_all", "revolve", "scan", "spec", "stop_gradient", "triangular_solve",
     "value_and_grad", "vjp",
 ]

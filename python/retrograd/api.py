@@ -2,16 +2,14 @@
 
 import copy
 import functools
-import inspect
 import types
 
-import numpy as np
-
-from . import _native, errors
-from .arguments import Arguments
+from . import errors
+from .arguments import Signature
 from .array import lift, traced
+from .compiled import Compiled
 from .custom import custom_jvp, custom_vjp
-from .outcome import WITHOUT_AUX, Outcome
+from .outcome import WITHOUT_AUX, Outcome, unboxed
 from .trace import current
 
 
@@ -55,7 +53,7 @@ def auto():
     return Strategy("auto")
 
 
-def value_and_grad(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift"):
+def value_and_grad(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift", progress=None):
     """A function that returns the value of `fun` and its gradient with respect to the arguments `argnums`.
 
     `fun` is a plain NumPy function that returns one float (with `has_aux`, a pair of it and anything else, which is handed back). It gets
@@ -63,53 +61,54 @@ def value_and_grad(fun, argnums=0, has_aux=False, budget=None, strategy=None, ba
     an int); it never changes a bit of the result.
     `backend` makes the machine code, with the same bits: "cranelift", which is part of Retrograd; "llvm", or "llvm:PATH" of a libLLVM,
     whose code is faster and takes longer to make; or "auto", which is llvm where a libLLVM is found.
+    `progress` is called with an `rg.Progress` during long runs, at most ten times a second; an exception of it ends the run.
     """
-    return Transformed(fun, "value_and_gradient", argnums, has_aux, budget, strategy, backend)
+    return Transformed(fun, "value_and_gradient", argnums, has_aux, budget, strategy, backend, progress)
 
 
-def grad(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift"):
+def grad(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift", progress=None):
     """A function that returns the gradient of `fun` with respect to the arguments `argnums`; with `has_aux`, a pair of it and the rest."""
-    return Transformed(fun, "gradient", argnums, has_aux, budget, strategy, backend)
+    return Transformed(fun, "gradient", argnums, has_aux, budget, strategy, backend, progress)
 
 
-def jacfwd(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift"):
+def jacfwd(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift", progress=None):
     """A function that returns the Jacobian of `fun`, in forward mode: the axes of the result, then those of the argument."""
-    return Transformed(fun, "jacfwd", argnums, has_aux, budget, strategy, backend)
+    return Transformed(fun, "jacfwd", argnums, has_aux, budget, strategy, backend, progress)
 
 
-def jacrev(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift"):
+def jacrev(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift", progress=None):
     """A function that returns the Jacobian of `fun`, in reverse mode."""
-    return Transformed(fun, "jacrev", argnums, has_aux, budget, strategy, backend)
+    return Transformed(fun, "jacrev", argnums, has_aux, budget, strategy, backend, progress)
 
 
-def jacobian(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift"):
+def jacobian(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift", progress=None):
     """A function that returns the Jacobian of `fun`, in the mode that takes fewer seeds."""
-    return Transformed(fun, "jacobian", argnums, has_aux, budget, strategy, backend)
+    return Transformed(fun, "jacobian", argnums, has_aux, budget, strategy, backend, progress)
 
 
-def hessian(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift"):
+def hessian(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift", progress=None):
     """A function that returns the Hessian of `fun`, which returns one float, by forward over reverse."""
-    return Transformed(fun, "hessian", argnums, has_aux, budget, strategy, backend)
+    return Transformed(fun, "hessian", argnums, has_aux, budget, strategy, backend, progress)
 
 
-def jit(fun, budget=None, strategy=None, backend="cranelift"):
+def jit(fun, budget=None, strategy=None, backend="cranelift", progress=None):
     """`fun` as machine code."""
-    return Transformed(fun, "results", (), False, budget, strategy, backend)
+    return Transformed(fun, "results", (), False, budget, strategy, backend, progress)
 
 
-def jvp(fun, primals, tangents, has_aux=False, budget=None, strategy=None, backend="cranelift"):
+def jvp(fun, primals, tangents, has_aux=False, budget=None, strategy=None, backend="cranelift", progress=None):
     """`fun(*primals)` and its tangent along `tangents`; with `has_aux`, also what `fun` returns besides."""
-    transformed = Transformed(fun, "jvp", None, has_aux, budget, strategy, backend)
+    transformed = Transformed(fun, "jvp", None, has_aux, budget, strategy, backend, progress)
     return transformed._call(tuple(primals), {}, lambda outcome, types: outcome.tangents(tuple(tangents), types))
 
 
-def vjp(fun, *primals, has_aux=False, budget=None, strategy=None, backend="cranelift"):
+def vjp(fun, *primals, has_aux=False, budget=None, strategy=None, backend="cranelift", progress=None):
     """`fun(*primals)` and a function from a cotangent of it to the cotangents of the primals; with `has_aux`, also what `fun` returns besides.
 
     Arguments that are no floats have the cotangent None. The function runs `fun` again.
     """
-    value = Transformed(fun, "results", (), has_aux, budget, strategy, backend)(*primals)
-    transformed = Transformed(fun, "vjp", None, has_aux, budget, strategy, backend)
+    value = Transformed(fun, "results", (), has_aux, budget, strategy, backend, progress)(*primals)
+    transformed = Transformed(fun, "vjp", None, has_aux, budget, strategy, backend, progress)
 
     def pullback(ct):
         return transformed._call(primals, {}, lambda outcome, types: outcome.cotangents(ct))
@@ -117,9 +116,9 @@ def vjp(fun, *primals, has_aux=False, budget=None, strategy=None, backend="crane
     return (value[0], pullback, value[1]) if has_aux else (value, pullback)
 
 
-def hvp(fun, primals, tangents, argnums=0, budget=None, strategy=None, backend="cranelift"):
+def hvp(fun, primals, tangents, argnums=0, budget=None, strategy=None, backend="cranelift", progress=None):
     """The Hessian of `fun(*primals)`, one float, times `tangents` (one per argument of `argnums`), by forward over reverse."""
-    transformed = Transformed(fun, "hvp", argnums, False, budget, strategy, backend)
+    transformed = Transformed(fun, "hvp", argnums, False, budget, strategy, backend, progress)
     directions = (tangents,) if transformed.single() else tuple(tangents)
     return transformed._call(tuple(primals), {}, lambda outcome, types: outcome.tangents(directions, types))
 
@@ -145,7 +144,7 @@ def observe(fun, look=None):
     `steps` are the indices of the loops around the probe, the outermost first; the array is a copy.
     """
     transformed = copy.copy(fun if isinstance(fun, Transformed) else jit(fun))
-    transformed.look = _print if look is None else look
+    transformed.look, transformed.cache = _print if look is None else look, {}
     return transformed
 
 
@@ -156,11 +155,11 @@ def _print(name, steps, array):
 def check_grads(fun, args, order, modes=("fwd", "rev")):
     """Holds the derivatives of `fun` at `args` up to an order against finite differences and each other; raises AssertionError."""
     transformed = jit(fun)
-    arguments = transformed._bind(tuple(args), {})
+    arguments = transformed.signature().bind(tuple(args), {})
     outcome = Outcome(fun, arguments, "results", False, [])
     modes = [modes] if isinstance(modes, str) else list(modes)
     try:
-        outcome.program.check_grads(arguments.arrays(transformed.__name__), order, modes)
+        outcome.program.check_grads(arguments.arrays(), order, modes)
     except errors.ArgumentError as error:
         raise AssertionError(str(error)) from None
 
@@ -171,11 +170,12 @@ class Transformed:
     debug = False
     look = None
 
-    def __init__(self, fun, wanted, argnums, has_aux, budget, strategy, backend):
+    def __init__(self, fun, wanted, argnums, has_aux, budget, strategy, backend, progress=None):
         if not isinstance(fun, (types.FunctionType, types.MethodType, functools.partial, Transformed, custom_jvp, custom_vjp)):
             raise errors.ArgumentError(f"a Python function is needed, found {type(fun).__name__}")
         functools.update_wrapper(self, fun, updated=())
         self.fun, self.wanted, self.argnums, self.has_aux, self.budget, self.backend = fun, wanted, argnums, has_aux, budget, backend
+        self.progress, self._signature = progress, None
         self.strategy = strategy if isinstance(strategy, Strategy) else Strategy("auto" if strategy is None else str(strategy))
         self.cache = {}
 
@@ -187,7 +187,7 @@ class Transformed:
         return isinstance(self.argnums, int)
 
     def __call__(self, *args, **kwargs):
-        return self._call(args, kwargs, lambda outcome, types: [])
+        return self._call(args, kwargs, _no_seeds)
 
     def plan(self, *args, **kwargs):
         """How a run will use memory, for arguments of these types (arrays or `rg.spec`); it prints."""
@@ -195,21 +195,21 @@ class Transformed:
 
     def compile(self, *args, **kwargs):
         """The compiled function for arguments of these types (arrays or `rg.spec`)."""
-        return self._compiled(self._bind(args, kwargs))
+        return self._compiled(self.signature().bind(args, kwargs))
 
     def _call(self, args, kwargs, seeds):
         """`seeds` gives cotangents or tangents, from the outcome of the trace and the types of the arguments."""
-        arguments = self._bind(args, kwargs)
+        arguments = self.signature().bind(args, kwargs)
         if current() is not None:
             result = self._inline(arguments, seeds)
         elif self.debug:
             outcome = self._outcome(arguments)
-            inputs = [*arguments.arrays(self.name), *seeds(outcome, arguments.types)]
-            result = self._assembled(outcome, outcome.derive().debug_nan(inputs))
+            inputs = [*arguments.arrays(), *seeds(outcome, arguments.types)]
+            result = outcome.assemble(outcome.derive().debug_nan(inputs), self.single(), unboxed)
         else:
             compiled = self._compiled(arguments)
-            result = compiled._run(arguments, seeds(compiled.outcome, arguments.types), self.look)
-        return self._with_aux(result, args, kwargs)
+            result = compiled._run(arguments, seeds(compiled.outcome, arguments.types))
+        return (result, self._aux(args, kwargs)) if self.wants_aux() else result
 
     def _inline(self, arguments, seeds):
         """The derivative as part of the trace that is under way."""
@@ -224,93 +224,32 @@ class Transformed:
         return outcome.assemble(results, self.single(), _boxed)
 
     def _outcome(self, arguments):
-        wrt = [] if self.wanted == "results" else arguments.floats() if self.argnums is None else arguments.chosen(self.argnums, self.name)
+        wrt = [] if self.wanted == "results" else arguments.floats() if self.argnums is None else arguments.chosen(self.argnums)
         return Outcome(self.fun, arguments, self.wanted, self.has_aux, wrt)
 
-    def _assembled(self, outcome, results):
-        return outcome.assemble(results, self.single(), _unboxed)
+    def wants_aux(self):
+        """Whether what the function returns besides is not among the results of the Program."""
+        return self.has_aux and self.wanted in WITHOUT_AUX
 
-    def _with_aux(self, result, args, kwargs):
+    def _aux(self, args, kwargs):
         """What a Jacobian does not hand back, the function itself does."""
-        if not self.has_aux or self.wanted not in WITHOUT_AUX:
-            return result
-        return result, Transformed(self.fun, "results", (), True, self.budget, self.strategy, self.backend)(*args, **kwargs)[1]
+        return Transformed(self.fun, "results", (), True, self.budget, self.strategy, self.backend)(*args, **kwargs)[1]
 
-    def _bind(self, args, kwargs):
-        signature = inspect.signature(self.fun)
-        try:
-            bound = signature.bind(*args, **kwargs)
-        except TypeError as error:
-            raise errors.ArgumentError(f"{self.name}(): {error}") from None
-        return Arguments(signature, bound, self.name)
+    def signature(self):
+        if self._signature is None:
+            self._signature = Signature.of(self.fun, self.name)
+        return self._signature
 
     def _compiled(self, arguments):
         compiled = self.cache.get(arguments.key)
         if compiled is None:
-            compiled = self.cache[arguments.key] = Compiled(self, arguments)
+            compiled = self.cache[arguments.key] = Compiled.of(self, arguments)
         return compiled
 
 
-def _unboxed(result, scalar):
-    """A result as NumPy gives it: gradients of numbers are arrays of rank 0."""
-    return result[()] if scalar else np.asarray(result)
+def _no_seeds(outcome, types):
+    return []
 
 
 def _boxed(result, scalar):
     return traced(result, scalar=scalar) if isinstance(result, int) else result
-
-
-class Plan:
-    """How a run uses memory; it prints. `bytes_peak` is exact."""
-
-    def __init__(self, executable):
-        self.bytes_peak = executable.bytes_peak
-        self._text = executable.plan()
-
-    def __str__(self):
-        return self._text
-
-    __repr__ = __str__
-
-
-class Stats:
-    """What the last run took."""
-
-    def __init__(self, bytes_peak, seconds):
-        self.bytes_peak, self.seconds = bytes_peak, seconds
-
-    def __repr__(self):
-        return f"Stats(bytes_peak={self.bytes_peak}, seconds={self.seconds})"
-
-
-class Compiled:
-    """Machine code for arguments of fixed types."""
-
-    def __init__(self, transformed, arguments):
-        self._transformed = transformed
-        self.stats = None
-        self.outcome = transformed._outcome(arguments)
-        self.program, strategy = self.outcome.program, transformed.strategy
-        options = (strategy.name, list(strategy.options.items()))
-        self._executable = _native.compile(self.program, transformed.wanted, self.outcome.leaves, options, transformed.budget, transformed.backend)
-        self.plan = Plan(self._executable)
-
-    @property
-    def backend(self):
-        """Who made the machine code: a name, a version and, of a library, its path."""
-        return self._executable.backend
-
-    def __call__(self, *args, **kwargs):
-        arguments = self._transformed._bind(args, kwargs)
-        if arguments.key not in self._transformed.cache or self._transformed.cache[arguments.key] is not self:
-            found = ", ".join(f"{name}[{','.join(map(str, shape))}]" if shape else name for name, shape, _ in arguments.types)
-            raise errors.ArgumentError(f"{self._transformed.name}() was compiled for arguments of other types, found {found}")
-        return self._transformed._with_aux(self._run(arguments, [], self._transformed.look), args, kwargs)
-
-    def _run(self, arguments, seeds, look):
-        inputs = [*arguments.arrays(self._transformed.name), *seeds]
-        if look is not None:
-            return self._transformed._assembled(self.outcome, self._executable.run_observed(inputs, look))
-        results, bytes_peak, seconds = self._executable.run(inputs)
-        self.stats = Stats(bytes_peak, seconds)
-        return self._transformed._assembled(self.outcome, results)

@@ -1,5 +1,7 @@
 """The arguments of one call: arrays, numbers, or only their types, in nested tuples, lists and dicts."""
 
+import inspect
+
 import numpy as np
 
 from . import errors, tree
@@ -23,26 +25,34 @@ def spec(shape, dtype=np.float64):
     return Spec(shape, dtype)
 
 
-class Arguments:
-    """The arguments of one call: leaves with their types, and how to put them back."""
+class Signature:
+    """What a function takes. Calls by position, the usual ones, are bound without Python's own machinery, which is slow."""
 
-    def __init__(self, signature, bound, name):
-        self.args, self.kwargs = bound.args, bound.kwargs
-        values = [*bound.args, *bound.kwargs.values()]
-        names = self._names(signature, bound)
-        self.leaves, self.types, self.parts = [], [], []
-        for value, path in zip(values, names):
-            leaves, structure = tree.flatten(value)
-            checked = [check(leaf, where, name) for leaf, where in zip(leaves, tree.paths(value, path))]
-            self.parts.append((structure, len(self.leaves), len(checked), path))
-            self.leaves += checked
-        self.types = [(DTYPES[leaf.dtype], leaf.shape, scalar) for leaf, scalar in self.leaves]
-        self.key = (tuple(self.types), tuple(structure for structure, *_ in self.parts), len(self.args), tuple(self.kwargs))
+    def __init__(self, parameters, name):
+        self.name, self.signature = name, parameters
+        listed = list(parameters.parameters.values())
+        self.names = [parameter.name for parameter in listed]
+        by_position = all(parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD) for parameter in listed)
+        self.most = len(listed) if by_position else -1
+        self.least = sum(parameter.default is parameter.empty for parameter in listed)
 
     @staticmethod
-    def _names(signature, bound):
+    def of(fun, name):
+        return Signature(inspect.signature(fun), name)
+
+    def bind(self, args, kwargs):
+        """The arguments of a call."""
+        if not kwargs and self.least <= len(args) <= self.most:
+            return Arguments(args, kwargs, self.names, self.name)
+        try:
+            bound = self.signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise errors.ArgumentError(f"{self.name}(): {error}") from None
+        return Arguments(bound.args, bound.kwargs, self._names(bound), self.name)
+
+    def _names(self, bound):
         names = []
-        for parameter in signature.parameters.values():
+        for parameter in self.signature.parameters.values():
             if parameter.name not in bound.arguments:
                 continue
             value = bound.arguments[parameter.name]
@@ -54,27 +64,64 @@ class Arguments:
                 names.append(parameter.name)
         return names
 
+    def to_json(self):
+        parameters = self.signature.parameters.values()
+        return [self.name, [[parameter.name, int(parameter.kind), parameter.default is not parameter.empty] for parameter in parameters]]
+
+    @staticmethod
+    def from_json(saved):
+        name, parameters = saved
+        empty = inspect.Parameter.empty
+        made = [inspect.Parameter(parameter, inspect._ParameterKind(kind), default=None if optional else empty) for parameter, kind, optional in parameters]
+        return Signature(inspect.Signature(made), name)
+
+
+class Arguments:
+    """The arguments of one call: leaves with their types, and how to put them back."""
+
+    __slots__ = ("name", "args", "kwargs", "leaves", "types", "parts", "key")
+
+    def __init__(self, args, kwargs, names, name):
+        self.name, self.args, self.kwargs = name, args, kwargs
+        self.leaves, self.types, self.parts = leaves, types, parts = [], [], []
+        structures = []
+        for value, path in zip((*args, *kwargs.values()) if kwargs else args, names):
+            dtype = DTYPES.get(value.dtype) if type(value) is np.ndarray else None
+            if dtype is not None:
+                structures.append(None)
+                parts.append((None, len(leaves), 1, path))
+                leaves.append((value, ""))
+                types.append((dtype, value.shape, ""))
+                continue
+            flat, structure = tree.flatten(value)
+            found = [check(leaf, lambda: f"argument `{tree.paths(value, path)[k]}` of {name}()") for k, leaf in enumerate(flat)]
+            structures.append(structure)
+            parts.append((structure, len(leaves), len(found), path))
+            leaves += found
+            types += [(DTYPES[leaf.dtype], leaf.shape, scalar) for leaf, scalar in found]
+        self.key = (tuple(types), tuple(structures), len(args), tuple(kwargs))
+
     def rebuild(self, boxes):
         values = [tree.unflatten(structure, boxes[first : first + count]) for structure, first, count, _ in self.parts]
         return values[: len(self.args)], dict(zip(self.kwargs, values[len(self.args) :]))
 
-    def arrays(self, name):
+    def arrays(self):
         """The leaves as machine code reads them."""
         for leaf, _ in self.leaves:
-            if isinstance(leaf, Spec):
-                raise errors.ArgumentError(f"{name}() was called with {leaf!r}; a run needs arrays")
+            if type(leaf) is Spec:
+                raise errors.ArgumentError(f"{self.name}() was called with {leaf!r}; a run needs arrays")
         return [row_major(leaf) for leaf, _ in self.leaves]
 
-    def chosen(self, argnums, name):
+    def chosen(self, argnums):
         """(structure, leaves by number) of each argument to differentiate."""
         result = []
         for number in argnums if isinstance(argnums, (tuple, list)) else (argnums,):
             if not isinstance(number, int) or not -len(self.args) <= number < len(self.args):
-                raise errors.ArgumentError(f"argnums={number!r}: {name}() was called with {len(self.args)} positional arguments")
+                raise errors.ArgumentError(f"argnums={number!r}: {self.name}() was called with {len(self.args)} positional arguments")
             structure, first, count, path = self.parts[number]
             for leaf, _ in self.leaves[first : first + count]:
                 if leaf.dtype.kind != "f":
-                    raise errors.DTypeError(f"argument `{path}` of {name}() is {leaf.dtype}: only floats have a gradient; pass it as a float, or leave it out of argnums")
+                    raise errors.DTypeError(f"argument `{path}` of {self.name}() is {leaf.dtype}: only floats have a gradient; pass it as a float, or leave it out of argnums")
             result.append((structure, list(range(first, first + count))))
         return result
 
@@ -84,9 +131,8 @@ class Arguments:
         return [(structure, [number(k) for k in range(first, first + count)]) for structure, first, count, _ in self.parts]
 
 
-def check(value, name, function):
-    """(array or spec, whose scalar it is: "python", "numpy" or none), or an error that names the argument."""
-    where = f"argument `{name}` of {function}()"
+def check(value, where):
+    """(array or spec, whose scalar it is: "python", "numpy" or none), or an error that names the argument: `where()`."""
     if isinstance(value, Array) and current() is not None:
         return value, ("python" if value._weak else "numpy") if value._scalar else ""
     if isinstance(value, Spec):
@@ -96,12 +142,12 @@ def check(value, name, function):
     elif isinstance(value, np.ndarray):
         array, scalar = value, ""
     elif isinstance(value, complex):
-        raise errors.Unsupported(f"{where}: complex numbers are not supported")
+        raise errors.Unsupported(f"{where()}: complex numbers are not supported")
     else:
-        raise errors.ArgumentError(f"{where} must be a NumPy array or a number, found {type(value).__name__}")
+        raise errors.ArgumentError(f"{where()} must be a NumPy array or a number, found {type(value).__name__}")
     if array.dtype not in DTYPES:
         error = errors.Unsupported if array.dtype.kind == "c" else errors.DTypeError
-        raise error(f"{where}: {refuse_dtype(array.dtype)}")
+        raise error(f"{where()}: {refuse_dtype(array.dtype)}")
     return array, scalar
 
 
@@ -109,4 +155,7 @@ def row_major(array):
     """The array as machine code reads it; a copy only where it must be. Bools of odd bytes become 0 or 1."""
     if array.dtype.kind == "b":
         return np.asarray(np.logical_and(array, True))
+    flags = array.flags
+    if flags.c_contiguous and flags.aligned:
+        return array
     return np.require(array, requirements=["C", "A"])

@@ -21,6 +21,7 @@ class Outcome:
     def __init__(self, fun, arguments, wanted, has_aux, wrt):
         self.wanted, self.has_aux, self.wrt = wanted, has_aux, wrt
         self.leaves = [k for _, leaves in wrt for k in leaves if k is not None]
+        self._maker = None
         function = traceable(fun)
         name = getattr(fun, "__name__", type(fun).__name__)
         trace = Trace(_native.Tracer(name), name)
@@ -57,6 +58,49 @@ class Outcome:
             raise errors.DTypeError(f"a Jacobian needs a function that returns floats; {name}() returns {', '.join(t for t, _ in self.types)}", pos)
         return handles
 
+    def to_json(self):
+        """What `assemble` needs, for a file."""
+        structure = self.structure_to_json
+        wrt = [[structure(part), numbers] for part, numbers in self.wrt]
+        return {
+            "wanted": self.wanted, "has_aux": self.has_aux, "wrt": wrt, "types": self.types, "count": self.count, "scalars": self.scalars,
+            "structure": structure(self.structure), "aux_structure": structure(self.aux_structure),
+        }
+
+    @staticmethod
+    def from_json(saved):
+        structure, outcome = Outcome.structure_from_json, Outcome.__new__(Outcome)
+        outcome._maker = None
+        outcome.wanted, outcome.has_aux, outcome.count, outcome.scalars = saved["wanted"], saved["has_aux"], saved["count"], saved["scalars"]
+        outcome.wrt = [(structure(part), numbers) for part, numbers in saved["wrt"]]
+        outcome.types = [(dtype, tuple(shape)) for dtype, shape in saved["types"]]
+        outcome.structure, outcome.aux_structure = structure(saved["structure"]), structure(saved["aux_structure"])
+        return outcome
+
+    @staticmethod
+    def structure_to_json(structure):
+        """How something is nested, for a file; a class of the user's own has no name there."""
+        if structure is None:
+            return None
+        kind, parts = structure
+        parts = [Outcome.structure_to_json(part) for part in parts]
+        if isinstance(kind, tuple):
+            keys = list(kind[1])
+            if not all(isinstance(key, str) for key in keys):
+                raise errors.Unsupported("only dicts whose keys are strings can be part of what is saved")
+            return ["dict", parts, keys]
+        if kind not in (tuple, list):
+            raise errors.Unsupported(f"what is nested in {kind.__name__} cannot be saved; use tuples, lists and dicts")
+        return [kind.__name__, parts]
+
+    @staticmethod
+    def structure_from_json(saved):
+        if saved is None:
+            return None
+        kind, parts, *keys = saved
+        parts = tuple(Outcome.structure_from_json(part) for part in parts)
+        return (("dict", tuple(keys[0])), parts) if kind == "dict" else ({"tuple": tuple, "list": list}[kind], parts)
+
     def derive(self):
         """The Program of what is wanted."""
         return self.program.derive(self.wanted, self.leaves)
@@ -83,6 +127,20 @@ class Outcome:
 
     def assemble(self, results, single, wrap):
         """What the user gets: `single` where one argument is differentiated by its number; `wrap` makes a result the user's."""
+        if self._maker is None:
+            scalars = [None] * len(results)
+
+            def note(place, scalar):
+                if scalar is not None:
+                    scalars[place] = scalar
+                return place
+
+            # The places of the results, nested as the user gets them: every call after the first only fills them in.
+            self._maker = tree.maker(self._nested(range(len(results)), single, note)), scalars
+        make, scalars = self._maker
+        return make([wrap(result, scalar) for result, scalar in zip(results, scalars)])
+
+    def _nested(self, results, single, wrap):
         results = list(results)
         total = 0 if self.wanted in WITHOUT_AUX else len(self.types) - (self.wanted == "gradient")
         scalars = self.scalars[1:] if self.wanted == "gradient" else self.scalars
@@ -113,6 +171,11 @@ class Outcome:
                 return rows[0] if single else tuple(rows)
             case _:
                 return tree.unflatten(self.structure, [chosen() for _ in range(self.count)])
+
+
+def unboxed(result, scalar):
+    """A result as NumPy gives it: gradients of numbers are arrays of rank 0."""
+    return result[()] if scalar else np.asarray(result)
 
 
 def traceable(fun):

@@ -1,5 +1,7 @@
 """Nested tuples, lists and dicts of leaves: what arguments, results and loop states may be."""
 
+import operator
+
 
 def flatten(value):
     """(leaves, structure): the leaves in order, and what is needed to put them back."""
@@ -30,6 +32,22 @@ def flatten_as(structure, value):
 def unflatten(structure, leaves):
     """The value of that structure with these leaves."""
     return _build(structure, iter(leaves))
+
+
+def maker(template):
+    """The function that puts elements of a list where their places are in a nested template; None stays None."""
+    if template is None:
+        return lambda results: None
+    if isinstance(template, int):
+        return operator.itemgetter(template)
+    if type(template) is tuple and len(template) > 1 and all(type(item) is int for item in template):
+        return operator.itemgetter(*template)
+    items = [maker(item) for item in (template.values() if type(template) is dict else template)]
+    if type(template) is dict:
+        keys = tuple(template)
+        return lambda results: dict(zip(keys, [make(results) for make in items]))
+    kind = type(template)._make if hasattr(template, "_fields") else type(template)
+    return lambda results: kind([make(results) for make in items])
 
 
 def paths(value, name):

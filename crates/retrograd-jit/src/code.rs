@@ -6,10 +6,10 @@ use retrograd_compiler::ir::{Array, Data, Error, ErrorKind, Pos};
 use crate::backend::Backend;
 use crate::cranelift::Cranelift;
 use crate::llvm::Llvm;
-use crate::watch::Watch;
+use crate::watch::{Watch, Watched};
 
 /// What a compiled kernel looks like to a caller: `entry(arena, inputs, outputs, fault, flag, watch)`.
-pub(crate) type Entry = unsafe extern "C" fn(*mut u8, *const *const u8, *const *mut u8, *mut i64, *const u8, *const Watch<'_>);
+pub(crate) type Entry = unsafe extern "C" fn(*mut u8, *const *const u8, *const *mut u8, *mut i64, *const u8, *const Watched<'_>);
 
 /// The fault of a run that was stopped.
 pub(crate) const STOPPED: i64 = -1;
@@ -32,15 +32,13 @@ pub(crate) struct Constants {
     pub(crate) calls: Vec<*const RoutineCall>,
 }
 
-/// Machine code of one kernel, with the literals that it reads.
+/// Machine code of one kernel, with the kernel itself.
 pub struct Code {
     entry: Entry,
     backend: String,
     _memory: Box<dyn Send + Sync>,
-    /// The code holds the addresses of their elements.
-    _literals: Vec<Array>,
-    /// The code holds their addresses.
-    _calls: Vec<RoutineCall>,
+    /// The code holds the addresses of the elements of its literals, and of its calls.
+    kernel: Box<Kernel>,
 }
 
 impl Code {
@@ -51,8 +49,14 @@ impl Code {
     /// many pointers as the kernel names, each valid for all that the kernel reads or writes there; outputs overlap nothing; `fault`
     /// points to two words, the second of which is 0 or the address of an observer of this run alone.
     pub unsafe fn call(&self, arena: *mut u8, inputs: *const *const u8, outputs: *const *mut u8, fault: *mut i64, watch: &Watch<'_>) {
+        let watched = Watched { watch, loops: self.kernel.loops };
         // SAFETY: the code is alive as long as `self`; the caller promises the rest.
-        unsafe { (self.entry)(arena, inputs, outputs, fault, watch.flag(), watch) }
+        unsafe { (self.entry)(arena, inputs, outputs, fault, watch.flag(), &raw const watched) }
+    }
+
+    /// What it does.
+    pub fn kernel(&self) -> &Kernel {
+        &self.kernel
     }
 
     /// Who made it, with its version.
@@ -86,10 +90,10 @@ pub fn compile(kernel: &Kernel, backend: &Backend) -> Result<Code, Error> {
 
 /// Compiles a kernel by a back end.
 pub(crate) fn code(kernel: &Kernel, generator: &dyn Generator) -> Code {
-    let (literals, calls) = (kernel.literals.clone(), kernel.calls.clone());
-    let constants = Constants { literals: literals.iter().map(address).collect(), calls: calls.iter().map(std::ptr::from_ref).collect() };
-    let (entry, memory) = generator.generate(kernel, &constants);
-    Code { entry, backend: generator.name(), _memory: memory, _literals: literals, _calls: calls }
+    let kernel = Box::new(kernel.clone());
+    let (literals, calls) = (kernel.literals.iter().map(address).collect(), kernel.calls.iter().map(std::ptr::from_ref).collect());
+    let (entry, memory) = generator.generate(&kernel, &Constants { literals, calls });
+    Code { entry, backend: generator.name(), _memory: memory, kernel }
 }
 
 /// Where the elements of an array are.

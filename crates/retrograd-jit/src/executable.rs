@@ -1,28 +1,24 @@
 //! Code with its arenas: what front ends run.
 
+use std::fs;
 use std::panic::resume_unwind;
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 use retrograd_compiler::eval::Sighting;
-use retrograd_compiler::fuse::Fault;
-use retrograd_compiler::fuse::kernel::{Kernel, Probe};
+use retrograd_compiler::fuse::kernel::Kernel;
+use retrograd_compiler::fuse::{COUNTS, Fault, counting};
 use retrograd_compiler::ir::{Array, Error, ErrorKind, Pos, Type};
 
 use crate::arena::{Arena, Pool};
 use crate::backend::Backend;
 use crate::code::{Code, STOPPED, address, address_mut, code, compile};
 use crate::cranelift::Cranelift;
+use crate::file::{self, Notes};
 use crate::observer::Observer;
-use crate::watch::Watch;
-
-/// What a run took.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Stats {
-    /// Bytes that the runtime holds for this run, counted where it allocated them.
-    pub bytes_peak: u64,
-    /// Seconds in machine code.
-    pub seconds: f64,
-}
+use crate::stats::{Counts, Stats};
+use crate::watch::{Progress, Watch, reporting};
 
 /// What [`Executable::run_checked`] saw.
 #[derive(Clone, Debug)]
@@ -35,7 +31,8 @@ pub struct Checked {
     pub guards_intact: bool,
 }
 
-/// A compiled kernel that can run any number of times, also at the same time on several threads.
+/// A compiled kernel that can run any number of times, also at the same time on several threads. A clone is the same code with arenas of
+/// its own.
 ///
 /// ```
 /// use retrograd_compiler::fuse::kernel::{Address, Kernel, Place, Reg, RegType, Stmt};
@@ -61,19 +58,38 @@ pub struct Checked {
 /// assert_eq!(outputs, [Array::scalar(9.0)]);
 /// ```
 pub struct Executable {
+    made: Arc<Made>,
+    notes: Notes,
+    arenas: Pool,
+}
+
+/// What clones share.
+struct Made {
     code: Code,
-    arena_bytes: usize,
+    backend: Backend,
     inputs: Vec<Type>,
     outputs: Vec<Type>,
     faults: Vec<Fault>,
-    probes: Vec<Probe>,
-    arenas: Pool,
+    counting: Counting,
+}
+
+/// Whether a kernel counts what it does, in one more output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Counting {
+    Off,
+    On,
+}
+
+impl Clone for Executable {
+    fn clone(&self) -> Executable {
+        Executable { made: Arc::clone(&self.made), notes: self.notes.clone(), arenas: Pool::default() }
+    }
 }
 
 impl Executable {
     /// Compiles a kernel whose inputs, outputs and fault sites are these, in the order of their numbers, by Cranelift.
     pub fn new(kernel: &Kernel, inputs: Vec<Type>, outputs: Vec<Type>, faults: Vec<Fault>) -> Executable {
-        Executable::of_code(kernel, code(kernel, &Cranelift::new()), inputs, outputs, faults)
+        Made { code: code(kernel, &Cranelift::new()), backend: Backend::Cranelift, inputs, outputs, faults, counting: Counting::Off }.into()
     }
 
     /// The same by any back end; the error is that LLVM was asked for and is not there.
@@ -86,32 +102,93 @@ impl Executable {
     /// # Ok::<(), retrograd_compiler::ir::Error>(())
     /// ```
     pub fn by(backend: &Backend, kernel: &Kernel, inputs: Vec<Type>, outputs: Vec<Type>, faults: Vec<Fault>) -> Result<Executable, Error> {
-        Ok(Executable::of_code(kernel, compile(kernel, backend)?, inputs, outputs, faults))
+        let (code, backend) = (compile(kernel, backend)?, backend.clone());
+        Ok(Made { code, backend, inputs, outputs, faults, counting: Counting::Off }.into())
     }
 
-    fn of_code(kernel: &Kernel, code: Code, inputs: Vec<Type>, outputs: Vec<Type>, faults: Vec<Fault>) -> Executable {
-        let probes = kernel.probes.clone();
-        Executable { code, arena_bytes: kernel.arena_bytes, inputs, outputs, faults, probes, arenas: Pool::default() }
+    /// The same, by the same back end, that also counts what it does: [`Stats::counts`] of its runs. Its bits are the same, and it is a little
+    /// slower.
+    pub fn counting(&self) -> Result<Executable, Error> {
+        let Made { code, backend, inputs, outputs, faults, counting: before } = &*self.made;
+        let kernel = match before {
+            Counting::Off => &counting(code.kernel(), outputs.len() as u32),
+            Counting::On => code.kernel(),
+        };
+        let (backend, inputs, outputs, faults) = (backend.clone(), inputs.clone(), outputs.clone(), faults.clone());
+        Ok(Made { code: compile(kernel, &backend)?, backend, inputs, outputs, faults, counting: Counting::On }.into())
+    }
+
+    /// The executable with a note of this name, which is saved and loaded with it.
+    #[must_use]
+    pub fn with_note(mut self, name: &str, text: String) -> Executable {
+        self.notes.insert(name.to_owned(), text);
+        self
+    }
+
+    /// What its front end noted under that name.
+    pub fn note(&self, name: &str) -> Option<&str> {
+        self.notes.get(name).map(String::as_str)
+    }
+
+    /// Writes it to a file: the kernel and all that a run needs, but no machine code, so that it can be loaded on another machine.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
+        let path = path.as_ref();
+        fs::write(path, self.to_bytes()?).map_err(|problem| file::error(path, problem))
+    }
+
+    /// Reads what [`save`](Executable::save) wrote, and makes machine code of it by this back end: the same bits, the same peak of memory.
+    ///
+    /// A file that is damaged, cut off, or of another version of Retrograd is an error. A whole file is trusted as a program is: load what you
+    /// would run.
+    pub fn load(path: impl AsRef<Path>, backend: &Backend) -> Result<Executable, Error> {
+        let path = path.as_ref();
+        let bytes = fs::read(path).map_err(|problem| file::error(path, problem))?;
+        Executable::from_bytes(&bytes, backend)
+            .map_err(|error| Error { message: format!("{}: {}", path.display(), error.message), ..error })
+    }
+
+    /// What [`save`](Executable::save) writes.
+    ///
+    /// ```
+    /// use retrograd_compiler::fuse::kernel::Kernel;
+    /// use retrograd_jit::{Backend, Executable};
+    /// let nothing = Executable::new(&Kernel::default(), vec![], vec![], vec![]).with_note("name", "nothing".into());
+    /// let again = Executable::from_bytes(&nothing.to_bytes()?, &Backend::Cranelift)?;
+    /// assert_eq!(again.note("name"), Some("nothing"));
+    /// # Ok::<(), retrograd_compiler::ir::Error>(())
+    /// ```
+    pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
+        let Made { code, inputs, outputs, faults, counting, backend: _ } = &*self.made;
+        if *counting == Counting::On {
+            return Err(argument("save the executable itself, not the one that counts".into()));
+        }
+        file::encode((code.kernel(), inputs, outputs, faults, &self.notes))
+    }
+
+    /// What [`load`](Executable::load) makes of the bytes of a file.
+    pub fn from_bytes(bytes: &[u8], backend: &Backend) -> Result<Executable, Error> {
+        let (kernel, inputs, outputs, faults, notes) = file::decode(bytes).map_err(argument)?;
+        Ok(Executable { notes, ..Executable::by(backend, &kernel, inputs, outputs, faults)? })
     }
 
     /// Who made its machine code: a name, a version and, of a library, its path.
     pub fn backend(&self) -> &str {
-        self.code.backend()
+        self.made.code.backend()
     }
 
     /// Types of the inputs.
     pub fn inputs(&self) -> &[Type] {
-        &self.inputs
+        &self.made.inputs
     }
 
     /// Types of the outputs.
     pub fn outputs(&self) -> &[Type] {
-        &self.outputs
+        &self.made.outputs
     }
 
     /// Bytes of the arena that a run uses.
     pub fn arena_bytes(&self) -> usize {
-        self.arena_bytes
+        self.made.code.kernel().arena_bytes
     }
 
     /// Runs once.
@@ -126,7 +203,7 @@ impl Executable {
 
     /// Runs once, and shows to `look` what probes see, in the order in which it happens.
     pub fn run_observed(&self, inputs: &[&Array], look: &mut dyn FnMut(&Sighting<'_>)) -> Result<(Vec<Array>, Stats), Error> {
-        let mut observer = Observer { probes: &self.probes, look, panic: None };
+        let mut observer = Observer { probes: &self.made.code.kernel().probes, look, panic: None };
         let result = self.run_for(inputs, &Watch::never(), Some(&mut observer));
         match observer.panic {
             Some(panic) => resume_unwind(panic),
@@ -134,13 +211,18 @@ impl Executable {
         }
     }
 
+    /// Runs once, and hands to `report` how far it is, every tenth of a second; short runs, and runs without loops, report nothing.
+    pub fn run_reporting(&self, inputs: &[&Array], report: &mut dyn FnMut(&Progress)) -> Result<(Vec<Array>, Stats), Error> {
+        reporting(report, |watch| self.run_with(inputs, watch)).unwrap_or_else(|panic| resume_unwind(panic))
+    }
+
     fn run_for(&self, inputs: &[&Array], watch: &Watch<'_>, observer: Option<&mut Observer<'_>>) -> Result<(Vec<Array>, Stats), Error> {
-        let mut arena = self.arenas.take(self.arena_bytes)?;
+        let mut arena = self.arenas.take(self.arena_bytes())?;
         let result = self.run_in(inputs, arena.start(), watch, observer);
         let bytes_peak = arena.bytes() as u64;
         self.arenas.give_back(arena);
-        let (outputs, seconds) = result?;
-        Ok((outputs, Stats { bytes_peak, seconds }))
+        let (outputs, Took { seconds, counts }) = result?;
+        Ok((outputs, Stats { bytes_peak, seconds, counts }))
     }
 
     /// Runs once over memory of the caller, unless it is stopped: then the outputs hold anything.
@@ -149,19 +231,20 @@ impl Executable {
     /// There are as many pointers as [`Executable::inputs`] and [`Executable::outputs`] name, each aligned for its element type and valid
     /// for its bytes; the bytes of bools are 0 or 1; outputs overlap neither each other nor inputs.
     pub unsafe fn run_raw(&self, inputs: &[*const u8], outputs: &[*mut u8], watch: &Watch<'_>) -> Result<Stats, Error> {
-        check_number("inputs", self.inputs.len(), inputs.len())?;
-        check_number("outputs", self.outputs.len(), outputs.len())?;
-        let mut arena = self.arenas.take(self.arena_bytes)?;
+        check_number("inputs", self.inputs().len(), inputs.len())?;
+        check_number("outputs", self.outputs().len(), outputs.len())?;
+        let mut arena = self.arenas.take(self.arena_bytes())?;
         // SAFETY: the arena has the bytes that the kernel asks for and is ours; the caller promises the rest.
         let result = unsafe { self.enter(arena.start(), inputs, outputs, watch, None) };
         let bytes_peak = arena.bytes() as u64;
         self.arenas.give_back(arena);
-        Ok(Stats { bytes_peak, seconds: result? })
+        let Took { seconds, counts } = result?;
+        Ok(Stats { bytes_peak, seconds, counts })
     }
 
     /// Runs once in a fresh arena between guards and says which part of it was used; for tests of plans.
     pub fn run_checked(&self, inputs: &[&Array]) -> Result<Checked, Error> {
-        let mut arena = Arena::new(self.arena_bytes + 2 * GUARD_BYTES)?;
+        let mut arena = Arena::new(self.arena_bytes() + 2 * GUARD_BYTES)?;
         for (offset, byte) in arena.as_mut_slice().iter_mut().enumerate() {
             *byte = pattern(offset);
         }
@@ -170,7 +253,7 @@ impl Executable {
         let (outputs, _) = self.run_in(inputs, start, &Watch::never(), None)?;
         let changed = |(offset, byte): (usize, &u8)| (*byte != pattern(offset)).then_some(offset);
         let bytes = arena.as_mut_slice();
-        let inside = GUARD_BYTES..GUARD_BYTES + self.arena_bytes;
+        let inside = GUARD_BYTES..GUARD_BYTES + self.arena_bytes();
         let guards_intact = bytes.iter().enumerate().filter_map(changed).all(|offset| inside.contains(&offset));
         let last = bytes.iter().enumerate().filter_map(changed).rfind(|offset| inside.contains(offset));
         Ok(Checked { outputs, bytes_touched: last.map_or(0, |offset| offset + 1 - GUARD_BYTES) as u64, guards_intact })
@@ -183,19 +266,19 @@ impl Executable {
         start: *mut u8,
         watch: &Watch<'_>,
         observer: Option<&mut Observer<'_>>,
-    ) -> Result<(Vec<Array>, f64), Error> {
-        check_number("inputs", self.inputs.len(), inputs.len())?;
-        for (k, (array, expected)) in inputs.iter().zip(&self.inputs).enumerate() {
+    ) -> Result<(Vec<Array>, Took), Error> {
+        check_number("inputs", self.inputs().len(), inputs.len())?;
+        for (k, (array, expected)) in inputs.iter().zip(self.inputs()).enumerate() {
             if array.ty() != *expected {
                 return Err(argument(format!("input {k}: expected {expected}, found {}", array.ty())));
             }
         }
-        let mut outputs: Vec<Array> = self.outputs.iter().map(Array::zeros).collect();
+        let mut outputs: Vec<Array> = self.outputs().iter().map(Array::zeros).collect();
         let sources: Vec<*const u8> = inputs.iter().map(|array| address(array)).collect();
         let targets: Vec<*mut u8> = outputs.iter_mut().map(address_mut).collect();
         // SAFETY: callers pass an arena of their own of the size of the kernel's; arrays have the types checked above, or were made so.
-        let seconds = unsafe { self.enter(start, &sources, &targets, watch, observer) }?;
-        Ok((outputs, seconds))
+        let took = unsafe { self.enter(start, &sources, &targets, watch, observer) }?;
+        Ok((outputs, took))
     }
 
     /// Calls the machine code.
@@ -209,34 +292,70 @@ impl Executable {
         outputs: &[*mut u8],
         watch: &Watch<'_>,
         observer: Option<&mut Observer<'_>>,
-    ) -> Result<f64, Error> {
+    ) -> Result<Took, Error> {
+        match self.made.counting {
+            // SAFETY: the caller promises it.
+            Counting::Off => unsafe { self.call(arena, inputs, outputs, watch, observer) },
+            Counting::On => {
+                let mut sums = [0_i64; COUNTS];
+                let outputs = [outputs, &[(&raw mut sums).cast()]].concat();
+                // SAFETY: the caller promises all outputs but the last, which has room for the sums.
+                let took = unsafe { self.call(arena, inputs, &outputs, watch, observer) }?;
+                Ok(Took { counts: Some(Counts::of(sums)), ..took })
+            }
+        }
+    }
+
+    /// Calls the machine code over all of its outputs.
+    ///
+    /// # Safety
+    /// As for [`Code::call`].
+    unsafe fn call(
+        &self,
+        arena: *mut u8,
+        inputs: &[*const u8],
+        outputs: &[*mut u8],
+        watch: &Watch<'_>,
+        observer: Option<&mut Observer<'_>>,
+    ) -> Result<Took, Error> {
         let observer: *mut Observer<'_> = observer.map_or(std::ptr::null_mut(), std::ptr::from_mut);
         let mut words = [0, (observer.expose_provenance() as u64).cast_signed()];
         let begin = Instant::now();
         // SAFETY: the caller promises it; the words are the fault and the observer, which is borrowed for this run.
-        unsafe { self.code.call(arena, inputs.as_ptr(), outputs.as_ptr(), words.as_mut_ptr(), watch) };
+        unsafe { self.made.code.call(arena, inputs.as_ptr(), outputs.as_ptr(), words.as_mut_ptr(), watch) };
         let fault = words[0];
         let seconds = begin.elapsed().as_secs_f64();
         if fault == 0 {
-            return Ok(seconds);
+            return Ok(Took { seconds, counts: None });
         }
         if fault == STOPPED {
             return Err(Error::new(ErrorKind::Interrupted, Pos::unknown(), "the run was stopped"));
         }
         let site = usize::try_from(fault - 1).expect("fault sites are counted from 1");
-        let Fault { kind, pos, message } = self.faults.get(site).expect("the kernel has no more fault sites than were declared");
+        let Fault { kind, pos, message } = self.made.faults.get(site).expect("the kernel has no more fault sites than were declared");
         Err(Error::new(kind.clone(), pos.clone(), message.clone()))
     }
 }
 
+impl From<Made> for Executable {
+    fn from(made: Made) -> Executable {
+        Executable { made: Arc::new(made), notes: Notes::default(), arenas: Pool::default() }
+    }
+}
+
+/// What a call of the machine code took.
+struct Took {
+    seconds: f64,
+    counts: Option<Counts>,
+}
+
 impl std::fmt::Debug for Executable {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Executable { arena_bytes, inputs, outputs, .. } = self;
         f.debug_struct("Executable")
             .field("backend", &self.backend())
-            .field("arena_bytes", arena_bytes)
-            .field("inputs", inputs)
-            .field("outputs", outputs)
+            .field("arena_bytes", &self.arena_bytes())
+            .field("inputs", &self.inputs())
+            .field("outputs", &self.outputs())
             .finish_non_exhaustive()
     }
 }

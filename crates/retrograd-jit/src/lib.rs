@@ -8,12 +8,16 @@ pub mod blocks;
 mod code;
 mod cranelift;
 mod executable;
+mod file;
 mod llvm;
 mod observer;
 mod runtime;
+mod stats;
 mod watch;
 
 pub use backend::Backend;
 pub use code::{Code, compile};
-pub use executable::{Checked, Executable, Stats};
-pub use watch::Watch;
+pub use executable::{Checked, Executable};
+pub use file::{Notes, is_saved};
+pub use stats::{Counts, Stats, Time};
+pub use watch::{Progress, Watch};

@@ -2,13 +2,13 @@
 
 use cranelift_codegen::ir::{AbiParam, Signature, Type, types};
 use cranelift_codegen::isa::CallConv;
-use retrograd_compiler::fuse::kernel::{ActionCode, RoutineCall};
+use retrograd_compiler::fuse::kernel::{ActionCode, Order, RoutineCall};
 use retrograd_compiler::ir::{DType, LaneFunction, Slice, SliceMut, Type as ArrayType};
 use retrograd_compiler::plan::schedule::{self, Action, Sweep};
 
 use crate::blocks::{FUNCTIONS, callee};
 use crate::observer::probe;
-use crate::watch::Watch;
+use crate::watch::Watched;
 
 /// A function of ours that machine code calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +88,7 @@ impl Import {
             Import::StartRevolve => (&[types::I64; 6], &[]),
             Import::Next => (&[types::I64; 5], &[]),
             Import::Routine => (&[types::I64; 2], &[]),
-            Import::Stops => (&[types::I64], &[types::I8]),
+            Import::Stops => (&[types::I64; 5], &[types::I8]),
             Import::Probe => (&[types::I64; 5], &[]),
         };
         let abi = |types: &[Type]| types.iter().map(|&ty| AbiParam::new(ty)).collect();
@@ -102,6 +102,14 @@ pub(crate) fn encode_sweep(sweep: Sweep) -> i64 {
         Sweep::Paired => 0,
         Sweep::Alone => 1,
         Sweep::Online => panic!("Revolve knows the number of steps when it starts"),
+    }
+}
+
+/// The order of a loop as a word.
+pub(crate) fn encode_order(order: Order) -> i64 {
+    match order {
+        Order::Up => 0,
+        Order::Down => 1,
     }
 }
 
@@ -154,14 +162,14 @@ unsafe extern "C" fn next(words: *mut i64, length: usize, table: *const i64, siz
     unsafe { action.write(operands) };
 }
 
-/// `Watch::stops` for machine code.
+/// `Watched::stops` for machine code; the order is encoded as by [`encode_order`], and what is not known is [`UNKNOWN`](crate::watch::UNKNOWN).
 ///
 /// # Safety
-/// `watch` points to the watch of the run.
-unsafe extern "C" fn stops(watch: *const Watch<'_>) -> u8 {
+/// `watched` points to what the run was called with.
+unsafe extern "C" fn stops(watched: *const Watched<'_>, part: i64, step: i64, steps: i64, order: i64) -> u8 {
     // SAFETY: the caller promises it: machine code passes on what it was called with.
-    let watch = unsafe { &*watch };
-    u8::from(watch.stops())
+    let watched = unsafe { &*watched };
+    u8::from(watched.stops(part, step, steps, if order == 0 { Order::Up } else { Order::Down }))
 }
 
 /// An action as machine code sees it; the start value has no place, −1.

@@ -1,6 +1,14 @@
-//! Runs that can be stopped.
+//! Runs that can be stopped, and that say how far they are.
 
+use std::any::Any;
+use std::cell::RefCell;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+use retrograd_compiler::fuse::kernel::Order;
 
 /// What a run looks at between the steps of its loops, so that it can be stopped.
 ///
@@ -13,7 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// ```
 pub struct Watch<'w> {
     raised: &'w AtomicBool,
-    stops: Option<&'w dyn Fn() -> bool>,
+    stops: Option<&'w dyn Fn(Option<Progress>) -> bool>,
 }
 
 /// Raised by nobody.
@@ -25,8 +33,9 @@ impl<'w> Watch<'w> {
         Watch { raised: &NEVER, stops: None }
     }
 
-    /// Whenever `raised` is found set, it is cleared, and `stops` says whether the run ends.
-    pub fn asking(raised: &'w AtomicBool, stops: &'w dyn Fn() -> bool) -> Watch<'w> {
+    /// Whenever `raised` is found set, it is cleared, and `stops`, which is told how far the run is where that is known, says whether the
+    /// run ends.
+    pub fn asking(raised: &'w AtomicBool, stops: &'w dyn Fn(Option<Progress>) -> bool) -> Watch<'w> {
         Watch { raised, stops: Some(stops) }
     }
 
@@ -36,14 +45,108 @@ impl<'w> Watch<'w> {
     }
 
     /// What happens when the flag is found set.
-    pub(crate) fn stops(&self) -> bool {
+    fn stops(&self, progress: Option<Progress>) -> bool {
         match self.stops {
             None => true,
             Some(stops) => {
                 self.raised.store(false, Ordering::Relaxed);
-                stops()
+                stops(progress)
             }
         }
+    }
+}
+
+/// How far a run is: the step of one of its outermost loops, forwards or backwards. Steps that are run again do not count.
+///
+/// ```
+/// use retrograd_jit::Progress;
+/// let progress = Progress { part: 1, parts: 2, step: 30, steps: Some(60) };
+/// assert_eq!(progress.fraction(), 0.75);
+/// assert_eq!(progress.to_string(), "loop 2 of 2, step 30 of 60");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Which of the outermost loops runs, in the order in which they run, from 0. The way back of a loop is one of its own.
+    pub part: u32,
+    /// How many there are.
+    pub parts: u32,
+    /// Steps of this one that have begun.
+    pub step: u64,
+    /// How many steps this one has; `None` where only its end will tell.
+    pub steps: Option<u64>,
+}
+
+impl Progress {
+    /// From 0 to 1, never less than before: every loop counts the same, and its steps too.
+    pub fn fraction(&self) -> f64 {
+        let inside = self.steps.map_or(0.0, |steps| self.step.min(steps) as f64 / steps.max(1) as f64);
+        (f64::from(self.part) + inside) / f64::from(self.parts.max(1))
+    }
+}
+
+impl fmt::Display for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Progress { part, parts, step, steps } = self;
+        write!(f, "loop {} of {parts}, step {step}", part + 1)?;
+        steps.map_or(Ok(()), |steps| write!(f, " of {steps}"))
+    }
+}
+
+/// What machine code passes on for what it does not know.
+pub(crate) const UNKNOWN: i64 = -1;
+
+/// The watch of one run, as machine code holds it.
+pub(crate) struct Watched<'w> {
+    pub(crate) watch: &'w Watch<'w>,
+    /// How many outermost loops the kernel has.
+    pub(crate) loops: u32,
+}
+
+impl Watched<'_> {
+    /// What happens when the flag is found set.
+    pub(crate) fn stops(&self, part: i64, step: i64, steps: i64, order: Order) -> bool {
+        let known = |word: i64| u64::try_from(word).ok();
+        let progress = u32::try_from(part).ok().map(|part| {
+            let steps = known(steps);
+            let step = match order {
+                Order::Up => known(step).unwrap_or(0),
+                Order::Down => steps.unwrap_or(0).saturating_sub(known(step).unwrap_or(0)),
+            };
+            Progress { part, parts: self.loops, step, steps }
+        });
+        self.watch.stops(progress)
+    }
+}
+
+/// How often a run says how far it is, at most.
+const PERIOD: Duration = Duration::from_millis(100);
+
+/// Runs `run` under a watch that hands to `report`, every tenth of a second, how far it is; a panic of `report` ends the run and is given back.
+pub(crate) fn reporting<T>(report: &mut dyn FnMut(&Progress), run: impl FnOnce(&Watch<'_>) -> T) -> Result<T, Box<dyn Any + Send>> {
+    let raised = AtomicBool::new(false);
+    let state = RefCell::new((report, None));
+    let tell = |progress: Option<Progress>| {
+        let (report, panic) = &mut *state.borrow_mut();
+        if let Some(progress) = progress {
+            *panic = catch_unwind(AssertUnwindSafe(|| report(&progress))).err();
+        }
+        panic.is_some()
+    };
+    let result = std::thread::scope(|scope| {
+        let (over, until) = channel::<()>();
+        let raised = &raised;
+        scope.spawn(move || {
+            while until.recv_timeout(PERIOD) == Err(RecvTimeoutError::Timeout) {
+                raised.store(true, Ordering::Relaxed);
+            }
+        });
+        let result = run(&Watch::asking(raised, &tell));
+        drop(over);
+        result
+    });
+    match state.into_inner().1 {
+        Some(panic) => Err(panic),
+        None => Ok(result),
     }
 }
 
@@ -54,8 +157,8 @@ impl<'w> From<&'w AtomicBool> for Watch<'w> {
     }
 }
 
-impl std::fmt::Debug for Watch<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for Watch<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Watch").field("raised", self.raised).finish_non_exhaustive()
     }
 }

@@ -20,7 +20,7 @@ fn endless(backend: &Backend) -> Executable {
         let number = make.int(loop_number);
         let ends = make.op(Scalar::Ne, &[x, number]);
         make.endless(|make| {
-            make.push(Stmt::Poll);
+            make.push(Stmt::Poll { reached: None });
             make.branch(ends, |make| make.push(Stmt::Leave), |_| {});
         });
     }
@@ -55,7 +55,7 @@ fn stops(executable: &Executable) {
 fn a_run_asks_each_time_that_the_flag_is_raised() {
     for backend in backends() {
         let (raised, asked) = (AtomicBool::new(true), AtomicU32::new(0));
-        let stops = || {
+        let stops = |_| {
             raised.store(true, Ordering::Relaxed);
             asked.fetch_add(1, Ordering::Relaxed) == 4
         };

@@ -1,21 +1,30 @@
 //! Compilation and runs.
 
-use std::sync::{Arc, Mutex};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use retrograd::pipeline::{self, Compiled, Options};
-use retrograd::{Array, Backend, Budget, Error, ErrorKind, IntoBudget, Pos, Strategy, Watch, strategy};
+use retrograd::pipeline::{Compiled, Options};
+use retrograd::{Array, Backend, Budget, Error, ErrorKind, IntoBudget, Pos, Progress, Stats, Strategy, Times, Watch, cache, strategy};
 
 use crate::array::{Source, Target, from_numpy, source, target, to_numpy};
 use crate::error::exception;
-use crate::ticks::Run;
+use crate::ticks;
 use crate::tracer::{Program, wanted_of};
 
-/// A compiled Program.
+/// A compiled Program, or what was loaded from a file.
 #[pyclass(frozen)]
-pub(crate) struct Executable(Compiled);
+pub(crate) struct Executable {
+    executable: retrograd::Executable,
+    /// What a loaded one does not have.
+    compiled: Option<Compiled>,
+}
+
+/// Results, bytes at the peak, seconds.
+type Run<'py> = (Vec<Bound<'py, PyAny>>, u64, f64);
 
 /// Compiles what is `wanted`, with respect to the inputs `argnums`; a strategy is a name with options, as (name, {option: number}).
 #[pyfunction]
@@ -33,8 +42,29 @@ pub(crate) fn compile(
     let strategy = strategy_of(&strategy.0, &strategy.1).map_err(|error| exception(py, error))?;
     let backend = backend.parse::<Backend>().map_err(|error| exception(py, error))?;
     let options = Options { wanted, argnums, strategy, budget, backend };
-    let compiled = py.detach(|| pipeline::compile(&program.0, &options)).map_err(|error| exception(py, error))?;
-    Ok(Executable(compiled))
+    let compiled = py.detach(|| cache::compile(&program.0, &options)).map_err(|error| exception(py, error))?;
+    Ok(Executable { executable: compiled.executable().clone(), compiled: Some(compiled) })
+}
+
+/// What was saved to a file, as machine code by this back end.
+#[pyfunction]
+pub(crate) fn load(py: Python<'_>, path: PathBuf, backend: &str) -> PyResult<Executable> {
+    let backend = backend.parse::<Backend>().map_err(|error| exception(py, error))?;
+    let executable = py.detach(|| retrograd::Executable::load(path, &backend)).map_err(|error| exception(py, error))?;
+    Ok(Executable { executable, compiled: None })
+}
+
+/// Compilations that were found in the cache, that were not, that are kept, and that can be.
+#[pyfunction]
+pub(crate) fn cache_info() -> (u64, u64, usize, usize) {
+    let cache::Info { hits, misses, kept } = cache::info();
+    (hits, misses, kept, cache::CAPACITY)
+}
+
+/// Forgets all compilations.
+#[pyfunction]
+pub(crate) fn cache_clear() {
+    cache::clear();
 }
 
 /// A budget from an integer of bytes or from words such as "1.2 MB".
@@ -69,30 +99,56 @@ fn argument(message: String) -> Error {
 impl Executable {
     /// Bytes of the arena, as planned.
     #[getter]
-    fn bytes_peak(&self) -> u64 {
-        self.0.plan.bytes_peak
+    fn bytes_peak(&self) -> usize {
+        self.executable.arena_bytes()
     }
 
     /// Who made the machine code.
     #[getter]
     fn backend(&self) -> &str {
-        self.0.backend()
+        self.executable.backend()
     }
 
     /// The plan in words.
     fn plan(&self) -> String {
-        self.0.plan.to_string()
+        let noted = || self.executable.note("plan").unwrap_or_default().to_owned();
+        self.compiled.as_ref().map_or_else(noted, |compiled| compiled.plan.to_string())
     }
 
     /// The Program that runs, in its text form.
     fn program(&self) -> String {
-        self.0.program.to_string()
+        let noted = || self.executable.note("program").unwrap_or_default().to_owned();
+        self.compiled.as_ref().map_or_else(noted, |compiled| compiled.program.to_string())
+    }
+
+    /// Stages of the compilation with their seconds, and whether the rest was found in the cache.
+    fn times(&self) -> (Vec<(&'static str, f64)>, bool) {
+        let Times { stages, cached } = self.compiled.as_ref().map(|compiled| compiled.times.clone()).unwrap_or_default();
+        (stages, cached)
+    }
+
+    /// What Python noted in the file that this was loaded from.
+    fn note(&self) -> Option<&str> {
+        self.executable.note("python")
+    }
+
+    /// Writes it to a file with a note of Python's.
+    fn save(&self, py: Python<'_>, path: PathBuf, note: String) -> PyResult<()> {
+        let noted = self.compiled.as_ref().map_or_else(|| self.executable.clone(), Compiled::noted).with_note("python", note);
+        py.detach(|| noted.save(path)).map_err(|error| exception(py, error))
+    }
+
+    /// The same that counts what it does.
+    fn counting(&self, py: Python<'_>) -> PyResult<Executable> {
+        let executable = py.detach(|| self.executable.counting()).map_err(|error| exception(py, error))?;
+        Ok(Executable { executable, compiled: None })
     }
 
     /// What the reference interpreter says: the judge of `run` in tests.
     fn interpret<'py>(&self, py: Python<'py>, inputs: Vec<Bound<'py, PyAny>>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let inputs = inputs.iter().map(from_numpy).collect::<PyResult<Vec<Array>>>()?;
-        let results = py.detach(|| retrograd::eval::run(&self.0.program, &inputs)).map_err(|error| exception(py, error))?;
+        let Some(compiled) = &self.compiled else { return Err(PyValueError::new_err("what was loaded is not interpreted")) };
+        let results = py.detach(|| retrograd::eval::run(&compiled.program, &inputs)).map_err(|error| exception(py, error))?;
         results.iter().map(|array| to_numpy(py, array)).collect()
     }
 
@@ -106,7 +162,7 @@ impl Executable {
         let inputs = inputs.iter().map(from_numpy).collect::<PyResult<Vec<Array>>>()?;
         // The first exception ends the looking, and is raised after the run.
         let mut raised: Option<PyErr> = None;
-        let results = self.0.run_observed(&inputs.iter().collect::<Vec<_>>(), &mut |seen| {
+        let results = self.executable.run_observed(&inputs.iter().collect::<Vec<_>>(), &mut |seen| {
             if raised.is_none() {
                 let shown = to_numpy(py, seen.value).and_then(|array| look.call1((seen.name, PyTuple::new(py, seen.indices)?, array)));
                 raised = shown.err();
@@ -114,14 +170,35 @@ impl Executable {
         });
         match raised {
             Some(error) => Err(error),
-            None => results.map_err(|error| exception(py, error))?.iter().map(|array| to_numpy(py, array)).collect(),
+            None => results.map_err(|error| exception(py, error))?.0.iter().map(|array| to_numpy(py, array)).collect(),
         }
     }
 
     /// Runs on row-major arrays, without a copy; returns the results, the bytes and the seconds that it took. Other Python threads run
-    /// meanwhile, and a signal handler that raises (Ctrl-C) ends the run.
-    fn run<'py>(&self, py: Python<'py>, inputs: Vec<Bound<'py, PyAny>>) -> PyResult<(Vec<Bound<'py, PyAny>>, u64, f64)> {
-        let executable = self.0.executable();
+    /// meanwhile, and a signal handler that raises (Ctrl-C) ends the run, as an exception of `progress` does, which is called at most ten times
+    /// a second as `progress(fraction, part, parts, step, steps)`.
+    #[pyo3(signature = (inputs, progress=None))]
+    fn run<'py>(&self, py: Python<'py>, inputs: Vec<Bound<'py, PyAny>>, progress: Option<Py<PyAny>>) -> PyResult<Run<'py>> {
+        let (results, stats) = self.run_for(py, &inputs, progress)?;
+        Ok((results, stats.bytes_peak, stats.seconds))
+    }
+
+    /// Runs what counts; returns the bytes, the seconds, and loop nests, calls, bytes read, bytes written.
+    fn count(&self, py: Python<'_>, inputs: Vec<Bound<'_, PyAny>>) -> PyResult<(u64, f64, (u64, u64, u64, u64))> {
+        let (_, Stats { bytes_peak, seconds, counts }) = self.run_for(py, &inputs, None)?;
+        let counts = counts.ok_or_else(|| PyValueError::new_err("only what is made by `counting` counts"))?;
+        Ok((bytes_peak, seconds, (counts.nests, counts.calls, counts.bytes_read, counts.bytes_written)))
+    }
+}
+
+impl Executable {
+    fn run_for<'py>(
+        &self,
+        py: Python<'py>,
+        inputs: &[Bound<'py, PyAny>],
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<(Vec<Bound<'py, PyAny>>, Stats)> {
+        let executable = &self.executable;
         if inputs.len() != executable.inputs().len() {
             return Err(PyValueError::new_err(format!("{} inputs are needed, found {}", executable.inputs().len(), inputs.len())));
         }
@@ -129,14 +206,15 @@ impl Executable {
         let (outputs, targets): (Vec<_>, Vec<Target>) =
             executable.outputs().iter().map(|ty| target(py, ty)).collect::<PyResult<Vec<_>>>()?.into_iter().unzip();
         let raised: Mutex<Option<PyErr>> = Mutex::new(None);
-        let stops = || {
-            let signals = Python::attach(|py| py.check_signals());
-            let mut raised = raised.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            *raised = signals.err();
+        let reports = Reports { progress, last: Mutex::new(None) };
+        let stops = |reached: Option<Progress>| {
+            let result = Python::attach(|py| py.check_signals().and_then(|()| reports.report(py, reached)));
+            let mut raised = raised.lock().unwrap_or_else(PoisonError::into_inner);
+            *raised = result.err();
             raised.is_some()
         };
         let result = py.detach(|| {
-            let run = Run::new();
+            let run = ticks::Run::new();
             let watch = Watch::asking(run.raised(), &stops);
             let sources: Vec<*const u8> = sources.iter().map(Source::pointer).collect();
             let targets: Vec<*mut u8> = targets.iter().map(Target::pointer).collect();
@@ -144,10 +222,30 @@ impl Executable {
             // `outputs` keep them alive; outputs are new, so they overlap nothing; the Python side makes bools 0 or 1.
             unsafe { executable.run_raw(&sources, &targets, &watch) }
         });
-        if let Some(error) = raised.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
+        if let Some(error) = raised.into_inner().unwrap_or_else(PoisonError::into_inner) {
             return Err(error);
         }
-        let stats = result.map_err(|error| exception(py, error))?;
-        Ok((outputs, stats.bytes_peak, stats.seconds))
+        Ok((outputs, result.map_err(|error| exception(py, error))?))
+    }
+}
+
+/// Who is told how far a run is, and when that was last done.
+struct Reports {
+    progress: Option<Py<PyAny>>,
+    last: Mutex<Option<Instant>>,
+}
+
+impl Reports {
+    const PERIOD: Duration = Duration::from_millis(100);
+
+    fn report(&self, py: Python<'_>, reached: Option<Progress>) -> PyResult<()> {
+        let (Some(progress), Some(reached)) = (&self.progress, reached) else { return Ok(()) };
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.is_some_and(|last| last.elapsed() < Self::PERIOD) {
+            return Ok(());
+        }
+        *last = Some(Instant::now());
+        let Progress { part, parts, step, steps } = reached;
+        progress.call1(py, (reached.fraction(), part, parts, step, steps)).map(|_| ())
     }
 }

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use crate::executable::{Executable, compile};
+    use crate::executable::{Executable, cache_clear, cache_info, compile, load};
     #[pymodule_export]
     use crate::tracer::{Program, Tracer};
 }

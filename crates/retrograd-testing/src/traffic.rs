@@ -53,7 +53,7 @@ impl Traffic<'_> {
             | Stmt::Leave
             | Stmt::Start { .. }
             | Stmt::Next { .. }
-            | Stmt::Poll
+            | Stmt::Poll { .. }
             | Stmt::Probe { .. }
             | Stmt::Fault { .. } => 0,
         }
@@ -91,7 +91,7 @@ impl Traffic<'_> {
             | Stmt::Start { .. }
             | Stmt::Next { .. }
             | Stmt::Call { .. }
-            | Stmt::Poll
+            | Stmt::Poll { .. }
             | Stmt::Probe { .. }
             | Stmt::Fault { .. } => vec![],
         }

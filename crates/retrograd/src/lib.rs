@@ -18,11 +18,16 @@
 //!
 //! A [budget](Transformed::budget) decides what is kept for the backward pass and what is recomputed; it never changes a bit of the answer.
 //!
-//! Front ends for other languages build on [`trace::Tracer`], [`numpy`] and [`pipeline::compile`].
+//! What was compiled says what that took ([`Compiled::times`]) and what a run takes ([`Stats`]), says how far a long run is
+//! ([`Compiled::run_reporting`]), and is saved to a file ([`Compiled::save`], [`Executable::load`]). Programs that are traced again are found in a
+//! [`cache`].
+//!
+//! Front ends for other languages build on [`trace::Tracer`], [`numpy`] and [`cache::compile`].
 #![forbid(unsafe_code)]
 
 mod arrays;
 mod budget;
+pub mod cache;
 mod composed;
 mod control;
 mod derivatives;
@@ -32,6 +37,7 @@ mod linalg;
 pub mod numpy;
 pub mod pipeline;
 mod rules;
+mod times;
 pub mod trace;
 mod transform;
 mod var;
@@ -45,10 +51,12 @@ pub use derivatives::{
 pub use einsum::{Contraction, einsum};
 pub use index::{Axis, Place};
 pub use linalg::Triangle;
-pub use pipeline::{Backend, Compiled, Direction, Plan, Seeds, Sighting, Stats, Strategy, Watch, strategy};
+pub use pipeline::{Backend, Compiled, Counts, Direction, Executable, Plan, Progress, Seeds, Sighting, Stats, Strategy, Watch, strategy};
 pub use retrograd_compiler::ir::{Array, Attr, Attrs, DType, Data, Error, ErrorKind, Part, Pos, Program, Row, Type};
 pub use retrograd_compiler::plan::Fate;
 pub use retrograd_compiler::{eval, ops};
+pub use retrograd_jit::is_saved;
 pub use rules::{override_jvp, override_vjp};
+pub use times::Times;
 pub use transform::{Mode, Results, Seeded, Transformed, Typed, Unseeded, compile, f32, f64, i32, i64, jit, jit_many};
 pub use var::{Operand, Var};

@@ -1,18 +1,19 @@
 //! From a Program to something that runs: the line of the compiler, read aloud.
 
 use retrograd_compiler::ir::{Array, Builder, Error, ErrorKind, Pos, Program, Type};
+use std::path::Path;
 use std::sync::Arc;
 
 use retrograd_compiler::diff::check::{check_in_mode, check_to_order, floats};
 use retrograd_compiler::{diff, eval, fuse, opt, plan};
-use retrograd_jit::Executable;
 
+use crate::times::Times;
 use crate::var::here;
 
 pub use retrograd_compiler::diff::{Direction, Seeds};
 pub use retrograd_compiler::eval::Sighting;
 pub use retrograd_compiler::plan::{Plan, Strategy, strategy};
-pub use retrograd_jit::{Backend, Stats, Watch};
+pub use retrograd_jit::{Backend, Counts, Executable, Progress, Stats, Watch};
 
 /// What is computed of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,14 +51,16 @@ pub struct Options {
     pub backend: Backend,
 }
 
-/// Machine code with the Program that it runs and the plan that it follows.
-#[derive(Debug)]
+/// Machine code with the Program that it runs and the plan that it follows. A clone shares them, and has arenas of its own.
+#[derive(Clone, Debug)]
 pub struct Compiled {
     /// What is computed, derivatives included; it prints.
-    pub program: Program,
+    pub program: Arc<Program>,
     /// What is kept, recomputed or spilled, and the bytes that it takes.
-    pub plan: Plan,
-    executable: Executable,
+    pub plan: Arc<Plan>,
+    /// What the compilation took.
+    pub times: Times,
+    pub(crate) executable: Executable,
 }
 
 /// Compiles a verified Program; its inputs are the user's, its outputs what is wanted.
@@ -77,17 +80,19 @@ pub struct Compiled {
 /// ```
 pub fn compile(program: &Program, options: &Options) -> Result<Compiled, Error> {
     check(program, options.wanted, &options.argnums)?;
-    let program = opt::simplify(program);
-    let program = match derived(&program, options.wanted, &options.argnums)? {
+    let mut times = Times::default();
+    let program = times.take("opt", || opt::simplify(program));
+    let program = match times.take("diff", || derived(&program, options.wanted, &options.argnums))? {
         Some(derived) => derived,
         None => program,
     };
-    let program = opt::freeze(&program);
-    let plan = plan::plan(&program, &plan::Request { strategy: options.strategy.clone(), budget: options.budget })?;
-    let fused = fuse::fuse(&plan);
+    let program = times.take("freeze", || opt::freeze(&program));
+    let request = plan::Request { strategy: options.strategy.clone(), budget: options.budget };
+    let plan = times.take("plan", || plan::plan(&program, &request))?;
+    let fused = times.take("fuse", || fuse::fuse(&plan));
     let (inputs, outputs) = (program.main().param_types(), program.main().result_types());
-    let executable = Executable::by(&options.backend, &fused.kernel, inputs, outputs, fused.faults)?;
-    Ok(Compiled { program, plan, executable })
+    let executable = times.take("jit", || Executable::by(&options.backend, &fused.kernel, inputs, outputs, fused.faults))?;
+    Ok(Compiled { program: Arc::new(program), plan: Arc::new(plan), times, executable })
 }
 
 /// The Program that computes what is wanted of a verified Program: what [`compile`] compiles, before it is simplified.
@@ -244,6 +249,60 @@ impl Compiled {
         let (pos, found) = (here(), inputs.iter().map(|array| array.ty()).collect::<Vec<_>>());
         check_arguments(&self.program.main().param_types(), &found, &pos)?;
         self.executable.run_with(inputs, watch).map(|(outputs, _)| outputs)
+    }
+
+    /// Runs it, and hands to `report`, every tenth of a second, how far it is.
+    ///
+    /// ```
+    /// use retrograd::{Array, compile, f64, for_loop};
+    /// let long = compile(|[x]| for_loop(100_000, x, |_, x| x.sin()), &[f64([])])?;
+    /// let shown = |progress: &retrograd::Progress| println!("{:.0} %: {progress}", 100.0 * progress.fraction());
+    /// long.run_reporting(&[&Array::scalar(1.0)], &mut |progress| shown(progress))?;
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn run_reporting(&self, inputs: &[&Array], report: &mut dyn FnMut(&Progress)) -> Result<Vec<Array>, Error> {
+        let (pos, found) = (here(), inputs.iter().map(|array| array.ty()).collect::<Vec<_>>());
+        check_arguments(&self.program.main().param_types(), &found, &pos)?;
+        self.executable.run_reporting(inputs, report).map(|(outputs, _)| outputs)
+    }
+
+    /// The same, that also counts what it does: loop nests, calls, bytes read and written. Its results are the same, to the bit.
+    ///
+    /// ```
+    /// use retrograd::{Array, compile, f64};
+    /// let sum = compile(|[x]| x.sum(), &[f64([100])])?;
+    /// let (_, stats) = sum.counting()?.run_with_stats(&[&Array::f64([100], vec![1.0; 100])])?;
+    /// let counts = stats.counts.unwrap();
+    /// assert_eq!((counts.nests, counts.bytes_read, counts.bytes_written), (1, 800, 8));
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
+    pub fn counting(&self) -> Result<Compiled, Error> {
+        Ok(Compiled { executable: self.executable.counting()?, ..self.clone() })
+    }
+
+    /// Writes it to a file, which [`Executable::load`] reads without tracing, differentiating or planning again. The file holds no machine
+    /// code: that is made on loading, by any back end, so that the file serves on any machine with the same version of Retrograd.
+    ///
+    /// ```
+    /// use retrograd::{Array, Backend, Executable, f64, value_and_grad};
+    /// let path = std::env::temp_dir().join(format!("square-{}.rgx", std::process::id()));
+    /// value_and_grad(|[x]| x * x).compile(&[f64([])])?.save(&path)?;
+    /// let loaded = Executable::load(&path, &Backend::Cranelift)?;
+    /// let (outputs, stats) = loaded.run(&[&Array::scalar(3.0)])?;
+    /// assert_eq!(outputs, [Array::scalar(9.0), Array::scalar(6.0)]);
+    /// assert_eq!(stats.bytes_peak, loaded.arena_bytes() as u64);
+    /// assert!(loaded.note("plan").unwrap().starts_with("plan by `auto`"));
+    /// # std::fs::remove_file(&path).unwrap();
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
+        self.noted().save(path)
+    }
+
+    /// The executable with the notes that are saved: the Program and the plan in words.
+    pub fn noted(&self) -> Executable {
+        self.executable.clone().with_note("program", self.program.to_string()).with_note("plan", self.plan.to_string())
     }
 
     /// Runs it, and shows to `look` what its probes see, in the order in which it happens.

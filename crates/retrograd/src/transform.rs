@@ -9,7 +9,9 @@ use std::sync::{Arc, Mutex};
 use retrograd_compiler::ir::{Array, DType, Error, ErrorKind, Pos, Program, Type};
 
 use crate::budget::{Budget, IntoBudget};
+use crate::cache;
 use crate::pipeline::{self, Backend, Compiled, Options, Plan, Sighting, Strategy, Wanted, strategy};
+use crate::times::Times;
 use crate::var::{Trace, Var, here};
 
 /// The function `f`, compiled on first use for the types of its arguments.
@@ -298,7 +300,7 @@ impl<'f, M: Mode> Transformed<'f, M> {
     /// The plan for arguments of these types: what is kept, recomputed or spilled, and the bytes that it takes.
     #[track_caller]
     pub fn plan<T: Typed>(&self, args: &[T]) -> Result<Plan, Error> {
-        Ok(self.compile(args)?.plan.clone())
+        Ok(Plan::clone(&self.compile(args)?.plan))
     }
 
     /// The Program of the function itself, before any derivative, for arguments of these types; it prints, and the interpreter runs it.
@@ -365,10 +367,12 @@ impl<'f, M: Mode> Transformed<'f, M> {
 
     fn specialise(&self, types: &[Type]) -> Result<Compiled, Error> {
         let budget = self.budget.clone().transpose()?.map(Budget::bytes);
-        let program = self.traced(types)?;
+        let mut times = Times::default();
+        let program = times.take("trace", || self.traced(types))?;
         let (strategy, backend) = (self.strategy.clone(), self.backend.clone());
         let options = Options { wanted: self.wanted, argnums: self.places(types)?, strategy, budget, backend };
-        pipeline::compile(&program, &options)
+        let compiled = cache::compile(&program, &options)?;
+        Ok(Compiled { times: times.then(compiled.times.clone()), ..compiled })
     }
 
     /// The function as a Program over inputs of these types.

@@ -58,7 +58,9 @@ impl Fuse<'_> {
         let target = self.placed.access(result).clone();
         let long = count.saturating_mul(ty.elements()) >= LONG;
         self.each_scalar(&apart(&ty), &mut vec![], &mut |fuse, indices| {
-            fuse.body.extend(long.then_some(Stmt::Poll));
+            if long {
+                fuse.poll();
+            }
             let total = fuse.reg(RegType::Scalar(ty.dtype));
             fuse.blocked(total, count, Some(contraction), indices, &[&lhs, &rhs], Reduction::Sum);
             let to = fuse.element(&target, indices);

@@ -19,6 +19,8 @@ impl Fuse<'_> {
         let carries = self.start_carries(&drive.carried, &drive.inits);
         self.clear(drive.emitted.iter().filter(|e| e.clear).map(|e| e.value));
         self.start(&trajectory);
+        let (around, steps) = (self.telling, self.value(trajectory.count));
+        self.telling = self.outermost(Some(steps));
         let states: Vec<Carry> = drive.states.iter().map(|k| carries[*k]).collect();
         self.driver(&trajectory, |fuse, action| {
             let mut arms = vec![];
@@ -34,6 +36,7 @@ impl Fuse<'_> {
             arms.push((ActionCode::Turn, vec![Stmt::Leave]));
             arms
         });
+        self.telling = around;
         self.end_carries(&carries, &drive.results);
     }
 
@@ -50,6 +53,8 @@ impl Fuse<'_> {
         let next = Stmt::Next { words: words.clone(), schedule: trajectory.schedule.clone(), table: None, dst: action };
         self.body.push(next.clone());
         let states: Vec<Carry> = states.iter().map(|k| carries[*k]).collect();
+        let around = self.telling;
+        self.telling = self.outermost(None).at(trips, Order::Up);
         let body = self.nested(|fuse| {
             fuse.while_condition(node, &carries);
             let held = fuse.compute(Scalar::Ge, DType::Bool, &[trips, action[2]]);
@@ -61,6 +66,7 @@ impl Fuse<'_> {
             fuse.body.push(Stmt::If { cond: held, then_body, else_body: vec![] });
             fuse.while_step(node, &carries);
         });
+        self.telling = around;
         self.body.push(Stmt::Loop { body });
         self.body.push(Stmt::Store { to: Address { offset: online::TRIPS as i64 * 8, ..words }, src: trips });
         self.end_while(node, &carries);
@@ -76,14 +82,20 @@ impl Fuse<'_> {
             self.start(&trajectory);
             self.restore_start(&working, &drive.starts);
         }
+        let (around, steps) = (self.telling, self.value(trajectory.count));
+        let telling = self.outermost(Some(steps));
         self.driver(&trajectory, |fuse, action| {
+            fuse.telling = telling.silent();
             let mut arms = fuse.replay_arms(drive, &trajectory, &working, action);
+            fuse.telling = telling;
             let reverse = fuse.by_choice(&trajectory, &drive.reverse, (&carries, &working, Order::Down), action);
             arms.extend(reverse.map(|body| (ActionCode::Reverse, body)));
             if let Some(step) = &drive.turnback {
                 let turnback = fuse.nested(|fuse| {
                     let index = fuse.value(step.index);
                     fuse.body.push(Stmt::Move { dst: index, src: action[1] });
+                    fuse.telling = telling.at(index, Order::Down);
+                    fuse.poll();
                     fuse.step(step, &carries, &working, None);
                 });
                 arms.push((ActionCode::Turnback, turnback));
@@ -91,6 +103,7 @@ impl Fuse<'_> {
             arms.push((ActionCode::Done, vec![Stmt::Leave]));
             arms
         });
+        self.telling = around;
         self.end_carries(&carries, &drive.results);
     }
 
@@ -149,7 +162,7 @@ impl Fuse<'_> {
         let action = [self.int(), self.int(), self.int(), self.int(), self.int()];
         let (words, table) = (self.words(trajectory), self.table(trajectory));
         let body = self.nested(|fuse| {
-            fuse.body.push(Stmt::Poll);
+            fuse.poll();
             fuse.body.push(Stmt::Next { words, schedule: trajectory.schedule.clone(), table, dst: action });
             let arms = arms(fuse, action);
             for (code, body) in arms {

@@ -7,13 +7,14 @@
 
 use crate::ir::{DType, Reduction, Scalar};
 pub use crate::plan::place::{Order, Probe};
+use serde::{Deserialize, Serialize};
 
 /// A register: a mutable variable of fixed type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Reg(pub u32);
 
 /// The type of a register.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum RegType {
     /// A number or truth value.
     Scalar(DType),
@@ -22,7 +23,7 @@ pub enum RegType {
 }
 
 /// One native routine `fn(arena, inputs, outputs, fault)`; it also knows where to look whether to stop.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Kernel {
     /// Types of all registers, by number.
     pub regs: Vec<RegType>,
@@ -38,10 +39,12 @@ pub struct Kernel {
     pub calls: Vec<RoutineCall>,
     /// What is shown by [`Stmt::Probe`], by number.
     pub probes: Vec<Probe>,
+    /// How many outermost loops say how far they are ([`Reached`]).
+    pub loops: u32,
 }
 
 /// Code that is a function of its own.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Part {
     /// Registers that hold, when it begins, what they hold where it is run. Whatever else it reads it has assigned before, and what it
     /// assigns is its own.
@@ -66,7 +69,7 @@ pub struct RoutineCall {
 }
 
 /// A statement.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Stmt {
     /// `dst = value` for a literal; bits of the register's type, sign-extended (f32 in the low half).
     Literal {
@@ -216,7 +219,10 @@ pub enum Stmt {
     /// Runs the part of this number.
     Part(u32),
     /// Ends the routine here, with outputs undefined, if its caller wants it to stop.
-    Poll,
+    Poll {
+        /// How far the run is, for a caller who wants to know; `None` where steps are run again.
+        reached: Option<Reached>,
+    },
     /// Shows a value, with the steps of the loops around it, to whoever observes the run.
     Probe {
         /// Number of the probe.
@@ -235,8 +241,21 @@ pub enum Stmt {
     },
 }
 
+/// How far an outermost loop is. The registers are read only when somebody asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reached {
+    /// Number of the loop among those of the kernel, in the order in which they run.
+    pub number: u32,
+    /// Upwards or downwards.
+    pub order: Order,
+    /// An i64 register: the step.
+    pub step: Reg,
+    /// An i64 register: how many steps there are; `None` where only the end of the loop will tell.
+    pub steps: Option<Reg>,
+}
+
 /// Where a value is that a probe sees.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Seen {
     /// A scalar.
     Register(Reg),
@@ -245,7 +264,7 @@ pub enum Seen {
 }
 
 /// What a pointer can point to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Place {
     /// An offset in the arena.
     Arena(u64),
@@ -258,7 +277,7 @@ pub enum Place {
 }
 
 /// `base + Σ index·stride + offset`, in bytes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Address {
     /// A pointer register.
     pub base: Reg,
@@ -273,7 +292,7 @@ pub struct Address {
 /// [`crate::ops::SUM_CHUNK`] steps; in a chunk [`crate::ops::SUM_LANES`] partial results from the unit, step k going to partial k mod
 /// lanes; partials are combined pairwise (halves: l with l + lanes/2, then quarters, …); chunks are combined in order, starting from the
 /// unit.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Fold {
     /// Gets the result after the loop; assigned by the loop. Its type is that of `src`.
     pub dst: Reg,

@@ -3,6 +3,7 @@
 //! `fuse` walks the placed tree once: registers for scalars, addresses for arrays, nests as vector loops (`nest`), reductions (`reduce`),
 //! walks along an axis (`line`), schedules as native drivers (`drive`), long code as functions of their own (`parts`).
 
+mod count;
 mod dot;
 mod drive;
 pub mod kernel;
@@ -10,6 +11,8 @@ mod line;
 mod nest;
 mod parts;
 mod reduce;
+mod saved;
+mod telling;
 
 use std::collections::BTreeMap;
 
@@ -20,7 +23,10 @@ use crate::plan::place::{
 };
 use kernel::{Address, Kernel, Order, Place, Reg, RegType, RoutineCall, Seen, Stmt};
 
+use telling::Telling;
+
 pub use crate::plan::place::Fault;
+pub use count::{COUNTS, counting};
 
 /// Loops, and what a fault of a run means.
 #[derive(Clone, Debug)]
@@ -37,9 +43,9 @@ pub fn fuse(plan: &Plan) -> Fused {
     let mut fuse = Fuse::new(placed);
     fuse.block(&placed.body);
     fuse.outputs();
-    let Fuse { regs, body, parts, calls, .. } = fuse;
+    let Fuse { regs, body, parts, calls, loops, .. } = fuse;
     let (arena_bytes, literals, probes) = (placed.bytes as usize, placed.literals.clone(), placed.probes.clone());
-    let kernel = Kernel { regs, body, parts, arena_bytes, literals, calls, probes };
+    let kernel = Kernel { regs, body, parts, arena_bytes, literals, calls, probes, loops };
     Fused { kernel, faults: placed.faults.clone() }
 }
 
@@ -63,6 +69,10 @@ struct Fuse<'p> {
     parts: Vec<kernel::Part>,
     /// Calls so far.
     calls: Vec<RoutineCall>,
+    /// What polls say of how far the run is.
+    telling: Telling,
+    /// Outermost loops so far.
+    loops: u32,
     /// The statements under construction.
     body: Vec<Stmt>,
 }
@@ -82,6 +92,8 @@ impl<'p> Fuse<'p> {
             checks: vec![],
             parts: vec![],
             calls: vec![],
+            telling: Telling::Outside,
+            loops: 0,
             body: vec![],
         };
         fuse.pointers = (0..placed.pointers).map(|_| fuse.reg(RegType::Pointer)).collect();
@@ -315,7 +327,10 @@ impl<'p> Fuse<'p> {
         let carries = self.start_carries(&node.carried, &node.inits);
         self.clear(node.emitted.iter().filter(|e| e.clear).map(|e| e.value));
         let (from, to) = (self.literal(0), self.value(node.count));
+        let around = self.telling;
+        self.telling = self.outermost(Some(to));
         self.run_steps(&node.step, &carries, &[], node.order, from, to, None);
+        self.telling = around;
         self.end_carries(&carries, &node.results);
     }
 
@@ -323,17 +338,20 @@ impl<'p> Fuse<'p> {
         let carries = self.start_carries(&node.carried, &node.inits);
         let trips = self.value(node.step.index);
         self.body.push(Stmt::Literal { dst: trips, bits: 0 });
+        let around = self.telling;
+        self.telling = self.outermost(None).at(trips, Order::Up);
         let body = self.nested(|fuse| {
             fuse.while_condition(node, &carries);
             fuse.while_step(node, &carries);
         });
+        self.telling = around;
         self.body.push(Stmt::Loop { body });
         self.end_while(node, &carries);
     }
 
     /// Leaves the loop where its condition does not hold.
     fn while_condition(&mut self, node: &While, carries: &[Carry]) {
-        self.body.push(Stmt::Poll);
+        self.poll();
         self.start_step(&node.step, carries);
         self.block(&node.cond);
         let cond = self.value(node.holds);
@@ -413,14 +431,17 @@ impl<'p> Fuse<'p> {
     /// Runs a step for every index of a range.
     #[allow(clippy::too_many_arguments, reason = "a range and what its steps share")]
     fn run_steps(&mut self, step: &Step, carries: &[Carry], states: &[Carry], order: Order, from: Reg, to: Reg, tape: Option<&TapeRows>) {
-        let index = self.value(step.index);
+        let (index, around) = (self.value(step.index), self.telling);
+        self.telling = around.at(index, order);
         let mut body = self.nested(|fuse| fuse.step(step, carries, states, tape));
         if body.iter().any(takes_long) {
-            body.insert(0, Stmt::Poll);
+            body.insert(0, Stmt::Poll { reached: self.telling.reached() });
             self.body.push(Stmt::For { index, from, to, order, body });
         } else {
+            self.telling = around;
             self.in_chunks(index, from, to, order, body);
         }
+        self.telling = around;
     }
 
     /// A loop over steps that are too short to ask in each of them whether to stop.
@@ -433,7 +454,7 @@ impl<'p> Fuse<'p> {
         let at = self.int();
         self.body.push(Stmt::Move { dst: at, src: start });
         let chunks = self.nested(|fuse| {
-            fuse.body.push(Stmt::Poll);
+            fuse.body.push(Stmt::Poll { reached: fuse.telling.at(at, order).reached() });
             let (next, done) = match order {
                 Order::Up => (fuse.compute(Scalar::Add, DType::I64, &[at, chunk]), Scalar::Ge),
                 Order::Down => (fuse.compute(Scalar::Sub, DType::I64, &[at, chunk]), Scalar::Le),
@@ -570,7 +591,7 @@ fn takes_long(stmt: &Stmt) -> bool {
         Stmt::If { then_body, else_body, .. } => then_body.iter().chain(else_body).any(takes_long),
         Stmt::Literal { .. } | Stmt::Let { .. } | Stmt::Move { .. } | Stmt::Swap(..) | Stmt::Pointer { .. } | Stmt::Offset { .. } => false,
         Stmt::Load { .. } | Stmt::Store { .. } | Stmt::Fault { .. } => false,
-        Stmt::Start { .. } | Stmt::Next { .. } | Stmt::Poll | Stmt::Leave => false,
+        Stmt::Start { .. } | Stmt::Next { .. } | Stmt::Poll { .. } | Stmt::Leave => false,
     }
 }
 

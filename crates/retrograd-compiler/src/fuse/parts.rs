@@ -155,7 +155,8 @@ impl Walk<'_> {
                 self.reads(steps);
             }
             Stmt::Fault { cond, .. } => self.reads([cond]),
-            Stmt::Leave | Stmt::Poll => {}
+            Stmt::Poll { reached } => self.reads(reached.iter().flat_map(|reached| [&reached.step].into_iter().chain(&reached.steps))),
+            Stmt::Leave => {}
         }
     }
 }

@@ -2,9 +2,10 @@
 
 use super::element::{Element, each_element};
 use super::types::{DType, Type};
+use serde::{Deserialize, Serialize};
 
 /// Elements of one type, row-major.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the variants are the element types")]
 pub enum Data {
     F32(Vec<f32>),
@@ -15,7 +16,7 @@ pub enum Data {
 }
 
 /// A dense array: shape and elements.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Array {
     shape: Vec<usize>,
     data: Data,

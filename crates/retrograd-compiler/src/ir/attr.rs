@@ -2,9 +2,10 @@
 
 use super::array::Array;
 use super::types::{DType, Type};
+use serde::{Deserialize, Serialize};
 
 /// One attribute.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Attr {
     /// A list of integers: axes, extents, starts.
     Ints(Vec<i64>),

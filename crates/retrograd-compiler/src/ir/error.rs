@@ -1,10 +1,11 @@
 //! The one error type: whose fault, where, what was expected, what was found, what to do.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
 
 /// A position in the user's source.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Pos {
     file: Option<Arc<str>>,
     line: u32,
@@ -12,7 +13,7 @@ pub struct Pos {
 }
 
 /// Which part of a program an instruction belongs to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Part {
     /// It computes values (or tangents beside them).
     #[default]
@@ -69,7 +70,7 @@ impl fmt::Display for Pos {
 }
 
 /// What went wrong, by kind.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ErrorKind {
     /// Shapes do not fit.
     Shape,

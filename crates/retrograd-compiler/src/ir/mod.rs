@@ -12,6 +12,7 @@ mod linear;
 mod program;
 mod routine;
 mod row;
+mod same;
 mod text;
 mod types;
 mod verify;

@@ -1,9 +1,10 @@
 //! Element types and array types.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The type of one element.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum DType {
     /// 32-bit float.
     F32,
@@ -65,7 +66,7 @@ impl fmt::Display for DType {
 }
 
 /// The type of a value: element type and static shape. Rank 0 is a scalar.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Type {
     /// Element type.
     pub dtype: DType,

@@ -20,7 +20,7 @@ mod scan;
 mod shape;
 mod sort;
 
-use crate::ir::{Error, Program, Row};
+use crate::ir::{Error, Lowering, Program, Routine, Row};
 
 pub use dot::{DOT, DotAxes, DotOrder};
 pub use fold::{ALL, ANY, ARGMAX, ARGMIN, LOGSUMEXP, PROD, REDUCE_MAX, REDUCE_MIN};
@@ -60,6 +60,13 @@ pub fn rows() -> impl Iterator<Item = &'static Row> {
 /// The row of that name.
 pub fn find(name: &str) -> Option<&'static Row> {
     rows().find(|row| row.name == name)
+}
+
+/// All routines of ours, by name, with the names of their attributes. Each is in a static, so that its address tells it from others.
+pub fn routines() -> impl Iterator<Item = (&'static str, Routine, &'static [&'static str])> {
+    let of_rows =
+        rows().filter_map(|row| if let Lowering::Routine(routine) = row.lowering { Some((row.name, routine, row.attrs)) } else { None });
+    of_rows.chain([("products", PRODUCTS, &["products"][..])])
 }
 
 /// Reads the text form over these rows; `file` names the text in positions and errors.

@@ -47,7 +47,7 @@ impl Products {
 }
 
 /// Chained contractions that are worth a call: over memory from the first element of a side on, with the attributes of [`Products`].
-pub const PRODUCTS: Routine = Routine {
+pub static PRODUCTS: Routine = Routine {
     scratch: |types, attrs| vec![Type::new(types[0].dtype, [scratch_elements(Products::read(attrs).matrices())])],
     run: |types, attrs, args, result, scratch| match types[0].dtype {
         DType::F32 => products::<f32>(attrs, args, result, scratch),

@@ -18,12 +18,13 @@ use cranelift_codegen::isa::TargetFrontendConfig;
 use cranelift_frontend::{FunctionBuilder, Variable};
 use cranelift_jit::JITModule;
 use cranelift_module::{FuncId, Linkage, Module};
-use retrograd_compiler::fuse::kernel::{Address, Kernel, Order, Part, Place, Reg, RegType, RoutineCall, Seen, Stmt};
+use retrograd_compiler::fuse::kernel::{Address, Kernel, Order, Part, Place, Reached, Reg, RegType, RoutineCall, Seen, Stmt};
 use retrograd_compiler::ir::DType;
 use retrograd_compiler::plan::schedule::{Schedule, Sweep};
 
 use crate::code::{Constants, STOPPED};
-use crate::runtime::{Import, encode_sweep};
+use crate::runtime::{Import, encode_order, encode_sweep};
+use crate::watch::UNKNOWN;
 use arithmetic::Width;
 pub(crate) use machine::Cranelift;
 
@@ -156,7 +157,7 @@ impl<'k, 'b> Lower<'k, 'b> {
             Stmt::Next { words, schedule, table, dst } => self.next(words, schedule, *table, *dst),
             Stmt::Call { call, args, result, scratch } => self.routine(*call, args, result, scratch),
             Stmt::Part(number) => self.part(*number),
-            Stmt::Poll => self.poll(),
+            Stmt::Poll { reached } => self.poll(*reached),
             Stmt::Fault { cond, site } => self.fault(*cond, *site),
             Stmt::Probe { site, seen, steps } => self.probe(*site, seen, steps),
         }
@@ -320,7 +321,7 @@ impl<'k, 'b> Lower<'k, 'b> {
     }
 
     /// The load is atomic, so that it is not taken for another that came before it.
-    fn poll(&mut self) {
+    fn poll(&mut self, reached: Option<Reached>) {
         let [_, _, _, fault, flag, watch] = self.params;
         let [raised, stopped, after] = [(); 3].map(|()| self.builder.create_block());
         self.builder.set_cold_block(raised);
@@ -328,13 +329,21 @@ impl<'k, 'b> Lower<'k, 'b> {
         let up = self.builder.ins().atomic_load(types::I8, FLAGS, flag);
         self.builder.ins().brif(up, raised, &[], after, &[]);
         self.continue_at(raised);
-        let stops = self.call(Import::Stops, &[watch]).expect("it answers");
+        let [part, step, steps, order] = self.reached(reached);
+        let stops = self.call(Import::Stops, &[watch, part, step, steps, order]).expect("it answers");
         self.builder.ins().brif(stops, stopped, &[], after, &[]);
         self.continue_at(stopped);
         let code = self.integer(STOPPED);
         self.builder.ins().store(FLAGS, code, fault, 0);
         self.builder.ins().return_(&[]);
         self.continue_at(after);
+    }
+
+    /// What [`Import::Stops`] is told of how far the run is.
+    fn reached(&mut self, reached: Option<Reached>) -> [Value; 4] {
+        let Some(Reached { number, order, step, steps }) = reached else { return [UNKNOWN; 4].map(|word| self.integer(word)) };
+        let steps = if let Some(steps) = steps { self.get(steps) } else { self.integer(UNKNOWN) };
+        [self.integer(i64::from(number)), self.get(step), steps, self.integer(encode_order(order))]
     }
 
     /// Hands the address of the value and of the steps to the observer, whose address is in the word after the fault.

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use retrograd_compiler::fuse::kernel::{Address, Kernel, Order, Part, Place, Reg, RegType, RoutineCall, Seen, Stmt};
+use retrograd_compiler::fuse::kernel::{Address, Kernel, Order, Part, Place, Reached, Reg, RegType, RoutineCall, Seen, Stmt};
 use retrograd_compiler::ir::{DType, Scalar};
 use retrograd_compiler::plan::schedule::{Schedule, Sweep};
 
@@ -13,7 +13,8 @@ use super::Instructions;
 use super::text::{Form, Functions, Label, Module, Text, Value, literal};
 use super::vector;
 use crate::code::{Constants, STOPPED};
-use crate::runtime::{Import, encode_sweep};
+use crate::runtime::{Import, encode_order, encode_sweep};
+use crate::watch::UNKNOWN;
 
 /// The widest vectors may be used, also where they are not preferred.
 const ATTRIBUTES: &str = r#"nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512""#;
@@ -63,7 +64,7 @@ fn calls(body: &[Stmt]) -> usize {
         Stmt::If { then_body, else_body, .. } => calls(then_body) + calls(else_body),
         Stmt::Literal { .. } | Stmt::Let { .. } | Stmt::Move { .. } | Stmt::Swap(..) | Stmt::Pointer { .. } | Stmt::Offset { .. } => 0,
         Stmt::Load { .. } | Stmt::Store { .. } | Stmt::Copy { .. } | Stmt::Zero { .. } | Stmt::ForVec { .. } | Stmt::Leave => 0,
-        Stmt::Start { .. } | Stmt::Next { .. } | Stmt::Call { .. } | Stmt::Part(_) | Stmt::Poll | Stmt::Probe { .. } => 0,
+        Stmt::Start { .. } | Stmt::Next { .. } | Stmt::Call { .. } | Stmt::Part(_) | Stmt::Poll { .. } | Stmt::Probe { .. } => 0,
         Stmt::Fault { .. } => 0,
     };
     body.iter().map(count).sum()
@@ -150,7 +151,7 @@ impl<'k> Lower<'k> {
             Stmt::Next { words, schedule, table, dst } => self.next(words, schedule, *table, *dst),
             Stmt::Call { call, args, result, scratch } => self.routine(*call, args, result, scratch),
             Stmt::Part(number) => self.part(*number),
-            Stmt::Poll => self.poll(),
+            Stmt::Poll { reached } => self.poll(*reached),
             Stmt::Probe { site, seen, steps } => self.probe(*site, seen, steps),
             Stmt::Fault { cond, site } => self.fault(*cond, *site),
         }
@@ -269,20 +270,28 @@ impl<'k> Lower<'k> {
     }
 
     /// The load is atomic, so that it is not taken for another that came before it.
-    fn poll(&mut self) {
+    fn poll(&mut self, reached: Option<Reached>) {
         let [raised, stopped, after] = [(); 3].map(|()| self.text.label());
         let flag = self.text.make(format_args!("load atomic i8, ptr %flag monotonic, align 1"));
         let up = self.text.make(format_args!("icmp ne i8 {flag}, 0"));
         self.text.branch(&up, raised, after);
         self.text.at(raised);
         let callee = Value::address(Import::Stops.address());
-        let answer = self.text.make(format_args!("call i8 {callee}(ptr %watch)"));
+        let [part, step, steps, order] = self.reached(reached);
+        let answer = self.text.make(format_args!("call i8 {callee}(ptr %watch, i64 {part}, i64 {step}, i64 {steps}, i64 {order})"));
         let stops = self.text.make(format_args!("icmp ne i8 {answer}, 0"));
         self.text.branch(&stops, stopped, after);
         self.text.at(stopped);
         self.text.act(format_args!("store i64 {STOPPED}, ptr %fault"));
         self.text.act(format_args!("ret void"));
         self.text.at(after);
+    }
+
+    /// What [`Import::Stops`] is told of how far the run is.
+    fn reached(&mut self, reached: Option<Reached>) -> [Value; 4] {
+        let Some(Reached { number, order, step, steps }) = reached else { return [UNKNOWN; 4].map(Value::integer) };
+        let steps = steps.map_or_else(|| Value::integer(UNKNOWN), |steps| self.get(steps));
+        [Value::integer(i64::from(number)), self.get(step), steps, Value::integer(encode_order(order))]
     }
 
     /// Runs a part, which finds its registers in words of ours.

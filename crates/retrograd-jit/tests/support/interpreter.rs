@@ -150,7 +150,7 @@ impl<'k> Machine<'k> {
                 self.regs = ours;
             }
             // Nobody stops it.
-            Stmt::Poll => {}
+            Stmt::Poll { .. } => {}
             Stmt::Probe { .. } => {}
             Stmt::Fault { cond, site } => {
                 if self.get(*cond) != 0 {

@@ -3,6 +3,7 @@
 //! Values are numbered once for the whole tree ([`Val`]); bodies refer to outer values directly, since every occurrence of a body has its
 //! own copy. Rank-0 values live in registers, arrays have a [`Home`].
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use crate::ir::{Array, Attrs, DType, ErrorKind, FuncId, Line, Lowering, Pos, Reduction, Routine, Row, Scalar, Type, Write};
@@ -60,7 +61,7 @@ pub struct Placed {
 }
 
 /// A place where a run can fault, and what the error says.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fault {
     /// The kind of error.
     pub kind: ErrorKind,
@@ -71,7 +72,7 @@ pub struct Fault {
 }
 
 /// A probe: what it is called, where it stands, and what it sees.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Probe {
     /// Its name.
     pub name: String,
@@ -395,7 +396,7 @@ pub struct While {
 }
 
 /// Direction of a loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Order {
     /// Ascending.
     Up,

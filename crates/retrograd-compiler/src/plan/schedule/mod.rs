@@ -22,11 +22,12 @@ pub use counts::{Counts, counts, slots};
 pub use online::start_online;
 pub use recipe::{Part, PartId, Recipe, Uses};
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
 
 /// What is held of a loop's forward execution until its reversal.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Schedule {
     /// Nothing: the steps are reversed from what is at hand.
     Nothing,
@@ -50,7 +51,7 @@ pub enum Schedule {
 }
 
 /// Whether the forward loop of the program is itself the first sweep of the schedule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Sweep {
     /// The program's own loop is the first sweep: every step is executed once, then comes [`Action::Turn`], then the reversal.
     Paired,

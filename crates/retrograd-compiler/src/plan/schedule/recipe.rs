@@ -4,6 +4,7 @@
 //! record some of them and go on, or hold the state, advance, do the rest and come back. Equal parts are one part, so that a recipe is
 //! short where its schedule is long.
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use super::{Counts, Sweep};
@@ -13,7 +14,7 @@ use crate::plan::optimal::{Alone, Move, Paired, Place};
 pub type PartId = u32;
 
 /// What is done with a range of steps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Part {
     /// The only step is executed and reversed at once.
     Turnback,
@@ -43,7 +44,7 @@ pub enum Part {
 }
 
 /// A schedule for one number of steps.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recipe {
     /// The number of steps.
     pub steps: u64,

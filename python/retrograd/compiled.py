@@ -1,0 +1,186 @@
+"""Machine code for arguments of fixed types: runs, what they take, and files of it."""
+
+import collections
+import json
+import os
+import time
+
+from . import _native, errors
+from .arguments import Signature
+from .outcome import Outcome, unboxed
+
+CacheInfo = collections.namedtuple("CacheInfo", "hits misses kept capacity")
+CacheInfo.__doc__ = """Compilations of this process that were found, that were not, that are kept, and that can be."""
+
+
+class Progress(collections.namedtuple("Progress", "fraction part parts step steps")):
+    """How far a run is: `fraction` from 0 to 1; the step of the outermost loop that runs, which is number `part` (from 0) of `parts`; the way
+    back of a loop counts as one of its own. `steps` is None where only the end of the loop will tell."""
+
+    __slots__ = ()
+
+    def __str__(self):
+        return f"{self.fraction:.0%}, loop {self.part + 1} of {self.parts}, step {self.step}" + ("" if self.steps is None else f" of {self.steps}")
+
+
+class Plan:
+    """How a run uses memory; it prints. `bytes_peak` is exact."""
+
+    def __init__(self, executable):
+        self.bytes_peak = executable.bytes_peak
+        self._executable = executable
+
+    def __str__(self):
+        return self._executable.plan()
+
+    __repr__ = __str__
+
+
+class Stats:
+    """What a run took: `bytes_peak`, `seconds` in machine code, and, from `count`, loop `nests`, `calls` of routines, `bytes_read` and
+    `bytes_written` (else None)."""
+
+    __slots__ = ("bytes_peak", "seconds", "nests", "calls", "bytes_read", "bytes_written")
+
+    def __init__(self, bytes_peak, seconds, counts=(None, None, None, None)):
+        self.bytes_peak, self.seconds = bytes_peak, seconds
+        self.nests, self.calls, self.bytes_read, self.bytes_written = counts
+
+    def __repr__(self):
+        known = ((name, getattr(self, name)) for name in self.__slots__)
+        return f"Stats({', '.join(f'{name}={value}' for name, value in known if value is not None)})"
+
+
+class Times:
+    """What a compilation took: `stages`, a dict from `trace`, `opt`, `diff`, `freeze`, `plan`, `fuse`, `jit` to seconds, and `seconds` of all of
+    them. `cached` says that all but the trace was found in the cache."""
+
+    def __init__(self, trace_seconds, executable):
+        stages, self.cached = executable.times()
+        self.stages = {"trace": trace_seconds, **dict(stages)}
+
+    @property
+    def seconds(self):
+        return sum(self.stages.values())
+
+    def __repr__(self):
+        stages = ", ".join(f"{name} {1e3 * seconds:.2f} ms" for name, seconds in self.stages.items())
+        return f"Times({stages}{', the rest found in the cache' if self.cached else ''}; together {1e3 * self.seconds:.2f} ms)"
+
+
+class Compiled:
+    """Machine code for arguments of fixed types.
+
+    `plan` and `times` say what it will do and what the compilation took, `stats` what the last run took.
+    """
+
+    def __init__(self, signature, key, outcome, executable, single, progress, look=None, aux=None):
+        self._signature, self._key, self.outcome, self._executable = signature, key, outcome, executable
+        self._single, self._progress, self._look, self._aux = single, _reporter(progress), look, aux
+        self.stats, self.times, self.plan = None, None, Plan(executable)
+
+    @staticmethod
+    def of(transformed, arguments):
+        """The function compiled for arguments of these types."""
+        begin = time.perf_counter()
+        outcome, strategy = transformed._outcome(arguments), transformed.strategy
+        traced = time.perf_counter() - begin
+        options = (strategy.name, list(strategy.options.items()))
+        executable = _native.compile(outcome.program, transformed.wanted, outcome.leaves, options, transformed.budget, transformed.backend)
+        aux = transformed._aux if transformed.wants_aux() else None
+        shown = transformed.progress, transformed.look
+        compiled = Compiled(transformed.signature(), arguments.key, outcome, executable, transformed.single(), *shown, aux)
+        compiled.program, compiled.times = outcome.program, Times(traced, executable)
+        return compiled
+
+    @property
+    def name(self):
+        return self._signature.name
+
+    @property
+    def backend(self):
+        """Who made the machine code: a name, a version and, of a library, its path."""
+        return self._executable.backend
+
+    def __call__(self, *args, **kwargs):
+        result = self._run(self._bind(args, kwargs), [])
+        return result if self._aux is None else (result, self._aux(args, kwargs))
+
+    def count(self, *args, **kwargs):
+        """Runs once, in a form of the code that counts, and returns what that took: a `Stats` with loop nests, calls and bytes moved.
+
+        Bytes are those of loads, stores and copies as the compiler wrote them; some of them stay in registers and caches.
+        """
+        inputs = self._bind(args, kwargs).arrays()
+        return Stats(*self._executable.counting().count(inputs))
+
+    def save(self, path):
+        """Writes it to a file, which `rg.load` reads without tracing, differentiating or planning again.
+
+        The file holds no machine code: that is made on loading, so that the file serves on any machine with the same version of Retrograd.
+        """
+        if self._aux is not None:
+            raise errors.Unsupported(f"{self.name}() returns something besides its Jacobian by running Python again; it cannot be saved with has_aux=True")
+        note = {"signature": self._signature.to_json(), "key": _key_to_json(self._key), "outcome": self.outcome.to_json(), "single": self._single}
+        self._executable.save(os.fspath(path), json.dumps(note))
+
+    def _bind(self, args, kwargs):
+        arguments = self._signature.bind(args, kwargs)
+        if arguments.key != self._key:
+            found = ", ".join(f"{name}[{','.join(map(str, shape))}]" if shape else name for name, shape, _ in arguments.types)
+            raise errors.ArgumentError(f"{self.name}() was compiled for arguments of other types, found {found}")
+        return arguments
+
+    def _run(self, arguments, seeds):
+        inputs = arguments.arrays()
+        if seeds:
+            inputs += seeds
+        if self._look is not None:
+            results = self._executable.run_observed(inputs, self._look)
+        else:
+            results, bytes_peak, seconds = self._executable.run(inputs, self._progress)
+            self.stats = Stats(bytes_peak, seconds)
+        return self.outcome.assemble(results, self._single, unboxed)
+
+
+def load(path, backend="cranelift", progress=None):
+    """What `save` wrote, as machine code by this back end: called as the function that was saved, with the same bits and the same peak.
+
+        rg.value_and_grad(loss).compile(x).save("loss.rgx")
+        value, gradient = rg.load("loss.rgx")(x)
+
+    A file that is damaged, cut off, or of another version of Retrograd is an error. A whole file is trusted as a program is: load what
+    you would run.
+    """
+    executable = _native.load(os.fspath(path), backend)
+    text = executable.note()
+    if text is None:
+        raise errors.ArgumentError(f"{path} was not saved from Python; `retrograd run` runs it, and `Executable::load` in Rust")
+    note = json.loads(text)
+    signature, outcome = Signature.from_json(note["signature"]), Outcome.from_json(note["outcome"])
+    return Compiled(signature, _key_from_json(note["key"]), outcome, executable, note["single"], progress)
+
+
+def cache_info():
+    """What the cache of compilations did: a function that is traced again, from the same lines to the same Program, is not compiled again."""
+    return CacheInfo(*_native.cache_info())
+
+
+def cache_clear():
+    """Forgets all compilations, and counts from 0; functions that were compiled keep theirs."""
+    _native.cache_clear()
+
+
+def _reporter(progress):
+    return None if progress is None else lambda *fields: progress(Progress(*fields))
+
+
+def _key_to_json(key):
+    types, structures, positional, keywords = key
+    return [types, [Outcome.structure_to_json(structure) for structure in structures], positional, keywords]
+
+
+def _key_from_json(saved):
+    types, structures, positional, keywords = saved
+    types = tuple((dtype, tuple(shape), scalar) for dtype, shape, scalar in types)
+    return types, tuple(Outcome.structure_from_json(structure) for structure in structures), positional, tuple(keywords)

@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run a program as machine code and print its results
+    /// Run a program, or what `save` wrote, as machine code and print its results
     Run {
         #[command(flatten)]
         file: File,
@@ -93,6 +93,21 @@ pub(crate) enum Command {
         #[command(flatten)]
         form: PlanForm,
     },
+    /// Write the value and the gradient of a program to a file, which `run` runs without differentiating or planning again
+    ///
+    /// The file holds no machine code: that is made when it is run, so that it serves on any machine with the same version.
+    Save {
+        #[command(flatten)]
+        file: File,
+        /// The file to write, such as model.rgx
+        #[arg(value_name = "SAVED")]
+        saved: PathBuf,
+        /// Save the program as it is, not its gradient
+        #[arg(long, conflicts_with_all = ["wrt"])]
+        results: bool,
+        #[command(flatten)]
+        gradient: Gradient,
+    },
     /// Print the table of ops, one row a line: name, number of arguments, attributes, kind of derivative rule, meaning
     Ops,
 }
@@ -119,6 +134,9 @@ pub(crate) struct Debug {
     /// Interpret the program, and stop at the first operation that makes a NaN or an infinity, forward or backward
     #[arg(long)]
     pub(crate) debug_nan: bool,
+    /// Say on standard error what the compilation and the run took, and count loop nests and bytes moved
+    #[arg(long, conflicts_with = "debug_nan")]
+    pub(crate) stats: bool,
 }
 
 #[derive(Debug, Args)]

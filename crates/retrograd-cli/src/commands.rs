@@ -1,6 +1,7 @@
 //! What each command does: from arguments to the text that it prints.
 
 use std::fs;
+use std::path::Path;
 
 use retrograd::pipeline::{Compiled, Options, Wanted, compile, debug_nan, derive};
 use retrograd::{Array, Backend, Budget, Error, Program, Row, Type, ops, strategy};
@@ -11,6 +12,7 @@ use retrograd_compiler::{fuse, opt};
 use crate::arguments::{Command, Debug, File, Gradient, Inputs, Machine, Outputs, PlanForm, Stage};
 use crate::check::check;
 use crate::inputs;
+use crate::running;
 use crate::source::{Source, argument};
 
 /// What a command says.
@@ -32,7 +34,7 @@ pub(crate) enum Verdict {
 }
 
 impl Report {
-    fn of(text: String) -> Report {
+    pub(crate) fn of(text: String) -> Report {
         Report { text, note: String::new(), verdict: Verdict::Passed }
     }
 }
@@ -40,7 +42,11 @@ impl Report {
 /// Carries out a command; the error is a message as the user reads it.
 pub(crate) fn execute(command: &Command) -> Result<Report, String> {
     match command {
+        Command::Run { file, machine, inputs, outputs, debug } if running::is_saved(&file.path) => {
+            running::run_saved(&file.path, &machine.backend, inputs, outputs, *debug).map_err(|error| format!("error: {error}\n"))
+        }
         Command::Run { file, machine, inputs, outputs, debug } => on(file, |source| run(source, machine, inputs, outputs, *debug)),
+        Command::Save { file, saved, results, gradient } => on(file, |source| save(source, saved, *results, gradient).map(Report::of)),
         Command::Grad { file, gradient, machine, inputs, outputs, debug } => {
             on(file, |source| grad(source, gradient, machine, inputs, outputs, *debug))
         }
@@ -62,16 +68,29 @@ fn run(source: &Source, machine: &Machine, inputs: &Inputs, outputs: &Outputs, d
     outputs.check(program.main().results.len())?;
     let inputs = inputs::read(inputs, &program, source)?;
     let options = Options { backend: machine.backend.clone(), ..results_options() };
-    let Results { results, note } = results_of(&program, &options, &inputs, debug)?;
+    delivered(results_of(&program, &options, &inputs, debug)?, outputs)
+}
+
+/// Results by their numbers.
+pub(crate) fn delivered(Results { results, note }: Results, outputs: &Outputs) -> Result<Report, Error> {
     let named = results.into_iter().enumerate().map(|(k, array)| (format!("result_{k}"), array)).collect();
     Ok(Report { note, ..Report::of(outputs.deliver(named, |_| String::new())?) })
 }
 
+/// Saves what is compiled of a program.
+fn save(source: &Source, saved: &Path, results: bool, gradient: &Gradient) -> Result<String, Error> {
+    let program = source.program()?;
+    let wanted = if results { results_options() } else { gradient_options(&program, gradient)? };
+    let options = Options { strategy: gradient.strategy.clone(), budget: gradient.budget.map(Budget::bytes), ..wanted };
+    compile(&program, &options)?.save(saved)?;
+    Ok(String::new())
+}
+
 /// What a run gives.
-struct Results {
-    results: Vec<Array>,
-    /// Which back end ran, where that was left open.
-    note: String,
+pub(crate) struct Results {
+    pub(crate) results: Vec<Array>,
+    /// Which back end ran, where that was left open, and what was measured.
+    pub(crate) note: String,
 }
 
 /// Runs machine code, or the interpreter that looks for NaNs.
@@ -81,12 +100,9 @@ fn results_of(program: &Program, options: &Options, inputs: &[Array], debug: Deb
         return Ok(Results { results, note: String::new() });
     }
     let compiled = compile(program, options)?;
-    let results = compiled.run(&inputs.iter().collect::<Vec<_>>())?;
-    let note = match options.backend {
-        Backend::Auto => format!("machine code by {}\n", compiled.backend()),
-        Backend::Cranelift | Backend::Llvm { .. } => String::new(),
-    };
-    Ok(Results { results, note })
+    let Results { results, note } = running::run(compiled.executable(), &options.backend, inputs, debug)?;
+    let times = if debug.stats { format!("compilation: {}\n", compiled.times) } else { String::new() };
+    Ok(Results { results, note: times + &note })
 }
 
 /// Options for a Program that is run as it is.

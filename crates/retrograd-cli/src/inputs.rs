@@ -9,11 +9,15 @@ use crate::source::{Source, argument};
 
 /// The inputs asked for: `--input`, `--random`, or the `// input:` lines of the text.
 pub(crate) fn read(inputs: &Inputs, program: &Program, source: &Source) -> Result<Vec<Array>, Error> {
-    let types = program.main().param_types();
+    read_types(inputs, &program.main().param_types(), &source.inputs())
+}
+
+/// Inputs of these types; `lines` are those of the text.
+pub(crate) fn read_types(inputs: &Inputs, types: &[Type], lines: &[String]) -> Result<Vec<Array>, Error> {
     match inputs.random {
-        Some(seed) => Ok(random(&types, seed)),
-        None if inputs.given.is_empty() => checked(&types, arrays(&source.inputs(), "// input:")?),
-        None => checked(&types, arrays(&inputs.given, "--input")?),
+        Some(seed) => Ok(random(types, seed)),
+        None if inputs.given.is_empty() => checked(types, arrays(lines, "// input:")?),
+        None => checked(types, arrays(&inputs.given, "--input")?),
     }
 }
 

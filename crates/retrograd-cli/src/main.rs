@@ -7,6 +7,7 @@ mod commands;
 mod inputs;
 mod numpy;
 mod outputs;
+mod running;
 mod source;
 
 use std::io::{self, ErrorKind, Write};

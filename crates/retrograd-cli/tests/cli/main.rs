@@ -2,4 +2,5 @@
 
 mod commands;
 mod numpy_files;
+mod saved_files;
 mod support;

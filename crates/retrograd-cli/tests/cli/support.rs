@@ -47,6 +47,12 @@ impl Ran {
         assert_eq!((self.out.as_str(), self.err.as_str(), self.code), (out, "", 0));
     }
 
+    /// It went well and said this; it may have noted something.
+    #[track_caller]
+    pub(crate) fn out_is(&self, out: &str) {
+        assert_eq!((self.out.as_str(), self.code), (out, 0), "{}", self.err);
+    }
+
     /// It went well; what it said.
     #[track_caller]
     pub(crate) fn ok(self) -> String {

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use retrograd_compiler::fuse::fuse;
 use retrograd_compiler::ir::{Array, CustomRule, DType, Error, ErrorKind, FuncId, Op, Program, Type, verify};
-use retrograd_compiler::opt::{PASSES, Pass, contract, freeze, simplify};
+use retrograd_compiler::opt::{PASSES, Pass, contract, freeze, join, simplify};
 use retrograd_compiler::plan::strategy::{Auto, Ilp, KeepAll, Periodic, RecomputeAll, Revolve};
 use retrograd_compiler::plan::{LoopDecision, Plan, Request, Strategy, plan};
 use retrograd_compiler::{diff, eval, ops};
@@ -289,7 +289,7 @@ fn passes(trial: &Trial) -> Result<Verdict, String> {
     let raw = trial.gradient.as_ref().map_err(Clone::clone)?.as_ref().map(|gradient| &gradient.raw);
     for case in [Some(&trial.case), raw].into_iter().flatten() {
         let points = points(case, [case.inputs.clone(), Random::new(case.seed).awkward(&case.inputs), far(case)]);
-        for (name, pass) in PASSES.iter().copied().chain([("simplify", simplify as Pass)]) {
+        for (name, pass) in PASSES.iter().copied().chain([("simplify", simplify as Pass), ("join", join)]) {
             let named = |error: String| format!("after {name}: {error}");
             let after = verified(pass(&case.program)).map_err(named)?;
             same_at(&after, &points).map_err(named)?;

@@ -106,6 +106,19 @@ pub type Tangent = fn(&Builder, &Attrs, &[Value], Value, &[Option<Value>]) -> Va
 pub enum Contribution {
     /// An array of the argument's type.
     Dense(Value),
+    /// An array of the argument's type in which a window does not count, because it was overwritten: `row(ct, zeros, indices…)`.
+    Outside {
+        /// The row that overwrites: `update`.
+        row: &'static Row,
+        /// The array.
+        ct: Value,
+        /// The window's type.
+        window: Type,
+        /// Index operands of the row.
+        indices: Vec<Value>,
+        /// Attributes of the row.
+        attrs: Attrs,
+    },
     /// An array that belongs at a place inside the argument: `row(cotangent, update, indices…)` with these attributes, so that
     /// reading a slice never costs a full array of zeros per read.
     At {

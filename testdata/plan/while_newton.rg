@@ -23,24 +23,24 @@ fn step(%x: f64, %a: f64) -> f64 {
   return %y
 }
 // ---- expected
-// plan by `auto`: peak 192 bytes
+// plan by `auto`: peak 184 bytes
 // budget 200 bytes
-// work 1.190 times the least without a budget
-//   at the peak: states and records of the loop at while_newton.rg:7, 64 bytes
-//   at the peak: arrays and controllers, 128 bytes
-//   loop at while_newton.rg:7: steps known at run time, revolve with 9 slots
-//     a state 8 bytes, no records, pool 64 bytes
+// work 1.712 times the least without a budget
+//   at the peak: states and records of the loop at while_newton.rg:7, 24 bytes
+//   at the peak: arrays and controllers, 160 bytes
+//   loop at while_newton.rg:7: steps known at run time, 4 slots, filled while the loop runs; then revolve
+//     a state 8 bytes, no records, pool 24 bytes
 //     f64 (state, 8 bytes): recomputed from the state: nothing is recorded
 //     f64 (div at while_newton.rg:19, 8 bytes): recomputed from the state: nothing is recorded
 //     f64 (neg at while_newton.rg:19, 8 bytes): recomputed from the state: nothing is recorded
 //
-// plan by `auto`: peak 1.98 kB (1984 bytes)
+// plan by `auto`: peak 1.95 kB (1952 bytes)
 // budget 2 kB (2000 bytes)
-// work 1.000 times the least without a budget
-//   at the peak: states and records of the loop at while_newton.rg:7, 960 bytes
-//   at the peak: arrays and controllers, 1.02 kB
-//   loop at while_newton.rg:7: steps known at run time, revolve with 121 slots
-//     a state 8 bytes, no records, pool 960 bytes
+// work 1.011 times the least without a budget
+//   at the peak: states and records of the loop at while_newton.rg:7, 608 bytes
+//   at the peak: arrays and controllers, 1.33 kB
+//   loop at while_newton.rg:7: steps known at run time, 77 slots, filled while the loop runs; then revolve
+//     a state 8 bytes, no records, pool 608 bytes
 //     f64 (state, 8 bytes): recomputed from the state: nothing is recorded
 //     f64 (div at while_newton.rg:19, 8 bytes): recomputed from the state: nothing is recorded
 //     f64 (neg at while_newton.rg:19, 8 bytes): recomputed from the state: nothing is recorded

@@ -3,7 +3,7 @@
 use retrograd_compiler::plan::optimal::closure::{Closure, Maker};
 use retrograd_compiler::plan::optimal::tiers::{Disk, with_disk};
 use retrograd_compiler::plan::optimal::{Alone, Choice, Paired, Place, Steps};
-use retrograd_compiler::plan::schedule::{Action, binomial, online};
+use retrograd_compiler::plan::schedule::{Action, binomial, next, online};
 use std::collections::BTreeMap;
 
 const MIXED_UNIT: &str = include_str!("../../../testdata/schedules/mixed_unit.csv");
@@ -190,11 +190,15 @@ fn loops_of_unknown_length_hold_what_the_table_says() {
     for [n, slots, optimum, total, positions] in rows(ONLINE) {
         let (n, slots) = (number(n) as u64, number(slots) as u64);
         let mut words = vec![0; online::words(slots)];
-        online::start(&mut words, slots, 1);
+        online::start_online(&mut words, slots, 1);
         let mut memory = vec![u64::MAX; slots as usize];
-        for step in 0..n {
-            if let Some(slot) = online::place(&mut words, step) {
-                memory[slot as usize] = step;
+        memory[0] = 0;
+        loop {
+            match next(&mut words, &[]) {
+                Action::Snapshot { at, step } => memory[at as usize + 1] = step,
+                Action::Advance { to, .. } if to >= n => break,
+                Action::Advance { .. } => {}
+                action => panic!("{action:?} is no part of a sweep"),
             }
         }
         let held: Vec<(u64, u64)> = online::held(&words).collect();
@@ -212,12 +216,12 @@ fn loops_of_unknown_length_hold_what_the_table_says() {
 
 /// Drives the reversal of a loop whose held states are in `memory`, by slot; how many executions that takes.
 fn reversed(words: &mut [i64], memory: &mut [u64], n: u64) -> u128 {
-    online::turn(words, n);
+    words[online::TRIPS] = n as i64;
     let (mut working, mut end, mut executions) = (None, n, 0);
     // States of one byte: slot 0 is the start, slot k is at k - 1.
     let slot = |at: Option<u64>| at.map_or(0, |at| at as usize + 1);
     loop {
-        match online::next(words) {
+        match next(words, &[]) {
             Action::Advance { from, to } => {
                 assert!(working == Some(from) && from < to && to < end);
                 working = Some(to);

@@ -470,14 +470,14 @@ impl<'s> Run<'s> {
         match self.schedule {
             Schedule::Recipe(recipe) => recipe.state_bytes,
             Schedule::Revolve { state_bytes, .. } => *state_bytes,
-            Schedule::Nothing => panic!("nothing is held"),
+            Schedule::Nothing | Schedule::Online { .. } => panic!("nothing is held, or while it runs"),
         }
     }
 
     fn record_bytes(&self, choice: u64) -> u64 {
         match self.schedule {
             Schedule::Recipe(recipe) => recipe.record_bytes[choice as usize],
-            Schedule::Nothing | Schedule::Revolve { .. } => panic!("nothing is recorded"),
+            Schedule::Nothing | Schedule::Revolve { .. } | Schedule::Online { .. } => panic!("nothing is recorded"),
         }
     }
 

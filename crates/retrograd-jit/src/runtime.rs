@@ -21,6 +21,8 @@ pub(crate) enum Import {
     StartRecipe,
     /// Starts Revolve.
     StartRevolve,
+    /// Starts a schedule of a loop of unknown length.
+    StartOnline,
     /// Asks a schedule for its next action.
     Next,
     /// Calls a routine.
@@ -35,7 +37,15 @@ impl Import {
     /// All of them.
     pub(crate) fn all() -> impl Iterator<Item = Import> {
         let functions = FUNCTIONS.iter().flat_map(|&function| [Import::One(function), Import::Block(function)]);
-        functions.chain([Import::StartRecipe, Import::StartRevolve, Import::Next, Import::Routine, Import::Stops, Import::Probe])
+        functions.chain([
+            Import::StartRecipe,
+            Import::StartRevolve,
+            Import::StartOnline,
+            Import::Next,
+            Import::Routine,
+            Import::Stops,
+            Import::Probe,
+        ])
     }
 
     /// Its name for the linker.
@@ -45,6 +55,7 @@ impl Import {
             Import::Block(function) => format!("retrograd_block_{function:?}"),
             Import::StartRecipe => "retrograd_start_recipe".to_owned(),
             Import::StartRevolve => "retrograd_start_revolve".to_owned(),
+            Import::StartOnline => "retrograd_start_online".to_owned(),
             Import::Next => "retrograd_next".to_owned(),
             Import::Routine => "retrograd_routine".to_owned(),
             Import::Stops => "retrograd_stops".to_owned(),
@@ -59,6 +70,7 @@ impl Import {
             Import::Block(function) => callee(function).block,
             Import::StartRecipe => start_recipe as *const u8,
             Import::StartRevolve => start_revolve as *const u8,
+            Import::StartOnline => start_online as *const u8,
             Import::Next => next as *const u8,
             Import::Routine => routine as *const u8,
             Import::Stops => stops as *const u8,
@@ -72,7 +84,7 @@ impl Import {
             Import::One(function) => (&[types::F64; 2][..callee(function).arity], &[types::F64]),
             // Its sources, the target and the count.
             Import::Block(function) => (&[types::I64; 4][..callee(function).arity + 2], &[]),
-            Import::StartRecipe => (&[types::I64; 4], &[]),
+            Import::StartRecipe | Import::StartOnline => (&[types::I64; 4], &[]),
             Import::StartRevolve => (&[types::I64; 6], &[]),
             Import::Next => (&[types::I64; 5], &[]),
             Import::Routine => (&[types::I64; 2], &[]),
@@ -89,6 +101,7 @@ pub(crate) fn encode_sweep(sweep: Sweep) -> i64 {
     match sweep {
         Sweep::Paired => 0,
         Sweep::Alone => 1,
+        Sweep::Online => panic!("Revolve knows the number of steps when it starts"),
     }
 }
 
@@ -114,6 +127,16 @@ unsafe extern "C" fn start_revolve(words: *mut i64, length: usize, slots: u64, s
     let words = unsafe { std::slice::from_raw_parts_mut(words, length) };
     let sweep = if sweep == 0 { Sweep::Paired } else { Sweep::Alone };
     schedule::start_revolve(words, slots, state_bytes, sweep, count);
+}
+
+/// `schedule::start_online` for machine code.
+///
+/// # Safety
+/// `words` as for [`start_recipe`].
+unsafe extern "C" fn start_online(words: *mut i64, length: usize, slots: u64, state_bytes: u64) {
+    // SAFETY: the caller promises it, as for `start_recipe`.
+    let words = unsafe { std::slice::from_raw_parts_mut(words, length) };
+    schedule::start_online(words, slots, state_bytes);
 }
 
 /// `schedule::next` for machine code; writes kind, from (or step), to, place, choice.

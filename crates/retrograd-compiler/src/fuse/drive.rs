@@ -3,8 +3,8 @@
 use super::kernel::{ActionCode, Address, Order, Reg, Stmt};
 use super::{Carry, Fuse, TapeRows, at};
 use crate::ir::{DType, Scalar};
-use crate::plan::place::{Drive, Step, Trajectory, Val, row_layout};
-use crate::plan::schedule::Sweep;
+use crate::plan::place::{Drive, Step, Trajectory, TrajectoryId, Val, While, row_layout};
+use crate::plan::schedule::{Sweep, online};
 
 /// Registers of an action: kind, from, to, place, choice.
 type Action = [Reg; 5];
@@ -35,6 +35,35 @@ impl Fuse<'_> {
             arms
         });
         self.end_carries(&carries, &drive.results);
+    }
+
+    /// A first sweep that ends when its condition says: then the controller is told how many steps there were. Its actions come by turns,
+    /// steps up to the next state that is held and that state, so that one test a step is enough.
+    pub(super) fn while_sweep(&mut self, node: &While, trajectory: TrajectoryId, states: &[usize]) {
+        let trajectory = self.placed.trajectories[trajectory.0 as usize].clone();
+        let carries = self.start_carries(&node.carried, &node.inits);
+        let trips = self.value(node.step.index);
+        self.body.push(Stmt::Literal { dst: trips, bits: 0 });
+        let (words, schedule, sweep) = (self.words(&trajectory), trajectory.schedule.clone(), trajectory.sweep);
+        self.body.push(Stmt::Start { words: words.clone(), schedule, sweep, count: trips, table: None });
+        let action = [self.int(), self.int(), self.int(), self.int(), self.int()];
+        let next = Stmt::Next { words: words.clone(), schedule: trajectory.schedule.clone(), table: None, dst: action };
+        self.body.push(next.clone());
+        let states: Vec<Carry> = states.iter().map(|k| carries[*k]).collect();
+        let body = self.nested(|fuse| {
+            fuse.while_condition(node, &carries);
+            let held = fuse.compute(Scalar::Ge, DType::Bool, &[trips, action[2]]);
+            let then_body = fuse.nested(|fuse| {
+                fuse.body.push(next.clone());
+                fuse.snapshot(&trajectory, &states, action[3]);
+                fuse.body.push(next);
+            });
+            fuse.body.push(Stmt::If { cond: held, then_body, else_body: vec![] });
+            fuse.while_step(node, &carries);
+        });
+        self.body.push(Stmt::Loop { body });
+        self.body.push(Stmt::Store { to: Address { offset: online::TRIPS as i64 * 8, ..words }, src: trips });
+        self.end_while(node, &carries);
     }
 
     /// The reversal: steps are run again from snapshots, and walked backwards.

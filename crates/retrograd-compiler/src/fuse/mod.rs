@@ -1,12 +1,14 @@
 //! From a Plan to loops over scalar code.
 //!
 //! `fuse` walks the placed tree once: registers for scalars, addresses for arrays, nests as vector loops (`nest`), reductions (`reduce`),
-//! walks along an axis (`line`), schedules as native drivers (`drive`).
+//! walks along an axis (`line`), schedules as native drivers (`drive`), long code as functions of their own (`parts`).
 
+mod dot;
 mod drive;
 pub mod kernel;
 mod line;
 mod nest;
+mod parts;
 mod reduce;
 
 use std::collections::BTreeMap;
@@ -35,9 +37,9 @@ pub fn fuse(plan: &Plan) -> Fused {
     let mut fuse = Fuse::new(placed);
     fuse.block(&placed.body);
     fuse.outputs();
-    let Fuse { regs, body, calls, .. } = fuse;
+    let Fuse { regs, body, parts, calls, .. } = fuse;
     let (arena_bytes, literals, probes) = (placed.bytes as usize, placed.literals.clone(), placed.probes.clone());
-    let kernel = Kernel { regs, body, arena_bytes, literals, calls, probes };
+    let kernel = Kernel { regs, body, parts, arena_bytes, literals, calls, probes };
     Fused { kernel, faults: placed.faults.clone() }
 }
 
@@ -48,7 +50,8 @@ struct Fuse<'p> {
     values: Vec<Option<Reg>>,
     /// Registers of addresses that move.
     pointers: Vec<Reg>,
-    /// Registers of fixed addresses.
+    /// Registers of fixed addresses, and what each points to.
+    fixed: BTreeMap<Reg, Place>,
     inputs: Vec<Reg>,
     literals: Vec<Reg>,
     stores: Vec<Reg>,
@@ -56,6 +59,8 @@ struct Fuse<'p> {
     lanes: BTreeMap<Val, Reg>,
     /// Truths that are faults in the nest under construction, with their sites.
     checks: Vec<(Reg, u32)>,
+    /// Parts so far.
+    parts: Vec<kernel::Part>,
     /// Calls so far.
     calls: Vec<RoutineCall>,
     /// The statements under construction.
@@ -69,11 +74,13 @@ impl<'p> Fuse<'p> {
             regs: vec![],
             values: vec![None; placed.types.len()],
             pointers: vec![],
+            fixed: BTreeMap::new(),
             inputs: vec![],
             literals: vec![],
             stores: vec![],
             lanes: BTreeMap::new(),
             checks: vec![],
+            parts: vec![],
             calls: vec![],
             body: vec![],
         };
@@ -96,6 +103,7 @@ impl<'p> Fuse<'p> {
     fn fixed(&mut self, to: Place) -> Reg {
         let dst = self.reg(RegType::Pointer);
         self.body.push(Stmt::Pointer { dst, to });
+        self.fixed.insert(dst, to);
         dst
     }
 
@@ -163,8 +171,9 @@ impl<'p> Fuse<'p> {
     }
 
     fn block(&mut self, block: &Block) {
-        for node in &block.nodes {
-            self.node(node);
+        match &block.parts {
+            None => block.nodes.iter().for_each(|node| self.node(node)),
+            Some(parts) => self.in_parts(&block.nodes, parts),
         }
     }
 
@@ -192,7 +201,10 @@ impl<'p> Fuse<'p> {
             Node::Call(call) => self.call(call),
             Node::If(branch) => self.branch(branch),
             Node::For(node) => self.plain_loop(node),
-            Node::While(node) => self.while_loop(node),
+            Node::While(node) => match &node.held {
+                None => self.while_loop(node),
+                Some((trajectory, states)) => self.while_sweep(node, *trajectory, states),
+            },
             Node::Sweep(drive) => self.sweep(drive),
             Node::Reversal(drive) => self.reversal(drive),
         }
@@ -312,19 +324,32 @@ impl<'p> Fuse<'p> {
         let trips = self.value(node.step.index);
         self.body.push(Stmt::Literal { dst: trips, bits: 0 });
         let body = self.nested(|fuse| {
-            fuse.body.push(Stmt::Poll);
-            fuse.start_step(&node.step, &carries);
-            fuse.block(&node.cond);
-            let cond = fuse.value(node.holds);
-            fuse.body.push(Stmt::If { cond, then_body: vec![], else_body: vec![Stmt::Leave] });
-            fuse.step(&node.step, &carries, &[], None);
-            let one = fuse.literal(1);
-            fuse.body.push(Stmt::Let { dst: trips, op: Scalar::Add, args: vec![trips, one] });
+            fuse.while_condition(node, &carries);
+            fuse.while_step(node, &carries);
         });
         self.body.push(Stmt::Loop { body });
-        let dst = self.value(node.trips);
-        self.body.push(Stmt::Move { dst, src: trips });
-        self.end_carries(&carries, &node.results);
+        self.end_while(node, &carries);
+    }
+
+    /// Leaves the loop where its condition does not hold.
+    fn while_condition(&mut self, node: &While, carries: &[Carry]) {
+        self.body.push(Stmt::Poll);
+        self.start_step(&node.step, carries);
+        self.block(&node.cond);
+        let cond = self.value(node.holds);
+        self.body.push(Stmt::If { cond, then_body: vec![], else_body: vec![Stmt::Leave] });
+    }
+
+    fn while_step(&mut self, node: &While, carries: &[Carry]) {
+        self.step(&node.step, carries, &[], None);
+        let (trips, one) = (self.value(node.step.index), self.literal(1));
+        self.body.push(Stmt::Let { dst: trips, op: Scalar::Add, args: vec![trips, one] });
+    }
+
+    fn end_while(&mut self, node: &While, carries: &[Carry]) {
+        let (dst, src) = (self.value(node.trips), self.value(node.step.index));
+        self.body.push(Stmt::Move { dst, src });
+        self.end_carries(carries, &node.results);
     }
 
     fn clear(&mut self, streams: impl Iterator<Item = Val>) {
@@ -540,6 +565,7 @@ fn takes_long(stmt: &Stmt) -> bool {
         | Stmt::Copy { .. }
         | Stmt::Zero { .. }
         | Stmt::Call { .. }
+        | Stmt::Part(_)
         | Stmt::Probe { .. } => true,
         Stmt::If { then_body, else_body, .. } => then_body.iter().chain(else_body).any(takes_long),
         Stmt::Literal { .. } | Stmt::Let { .. } | Stmt::Move { .. } | Stmt::Swap(..) | Stmt::Pointer { .. } | Stmt::Offset { .. } => false,

@@ -168,9 +168,9 @@ impl Visit<'_> {
                 Op::Row(..) => return None,
                 Op::If(op) => Region::Branches(vec![self.function(op.then_body, depth), self.function(op.else_body, depth)]),
                 Op::Call(op) => self.function(op.body, depth),
-                Op::For(op) => self.repeat(steps(function, inst), op.body, depth),
-                Op::While(op) => self.repeat(UNKNOWN_STEPS, op.body, depth),
-                Op::Unwind(op) if op.carries == 0 => self.repeat(steps(function, inst), op.bwd, depth),
+                Op::For(op) => self.repeat(steps(function, inst), &[op.body], depth),
+                Op::While(op) => self.repeat(UNKNOWN_STEPS, &[op.cond, op.body], depth),
+                Op::Unwind(op) if op.carries == 0 => self.repeat(steps(function, inst), &[op.bwd], depth),
                 Op::Unwind(op) => self.unwind(function, k, op, pairs.iter().find(|pair| pair.unwind_inst == k), depth),
             };
             Some(region).filter(|region| !region.is_straight())
@@ -178,8 +178,9 @@ impl Visit<'_> {
         Region::Sequence(regions.collect())
     }
 
-    fn repeat(&mut self, times: u64, body: FuncId, depth: usize) -> Region {
-        Region::Repeat { times, body: Box::new(self.function(body, depth + 1)) }
+    fn repeat(&mut self, times: u64, bodies: &[FuncId], depth: usize) -> Region {
+        let parts = bodies.iter().map(|body| self.function(*body, depth + 1)).collect();
+        Region::Repeat { times, body: Box::new(Region::Sequence(parts)) }
     }
 
     fn unwind(&mut self, function: &Function, k: usize, op: &UnwindOp, pair: Option<&Pair>, depth: usize) -> Region {
@@ -194,7 +195,7 @@ impl Visit<'_> {
         if let Region::Sequence(parts) = &in_bwd {
             for part in parts {
                 if let Region::Unwind(inner) = part
-                    && self.loops[*inner].sweeps == [Sweep::Paired]
+                    && !self.loops[*inner].sweeps.contains(&Sweep::Alone)
                 {
                     self.loops[*inner].sweeps.push(Sweep::Alone);
                 }
@@ -234,7 +235,7 @@ impl Visit<'_> {
             pos: inst.pos.clone(),
             depth,
             count: constant(function, inst.args[0]).map(|n| n.as_i64()[0].max(0) as u64),
-            sweeps: if pair.is_some() { vec![Sweep::Paired] } else { vec![Sweep::Alone] },
+            sweeps: vec![pair.map_or(Sweep::Alone, |pair| pair.sweep)],
             state_bytes: row_layout(op.args(&inst.args).carries.iter().map(|v| function.ty(*v))).1,
             residuals: values.into_iter().map(residual).collect(),
             choices,

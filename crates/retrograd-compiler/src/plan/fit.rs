@@ -24,6 +24,9 @@ const SHORT: u64 = 64;
 /// Slots of a loop whose length is known only at run time, when there is no budget: up to 170,000 steps run at most three times again.
 const SLOTS_WITHOUT_BUDGET: u64 = 100;
 
+/// Slots of a loop of unknown length and short steps.
+const MOST_SLOTS_OF_SHORT_STEPS: u64 = 512;
+
 /// A decision with what it takes.
 #[derive(Clone, Debug)]
 pub(super) struct Fitted {
@@ -108,7 +111,8 @@ impl<'f> Inside<'f> {
         let choices = |keep: fn(&ChoiceFacts) -> bool| self.facts.choices.iter().filter(|choice| keep(choice)).collect::<Vec<_>>();
         let alone = Records { sweep: Sweep::Alone, choices: choices(|_| true), count };
         match sweep {
-            Sweep::Alone => vec![alone],
+            // Where nobody knows the count, nothing is recorded.
+            Sweep::Alone | Sweep::Online => vec![alone],
             Sweep::Paired => {
                 let paired = Records { sweep: Sweep::Paired, choices: choices(|choice| choice.in_sweep), count };
                 if paired.choices.len() == alone.choices.len() { vec![paired] } else { vec![paired, alone] }
@@ -130,23 +134,33 @@ impl<'f> Inside<'f> {
 
     /// As many held states as fit.
     pub(super) fn revolve(self, sweep: Sweep, bytes: Option<u64>) -> Fitted {
+        let state_bytes = self.facts.state_bytes;
+        // The first slot is the start value; each further one costs a state and words of the controller.
+        let words = |slots: u64| held_states(sweep, slots, state_bytes).words() as u64 * 8;
+        let more = state_bytes + words(2) - words(1);
+        let fit = bytes.map_or(SLOTS_WITHOUT_BUDGET, |bytes| 1 + bytes.saturating_sub(words(1)) / more);
+        let most = match (self.facts.count, sweep) {
+            (Some(count), _) if bytes.is_none() => count.max(1),
+            (Some(_), _) => fit,
+            // The controller looks through its slots: that should take no longer than a step.
+            (None, Sweep::Online) => fit.min(self.advance().max(MOST_SLOTS_OF_SHORT_STEPS)),
+            (None, Sweep::Paired | Sweep::Alone) => fit.min(1 << 20),
+        };
+        self.slots(sweep, most)
+    }
+
+    /// So many held states, that of the start included.
+    pub(super) fn slots(self, sweep: Sweep, most: u64) -> Fitted {
         if self.facts.keeps_nothing() {
             return self.nothing();
         }
-        let state_bytes = self.facts.state_bytes;
-        // The first slot is the start value; each further one costs a state and a word of the controller.
-        let one = Schedule::Revolve { slots: 1, state_bytes }.words() as u64 * 8;
-        let fit = bytes.map_or(SLOTS_WITHOUT_BUDGET, |bytes| 1 + bytes.saturating_sub(one) / (state_bytes + 8));
-        let count = self.facts.count.unwrap_or(UNKNOWN_STEPS);
-        let used = match self.facts.count {
-            None => fit.min(1 << 20),
-            Some(count) if bytes.is_none() => slots(count.max(1), sweep, count),
-            Some(count) => slots(fit, sweep, count),
-        };
-        let schedule = Schedule::Revolve { slots: used, state_bytes };
-        let counts = counts(&schedule, sweep, count);
+        let (state_bytes, count) = (self.facts.state_bytes, self.facts.count.unwrap_or(UNKNOWN_STEPS));
+        let used = self.facts.count.map_or(most, |count| slots(most, sweep, count));
+        // Where nobody knows the count, it takes hardly more than if it were known.
+        let known = if sweep == Sweep::Online { Sweep::Paired } else { sweep };
+        let counts = counts(&Schedule::Revolve { slots: used, state_bytes }, known, count);
         let work = sum([(counts.advances, self.advance()), (counts.turnbacks, self.turn()), (counts.restores, self.hold())]);
-        self.fitted(schedule, sweep, vec![], work - self.own(sweep, count))
+        self.fitted(held_states(sweep, used, state_bytes), sweep, vec![], work - self.own(sweep, count))
     }
 
     /// Every step is recorded, by one choice or by two: the least work that fits, or the fewest bytes.
@@ -197,7 +211,7 @@ impl<'f> Inside<'f> {
     /// Work of the program's own loop, which is no work of its reversal.
     fn own(self, sweep: Sweep, count: u64) -> u128 {
         match sweep {
-            Sweep::Paired => u128::from(count) * u128::from(self.advance()),
+            Sweep::Paired | Sweep::Online => u128::from(count) * u128::from(self.advance()),
             Sweep::Alone => 0,
         }
     }
@@ -347,6 +361,14 @@ impl<'f> Inside<'f> {
             forward: self.record(choice) >> shift,
             reverse: vec![self.reverse(choice) >> shift],
         }
+    }
+}
+
+/// Held states alone, placed as well as what is known of the count allows.
+fn held_states(sweep: Sweep, slots: u64, state_bytes: u64) -> Schedule {
+    match sweep {
+        Sweep::Paired | Sweep::Alone => Schedule::Revolve { slots, state_bytes },
+        Sweep::Online => Schedule::Online { slots, state_bytes },
     }
 }
 

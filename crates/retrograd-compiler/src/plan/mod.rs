@@ -120,13 +120,14 @@ fn plan_as_is(program: &Program, request: &Request) -> Result<Plan, Error> {
     let strategy = &request.strategy;
     let facts = facts::facts(program, strategy.search(), &|origin| strategy.fate(origin));
     let decide = |room: Option<u64>| strategy.decide(&facts, room);
+    let place = |decision: &Decision| place(program, decision, strategy.statements_per_part());
     let (decision, placed) = match request.budget {
         None => {
             let decision = decide(None)?;
-            let placed = place(program, &decision);
+            let placed = place(&decision);
             (decision, placed)
         }
-        Some(budget) => within(budget, &facts, decide, |decision| place(program, decision))?,
+        Some(budget) => within(budget, &facts, decide, place)?,
     };
     let (strategy, budget) = (strategy.name(), request.budget);
     Ok(Plan { strategy, budget, bytes_peak: placed.bytes, decision, tiles: vec![], facts, placed })

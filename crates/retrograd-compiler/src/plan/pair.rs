@@ -6,7 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::ir::{ForOp, FuncId, Function, Inst, Op, Program, UnwindOp, Value};
+use super::schedule::Sweep;
+use crate::ir::{FuncId, Function, Inst, Op, Program, UnwindOp, Value};
 
 /// An unwind and the loop that walks its states.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +18,8 @@ pub(super) struct Pair {
     pub(super) unwind_inst: usize,
     /// Which carry of the loop is state number k of the unwind.
     pub(super) states: Vec<usize>,
+    /// Whether the number of its steps is known when it starts.
+    pub(super) sweep: Sweep,
 }
 
 /// All pairs of a function; a loop is paired at most once, with its first unwind.
@@ -26,27 +29,63 @@ pub(super) fn pairs(program: &Program, function: &Function) -> Vec<Pair> {
         let Op::Unwind(unwind) = &inst.op else { continue };
         let before = function.insts[..unwind_inst].iter().enumerate().rev();
         let pair = before.filter(|(k, _)| found.iter().all(|pair| pair.loop_inst != *k)).find_map(|(loop_inst, candidate)| {
-            let Op::For(op) = &candidate.op else { return None };
-            let states = same_states(program, (op, candidate), (unwind, inst))?;
-            Some(Pair { loop_inst, unwind_inst, states })
+            let walk = Walk::of(candidate)?;
+            let states = same_states(program, &walk, (unwind, inst))?;
+            Some(Pair { loop_inst, unwind_inst, states, sweep: walk.sweep })
         });
         found.extend(pair);
     }
     found
 }
 
-fn same_states(program: &Program, (op, inst): (&ForOp, &Inst), (unwind, unwind_inst): (&UnwindOp, &Inst)) -> Option<Vec<usize>> {
-    if inst.args[0] != unwind_inst.args[0] || unwind.carries == 0 {
+/// A loop forwards, with its arguments by role.
+struct Walk<'i> {
+    count: Value,
+    starts: &'i [Value],
+    invariants: &'i [Value],
+    streams: &'i [Value],
+    body: FuncId,
+    sweep: Sweep,
+}
+
+impl<'i> Walk<'i> {
+    fn of(inst: &'i Inst) -> Option<Walk<'i>> {
+        match &inst.op {
+            Op::For(op) => {
+                let (_, starts, invariants, streams) = op.args(&inst.args);
+                Some(Walk { count: inst.args[0], starts, invariants, streams, body: op.body, sweep: Sweep::Paired })
+            }
+            Op::While(op) => {
+                let ((starts, invariants), (_, count)) = (op.args(&inst.args), op.results(&inst.results));
+                Some(Walk { count, starts, invariants, streams: &[], body: op.body, sweep: Sweep::Online })
+            }
+            Op::Row(..) | Op::If(_) | Op::Unwind(_) | Op::Call(_) => None,
+        }
+    }
+
+    fn back(op: &UnwindOp, inst: &'i Inst) -> Walk<'i> {
+        let args = op.args(&inst.args);
+        let (starts, invariants, streams) = (args.carries, args.invariants, args.streams);
+        Walk { count: inst.args[0], starts, invariants, streams, body: op.body, sweep: Sweep::Alone }
+    }
+}
+
+fn same_states(program: &Program, walk: &Walk<'_>, (unwind, inst): (&UnwindOp, &Inst)) -> Option<Vec<usize>> {
+    let back = Walk::back(unwind, inst);
+    if walk.count != back.count || unwind.carries == 0 {
+        return None;
+    }
+    // Rows of streams bound the count of an unwind, and nobody bounds that of a `while`.
+    let rows = unwind.streams + unwind.emitted + inst.results.len() - unwind.adjoints - unwind.running;
+    if walk.sweep == Sweep::Online && rows > 0 {
         return None;
     }
     let mut numbers = Numbers { program, interned: BTreeMap::new() };
-    let trajectory = unwind.trajectory();
-    let args = &unwind_inst.args[..1 + unwind.carries + unwind.invariants + unwind.streams];
-    let mut ours = numbers.starts(&trajectory, args);
-    let mut theirs = numbers.starts(op, &inst.args);
-    for _ in 0..=op.carries {
-        ours = numbers.step(&trajectory, args, &ours);
-        theirs = numbers.step(op, &inst.args, &theirs);
+    let mut ours = numbers.starts(&back);
+    let mut theirs = numbers.starts(walk);
+    for _ in 0..=walk.starts.len() {
+        ours = numbers.step(&back, &ours);
+        theirs = numbers.step(walk, &theirs);
     }
     ours.iter().map(|number| theirs.iter().position(|other| other == number)).collect()
 }
@@ -72,20 +111,22 @@ impl Numbers<'_> {
         *self.interned.entry(key).or_insert(next)
     }
 
-    fn starts(&mut self, op: &ForOp, args: &[Value]) -> Vec<u32> {
-        let (_, c0, _, _) = op.args(args);
-        c0.iter().map(|v| self.number(format!("outer {}", v.0))).collect()
+    fn starts(&mut self, walk: &Walk<'_>) -> Vec<u32> {
+        walk.starts.iter().map(|v| self.number(format!("outer {}", v.0))).collect()
     }
 
     /// Numbers of the carries after one more round.
-    fn step(&mut self, op: &ForOp, args: &[Value], carries: &[u32]) -> Vec<u32> {
-        let (_, _, inv, xs) = op.args(args);
-        let mut params = vec![self.number("index".into())];
+    fn step(&mut self, walk: &Walk<'_>, carries: &[u32]) -> Vec<u32> {
+        let mut params = match walk.sweep {
+            Sweep::Paired | Sweep::Alone => vec![self.number("index".into())],
+            // A step of a `while` has no index.
+            Sweep::Online => vec![],
+        };
         params.extend(carries);
-        params.extend(inv.iter().map(|v| self.number(format!("outer {}", v.0))).collect::<Vec<_>>());
-        params.extend(xs.iter().map(|v| self.number(format!("row {}", v.0))).collect::<Vec<_>>());
-        let results = self.function(op.body, &params);
-        carries.iter().zip(&results[..op.carries]).map(|(before, after)| self.number(format!("carry {before} {after}"))).collect()
+        params.extend(walk.invariants.iter().map(|v| self.number(format!("outer {}", v.0))).collect::<Vec<_>>());
+        params.extend(walk.streams.iter().map(|v| self.number(format!("row {}", v.0))).collect::<Vec<_>>());
+        let results = self.function(walk.body, &params);
+        carries.iter().zip(&results[..walk.starts.len()]).map(|(before, after)| self.number(format!("carry {before} {after}"))).collect()
     }
 
     /// Numbers of the results of a function over numbered parameters.

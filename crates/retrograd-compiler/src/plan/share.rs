@@ -83,7 +83,7 @@ impl Sharing<'_> {
         let (mut lasting, mut passing) = (vec![Point::default()], vec![Point::default()]);
         for part in parts {
             let front = self.front(part)?;
-            let paired = matches!(part, Region::Unwind(number) if self.facts.loops[*number].sweeps[0] == Sweep::Paired);
+            let paired = matches!(part, Region::Unwind(number) if self.facts.loops[*number].sweeps[0] != Sweep::Alone);
             if paired {
                 lasting = self.join(&lasting, &front, u64::saturating_add);
             } else {

@@ -5,10 +5,12 @@ use std::ops::{AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
 use crate::ir::{Slice, SliceMut};
 use crate::ops::lanes;
+use crate::ops::matrix::Multiplied;
 
 /// A float that matrices are made of.
-pub(super) trait Real:
+pub(in crate::ops) trait Real:
     Copy
+    + Multiplied
     + PartialOrd
     + Mul<Output = Self>
     + Div<Output = Self>

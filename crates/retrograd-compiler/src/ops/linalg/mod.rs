@@ -2,13 +2,14 @@
 //!
 //! A matrix that has no answer does not fault: the answer is NaN or infinite, as each row says.
 
-mod dense;
+pub(super) mod dense;
 mod routines;
 
 use super::build::{given, routine, tangent, total};
+use super::dot::{DOT, DotAxes};
 use super::gather::TAKE_ALONG_AXIS;
 use super::ops;
-use super::reduce::{DOT, DotAxes, SUM, float_only};
+use super::reduce::{SUM, float_only};
 use super::scalar::{EQ, GE, GT, LE, LT, SELECT, SUB};
 use super::shape::{BROADCAST, IOTA, TRANSPOSE, shape_error, view};
 use crate::ir::{Array, Attr, Attrs, Builder, Contribution, DType, Data, Error, Lowering, Routine, Row, Rule, Sample, Type, Value, View};

@@ -14,18 +14,19 @@ macro_rules! by_float {
     };
 }
 
-pub(super) const CHOLESKY: Routine = routine(|_| vec![], by_float!(cholesky));
-pub(super) const TRIANGULAR_SOLVE: Routine = routine(|_| vec![], by_float!(triangular_solve));
-pub(super) const LU: Routine = routine(|types| vec![places(types)], by_float!(lu));
-pub(super) const LU_PERMUTATION: Routine = routine(|types| vec![matrix(types)], by_float!(lu_permutation));
+pub(super) const CHOLESKY: Routine = routine(|_, _| vec![], by_float!(cholesky));
+pub(super) const TRIANGULAR_SOLVE: Routine = routine(|_, _| vec![], by_float!(triangular_solve));
+pub(super) const LU: Routine = routine(|types, _| vec![places(types)], by_float!(lu));
+pub(super) const LU_PERMUTATION: Routine = routine(|types, _| vec![matrix(types)], by_float!(lu_permutation));
 pub(super) const SOLVE: Routine = routine(factored, by_float!(solve));
 pub(super) const INVERSE: Routine = routine(factored, by_float!(inverse));
 pub(super) const DET: Routine = routine(factored, by_float!(det));
 pub(super) const DET_SIGN: Routine = routine(factored, by_float!(det_sign));
 pub(super) const LOGDET: Routine = routine(factored, by_float!(logdet));
-pub(super) const ADJUGATE: Routine = routine(|types| vec![matrix(types), matrix(types), places(types), places(types)], by_float!(adjugate));
+pub(super) const ADJUGATE: Routine =
+    routine(|types, _| vec![matrix(types), matrix(types), places(types), places(types)], by_float!(adjugate));
 
-const fn routine(scratch: fn(&[Type]) -> Vec<Type>, run: Run) -> Routine {
+const fn routine(scratch: fn(&[Type], &Attrs) -> Vec<Type>, run: Run) -> Routine {
     Routine { scratch, run }
 }
 
@@ -50,7 +51,7 @@ fn places(types: &[Type]) -> Type {
 }
 
 /// Scratch: packed factors and their permutation.
-fn factored(types: &[Type]) -> Vec<Type> {
+fn factored(types: &[Type], _: &Attrs) -> Vec<Type> {
     vec![matrix(types), places(types)]
 }
 

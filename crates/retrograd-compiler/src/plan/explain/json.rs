@@ -37,6 +37,7 @@ fn loop_json(report: &LoopReport) -> String {
     let number = |number: Option<u128>| number.map_or("null".into(), |number| number.to_string());
     let sweep = match report.sweep {
         Sweep::Paired => "paired",
+        Sweep::Online => "online",
         Sweep::Alone => "alone",
     };
     let counts = |count: fn(&crate::plan::schedule::Counts) -> u128| number(report.counts.as_ref().map(count));

@@ -62,7 +62,7 @@ impl fmt::Display for LoopReport {
             let forward = counts.forward_steps();
             let factor = forward as f64 / steps.max(1) as f64;
             let shared = match self.sweep {
-                Sweep::Paired => "the program's own loop included",
+                Sweep::Paired | Sweep::Online => "the program's own loop included",
                 Sweep::Alone => "besides the program's own",
             };
             writeln!(f, "{indent}  {forward} forward steps ({factor:.2} per step, {shared}), {} states held", counts.snapshots)?;

@@ -123,7 +123,14 @@ impl<'p> Flatten<'p> {
                         results
                     }
                 },
-                Op::While(op) => self.while_loop(op, &args, scope),
+                Op::While(op) => {
+                    let pair = pairs.iter().find(|pair| pair.loop_inst == k);
+                    let (id, results) = self.while_loop(function, op, &args, pair, scope);
+                    if let (Some(id), Some(pair)) = (id, pair) {
+                        trajectories.insert(pair.unwind_inst, id);
+                    }
+                    results
+                }
                 Op::Call(_) => panic!("`plan` has put the bodies of calls in their place"),
                 Op::Unwind(op) => self.unwind(inst, op, &args, trajectories.get(&k).copied(), scope),
             };
@@ -197,7 +204,7 @@ impl<'p> Flatten<'p> {
     /// A routine stands alone, with its arguments and its result in memory.
     fn call(&mut self, routine: Routine, attrs: &Attrs, args: &[Val], ty: &Type, scope: &mut Scope) -> Val {
         let args: Vec<Val> = args.iter().map(|arg| self.in_one_run(*arg, scope)).collect();
-        let scratch = self.defines(&(routine.scratch)(&self.types(&args)));
+        let scratch = self.defines(&(routine.scratch)(&self.types(&args), attrs));
         let shape = if ty.rank() == 0 { vec![1] } else { ty.shape.clone() };
         let result = self.placed.define(Type::new(ty.dtype, shape));
         scope.raws.push(Raw::Node(Node::Call(Box::new(Call { routine, attrs: attrs.clone(), args, result, scratch }))));
@@ -432,8 +439,15 @@ impl<'p> Flatten<'p> {
         all
     }
 
-    /// A loop that runs as long as its condition holds.
-    fn while_loop(&mut self, op: &WhileOp, args: &[Val], scope: &mut Scope) -> Vec<Val> {
+    /// A loop that runs as long as its condition holds; it may be the first sweep of its unwind's schedule.
+    fn while_loop(
+        &mut self,
+        function: &Function,
+        op: &WhileOp,
+        args: &[Val],
+        pair: Option<&Pair>,
+        scope: &mut Scope,
+    ) -> (Option<TrajectoryId>, Vec<Val>) {
         let (c0, inv) = op.args(args);
         let inits = self.all_in_memory(c0, scope);
         let carry_types = self.types(&inits);
@@ -446,8 +460,15 @@ impl<'p> Flatten<'p> {
         let cond = self.block(inner, &[holds]);
         let (results, trips) = (self.defines(&carry_types), self.placed.define(Type::scalar(DType::I64)));
         let all = results.iter().copied().chain([trips]).collect();
-        scope.raws.push(Raw::Node(Node::While(Box::new(While { inits, results, trips, carried: vec![], cond, holds, step }))));
-        all
+        let held = pair.and_then(|pair| {
+            let Op::Unwind(unwind) = &function.insts[pair.unwind_inst].op else { panic!("pairs name an unwind") };
+            let decided = self.decided(unwind).way(Sweep::Online)?;
+            let state = pair.states.iter().map(|k| carry_types[*k].clone()).collect();
+            Some((self.trajectory(unwind.bwd, trips, state, decided, &[]), pair.states.clone()))
+        });
+        let id = held.as_ref().map(|(id, _)| *id);
+        scope.raws.push(Raw::Node(Node::While(Box::new(While { inits, results, trips, carried: vec![], cond, holds, step, held }))));
+        (id, all)
     }
 
     /// The body of a loop: new carries, and emitted rows with their streams.
@@ -575,6 +596,7 @@ impl<'p> Flatten<'p> {
         let all: Vec<Val> = results.iter().copied().chain(emitted.iter().map(|e| e.value)).collect();
         let drive = Drive {
             trajectory: id,
+            count,
             starts: vec![],
             inits,
             results,
@@ -612,7 +634,7 @@ impl<'p> Flatten<'p> {
             let step = self.back_step(bwd, vec![], &parts);
             Node::For(Box::new(Loop { count, order: Order::Down, inits, results, emitted: emitted.clone(), carried: vec![], step }))
         } else {
-            let sweep = if paired.is_some() { Sweep::Paired } else { Sweep::Alone };
+            let sweep = paired.map_or(Sweep::Alone, |id| self.placed.trajectories[id.0 as usize].sweep);
             let decided = self.decided(op).way(sweep).expect("facts say which sweeps a loop is met with");
             let splits = self.splits(op, decided);
             if decided.schedule == Schedule::Nothing {
@@ -635,6 +657,7 @@ impl<'p> Flatten<'p> {
                 let turnback = uses.turnback.then(|| self.back_step(bwd, rows(RowPlace::State, &state_types), &parts));
                 Node::Reversal(Box::new(Drive {
                     trajectory: id,
+                    count,
                     starts,
                     inits,
                     results,

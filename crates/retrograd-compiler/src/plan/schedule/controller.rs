@@ -1,14 +1,16 @@
 //! The controller: what to do next, with its whole state in a few words of the caller's memory.
 
-use super::{Action, Schedule, Sweep, binomial};
+use super::{Action, Schedule, Sweep, binomial, online};
 
-/// Which function continues: `RECIPE` or `REVOLVE`.
+/// Which function continues: `RECIPE`, `REVOLVE` or `ONLINE`.
 const KIND: usize = 0;
 
 /// Kind: a recipe, in a table of its own.
 const RECIPE: i64 = 1;
 /// Kind: held states by binomial splits, no records.
 const REVOLVE: i64 = 2;
+/// Kind: held states of a loop that may end at any step.
+pub(super) const ONLINE: i64 = 3;
 
 /// Words that a controller of this schedule needs.
 pub(super) fn words(schedule: &Schedule) -> usize {
@@ -16,10 +18,11 @@ pub(super) fn words(schedule: &Schedule) -> usize {
         Schedule::Nothing => 0,
         Schedule::Recipe(recipe) => FRAMES + FRAME * recipe.depth() as usize,
         Schedule::Revolve { slots, .. } => STACK.saturating_add(usize::try_from(*slots).unwrap_or(usize::MAX)),
+        Schedule::Online { slots, .. } => online::words(*slots),
     }
 }
 
-/// Prepares `words` for a loop of `n` steps; [`next`] then needs nothing but these words and the schedule's table.
+/// Prepares `words` for a loop of `n` steps, or of any number for a schedule that waits for it; [`next`] then needs nothing but these words and the schedule's table.
 ///
 /// [`Schedule::words`] words are enough for every `n`. With more slots than steps, the words of a schedule with `n` slots are enough.
 ///
@@ -34,6 +37,7 @@ pub fn start(words: &mut [i64], schedule: &Schedule, sweep: Sweep, n: u64) {
             start_recipe(words, &recipe.table());
         }
         Schedule::Revolve { slots, state_bytes } => start_revolve(words, *slots, *state_bytes, sweep, n),
+        Schedule::Online { slots, state_bytes } => online::start_online(words, *slots, *state_bytes),
     }
 }
 
@@ -67,6 +71,7 @@ pub fn next(words: &mut [i64], table: &[i64]) -> Action {
     match words[KIND] {
         RECIPE => next_of_recipe(words, table),
         REVOLVE => next_of_revolve(words),
+        ONLINE => online::next_of_online(words),
         kind => panic!("no controller was started in these words: kind {kind}"),
     }
 }
@@ -245,6 +250,7 @@ pub fn start_revolve(words: &mut [i64], slots: u64, state_bytes: u64, sweep: Swe
     let turn = match sweep {
         Sweep::Paired => 1,
         Sweep::Alone => 0,
+        Sweep::Online => panic!("Revolve knows the number of steps when it starts"),
     };
     let needed = slots.saturating_add(STACK as i64);
     assert!(words.len() as i64 >= needed, "a controller with {slots} slots needs {needed} words, not {}", words.len());

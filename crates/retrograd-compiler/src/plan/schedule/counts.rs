@@ -1,6 +1,6 @@
 //! What a schedule adds up to, in closed form: the planner's facts.
 
-use super::{Schedule, Sweep, binomial};
+use super::{Action, Schedule, Sweep, binomial, next, online, start};
 
 /// How often each action is done for one loop, in steps where the action covers several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,7 +52,7 @@ impl Counts {
 /// If the schedule has no slot.
 pub fn counts(schedule: &Schedule, sweep: Sweep, n: u64) -> Counts {
     match schedule {
-        Schedule::Nothing => Counts { advances: if sweep == Sweep::Paired { u128::from(n) } else { 0 }, ..Counts::default() },
+        Schedule::Nothing => Counts { advances: if sweep == Sweep::Alone { 0 } else { u128::from(n) }, ..Counts::default() },
         Schedule::Recipe(recipe) => recipe.counts(),
         Schedule::Revolve { slots, .. } => {
             let steps = revolved(sweep, n);
@@ -65,6 +65,28 @@ pub fn counts(schedule: &Schedule, sweep: Sweep, n: u64) -> Counts {
                 // One after each turn, whether Turnback or Turn, but the last.
                 restores: u128::from(steps.saturating_sub(1)),
             }
+        }
+        Schedule::Online { .. } => driven(schedule, sweep, n),
+    }
+}
+
+/// What is held depends on every step before, so that the controller itself is asked.
+fn driven(schedule: &Schedule, sweep: Sweep, n: u64) -> Counts {
+    let mut words = vec![0; schedule.words()];
+    start(&mut words, schedule, sweep, n);
+    let mut counts = Counts::default();
+    loop {
+        match next(&mut words, &[]) {
+            Action::Advance { from, to } if words[online::TRIPS] == online::RUNNING && to >= n => {
+                counts.advances += u128::from(n - from);
+                words[online::TRIPS] = n as i64;
+            }
+            Action::Advance { from, to } => counts.advances += u128::from(to - from),
+            Action::Snapshot { .. } => counts.snapshots += 1,
+            Action::Restore { .. } => counts.restores += 1,
+            Action::Turnback { .. } => counts.turnbacks += 1,
+            Action::Done => return counts,
+            action @ (Action::Tape { .. } | Action::Reverse { .. } | Action::Turn) => panic!("{action:?} is no part of this"),
         }
     }
 }
@@ -83,7 +105,7 @@ pub fn slots(slots: u64, sweep: Sweep, n: u64) -> u64 {
 /// The steps that Revolve sees. In a pair, the rest of the program is one more step after the loop, turned before all others.
 fn revolved(sweep: Sweep, n: u64) -> u64 {
     match sweep {
-        Sweep::Paired => n.saturating_add(1),
+        Sweep::Paired | Sweep::Online => n.saturating_add(1),
         Sweep::Alone => n,
     }
 }

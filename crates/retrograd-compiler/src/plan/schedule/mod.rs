@@ -19,6 +19,7 @@ mod recipe;
 
 pub use controller::{next, start, start_recipe, start_revolve};
 pub use counts::{Counts, counts, slots};
+pub use online::start_online;
 pub use recipe::{Part, PartId, Recipe, Uses};
 
 use std::fmt;
@@ -39,6 +40,13 @@ pub enum Schedule {
         /// Bytes of a held state.
         state_bytes: u64,
     },
+    /// `slots` held states of a loop that ends whenever its condition says: they are chosen while it runs, and its reversal is binomial.
+    Online {
+        /// Held states, at least 1: `x_0` counts.
+        slots: u64,
+        /// Bytes of a held state.
+        state_bytes: u64,
+    },
 }
 
 /// Whether the forward loop of the program is itself the first sweep of the schedule.
@@ -46,6 +54,8 @@ pub enum Schedule {
 pub enum Sweep {
     /// The program's own loop is the first sweep: every step is executed once, then comes [`Action::Turn`], then the reversal.
     Paired,
+    /// The program's own loop is the first sweep, and nobody knows before how many steps it has.
+    Online,
     /// The reversal stands alone: it begins at `x_0` and never needs `x_n`.
     Alone,
 }
@@ -129,7 +139,7 @@ impl Schedule {
     pub fn table(&self) -> Vec<i64> {
         match self {
             Schedule::Recipe(recipe) => recipe.table(),
-            Schedule::Nothing | Schedule::Revolve { .. } => vec![],
+            Schedule::Nothing | Schedule::Revolve { .. } | Schedule::Online { .. } => vec![],
         }
     }
 
@@ -142,6 +152,7 @@ impl Schedule {
                 let used = n.map_or(*most, |n| slots(*most, sweep, n));
                 (used - 1).saturating_mul(*state_bytes)
             }
+            Schedule::Online { slots, state_bytes } => (slots - 1).saturating_mul(*state_bytes),
         }
     }
 
@@ -150,7 +161,7 @@ impl Schedule {
         match self {
             Schedule::Nothing => Default::default(),
             Schedule::Recipe(recipe) => recipe.uses(),
-            Schedule::Revolve { .. } => {
+            Schedule::Revolve { .. } | Schedule::Online { .. } => {
                 let sweep = Uses { advance: true, snapshot: true, ..Uses::default() };
                 let reversal = Uses { restore: true, turnback: true, ..sweep.clone() };
                 [sweep, reversal]
@@ -164,8 +175,9 @@ impl fmt::Display for Schedule {
         match self {
             Schedule::Nothing => write!(f, "keep nothing"),
             Schedule::Recipe(recipe) => write!(f, "{recipe}"),
-            Schedule::Revolve { slots: 1, .. } => write!(f, "replay from the start"),
+            Schedule::Revolve { slots: 1, .. } | Schedule::Online { slots: 1, .. } => write!(f, "replay from the start"),
             Schedule::Revolve { slots, .. } => write!(f, "revolve with {slots} slots"),
+            Schedule::Online { slots, .. } => write!(f, "{slots} slots, filled while the loop runs; then revolve"),
         }
     }
 }

@@ -89,10 +89,7 @@ impl User {
             }
             Some(LoopFate::Periodic { period }) => recorded(period, known_count(facts, self.name())?),
             Some(LoopFate::RecomputeAll) => inside.met(|sweep| inside.revolve(sweep, Some(0))),
-            Some(LoopFate::Revolve { slots }) => {
-                let bytes = 64 + slots.saturating_sub(1).saturating_mul(facts.state_bytes + 8);
-                inside.met(|sweep| inside.revolve(sweep, Some(bytes)))
-            }
+            Some(LoopFate::Revolve { slots }) => inside.met(|sweep| inside.slots(sweep, slots.max(1))),
         })
     }
 

@@ -52,6 +52,8 @@ impl Traffic<'_> {
             | Stmt::Leave
             | Stmt::Start { .. }
             | Stmt::Next { .. }
+            | Stmt::Spill { .. }
+            | Stmt::Fetch { .. }
             | Stmt::Poll
             | Stmt::Probe { .. }
             | Stmt::Fault { .. } => 0,
@@ -89,6 +91,8 @@ fn loops_of(stmt: &Stmt) -> Vec<&[Stmt]> {
         | Stmt::Leave
         | Stmt::Start { .. }
         | Stmt::Next { .. }
+        | Stmt::Spill { .. }
+        | Stmt::Fetch { .. }
         | Stmt::Call { .. }
         | Stmt::Poll
         | Stmt::Probe { .. }

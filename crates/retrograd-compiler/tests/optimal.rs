@@ -205,7 +205,12 @@ fn loops_of_unknown_length_hold_what_the_table_says() {
                 Action::Snapshot { at, step } => memory[at as usize + 1] = step,
                 Action::Advance { to, .. } if to >= n => break,
                 Action::Advance { .. } => {}
-                action => panic!("{action:?} is no part of a sweep"),
+                action @ (Action::Restore { .. } | Action::Tape { .. } | Action::Reverse { .. } | Action::Turnback { .. }) => {
+                    panic!("{action:?} is no part of a sweep")
+                }
+                action @ (Action::Spill { .. } | Action::Fetch { .. } | Action::Turn | Action::Done) => {
+                    panic!("{action:?} is no part of a sweep")
+                }
             }
         }
         let held: Vec<(u64, u64)> = online::held(&words).collect();

@@ -3,6 +3,7 @@
 import copy
 import functools
 import inspect
+import os
 import types
 
 import numpy as np
@@ -50,66 +51,78 @@ def ilp():
     return Strategy("ilp")
 
 
+def user(values=None, loops=None):
+    """Your own fates; what is not named is decided as by `auto`.
+
+    `values` says "keep" or "recompute" by name: a line ("model.py:12"), an op ("sin") or both ("sin at model.py:12"), as a plan prints them.
+    `loops` says by line how a loop is reversed: "keep_all", "recompute_all", "periodic 10" (steps) or "revolve 5" (slots). A name that is
+    not there is an error.
+    """
+    return Strategy("user", values=dict(values or {}), loops=dict(loops or {}))
+
+
 def auto():
     """The fastest plan that fits: the default."""
     return Strategy("auto")
 
 
-def value_and_grad(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift"):
+def value_and_grad(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift", spill=None, spill_budget=None):
     """A function that returns the value of `fun` and its gradient with respect to the arguments `argnums`.
 
     `fun` is a plain NumPy function that returns one float (with `has_aux`, a pair of it and anything else, which is handed back). It gets
     copies of its arguments: what it changes in place is not seen by the caller. `budget` bounds the bytes that a run takes ("16 MB", or
     an int); it never changes a bit of the result.
+    `spill` is a directory for states of loops that the budget has no room for, with `spill_budget` bytes ("10 GB") for one run: what is
+    faster to read again than to compute goes there, and nothing is left there after a run.
     `backend` makes the machine code, with the same bits: "cranelift", which is part of Retrograd; "llvm", or "llvm:PATH" of a libLLVM,
     whose code is faster and takes longer to make; or "auto", which is llvm where a libLLVM is found.
     """
-    return Transformed(fun, "value_and_gradient", argnums, has_aux, budget, strategy, backend)
+    return Transformed(fun, "value_and_gradient", argnums, has_aux, budget, strategy, backend, spill, spill_budget)
 
 
-def grad(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift"):
+def grad(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift", spill=None, spill_budget=None):
     """A function that returns the gradient of `fun` with respect to the arguments `argnums`; with `has_aux`, a pair of it and the rest."""
-    return Transformed(fun, "gradient", argnums, has_aux, budget, strategy, backend)
+    return Transformed(fun, "gradient", argnums, has_aux, budget, strategy, backend, spill, spill_budget)
 
 
-def jacfwd(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift"):
+def jacfwd(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift", spill=None, spill_budget=None):
     """A function that returns the Jacobian of `fun`, in forward mode: the axes of the result, then those of the argument."""
-    return Transformed(fun, "jacfwd", argnums, has_aux, budget, strategy, backend)
+    return Transformed(fun, "jacfwd", argnums, has_aux, budget, strategy, backend, spill, spill_budget)
 
 
-def jacrev(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift"):
+def jacrev(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift", spill=None, spill_budget=None):
     """A function that returns the Jacobian of `fun`, in reverse mode."""
-    return Transformed(fun, "jacrev", argnums, has_aux, budget, strategy, backend)
+    return Transformed(fun, "jacrev", argnums, has_aux, budget, strategy, backend, spill, spill_budget)
 
 
-def jacobian(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift"):
+def jacobian(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift", spill=None, spill_budget=None):
     """A function that returns the Jacobian of `fun`, in the mode that takes fewer seeds."""
-    return Transformed(fun, "jacobian", argnums, has_aux, budget, strategy, backend)
+    return Transformed(fun, "jacobian", argnums, has_aux, budget, strategy, backend, spill, spill_budget)
 
 
-def hessian(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift"):
+def hessian(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift", spill=None, spill_budget=None):
     """A function that returns the Hessian of `fun`, which returns one float, by forward over reverse."""
-    return Transformed(fun, "hessian", argnums, has_aux, budget, strategy, backend)
+    return Transformed(fun, "hessian", argnums, has_aux, budget, strategy, backend, spill, spill_budget)
 
 
-def jit(fun, budget=None, strategy=None, backend="cranelift"):
+def jit(fun, budget=None, strategy=None, backend="cranelift", spill=None, spill_budget=None):
     """`fun` as machine code."""
-    return Transformed(fun, "results", (), False, budget, strategy, backend)
+    return Transformed(fun, "results", (), False, budget, strategy, backend, spill, spill_budget)
 
 
-def jvp(fun, primals, tangents, has_aux=False, budget=None, strategy=None, backend="cranelift"):
+def jvp(fun, primals, tangents, has_aux=False, budget=None, strategy=None, backend="cranelift", spill=None, spill_budget=None):
     """`fun(*primals)` and its tangent along `tangents`; with `has_aux`, also what `fun` returns besides."""
-    transformed = Transformed(fun, "jvp", None, has_aux, budget, strategy, backend)
+    transformed = Transformed(fun, "jvp", None, has_aux, budget, strategy, backend, spill, spill_budget)
     return transformed._call(tuple(primals), {}, lambda outcome, types: outcome.tangents(tuple(tangents), types))
 
 
-def vjp(fun, *primals, has_aux=False, budget=None, strategy=None, backend="cranelift"):
+def vjp(fun, *primals, has_aux=False, budget=None, strategy=None, backend="cranelift", spill=None, spill_budget=None):
     """`fun(*primals)` and a function from a cotangent of it to the cotangents of the primals; with `has_aux`, also what `fun` returns besides.
 
     Arguments that are no floats have the cotangent None. The function runs `fun` again.
     """
-    value = Transformed(fun, "results", (), has_aux, budget, strategy, backend)(*primals)
-    transformed = Transformed(fun, "vjp", None, has_aux, budget, strategy, backend)
+    value = Transformed(fun, "results", (), has_aux, budget, strategy, backend, spill, spill_budget)(*primals)
+    transformed = Transformed(fun, "vjp", None, has_aux, budget, strategy, backend, spill, spill_budget)
 
     def pullback(ct):
         return transformed._call(primals, {}, lambda outcome, types: outcome.cotangents(ct))
@@ -117,9 +130,9 @@ def vjp(fun, *primals, has_aux=False, budget=None, strategy=None, backend="crane
     return (value[0], pullback, value[1]) if has_aux else (value, pullback)
 
 
-def hvp(fun, primals, tangents, argnums=0, budget=None, strategy=None, backend="cranelift"):
+def hvp(fun, primals, tangents, argnums=0, budget=None, strategy=None, backend="cranelift", spill=None, spill_budget=None):
     """The Hessian of `fun(*primals)`, one float, times `tangents` (one per argument of `argnums`), by forward over reverse."""
-    transformed = Transformed(fun, "hvp", argnums, False, budget, strategy, backend)
+    transformed = Transformed(fun, "hvp", argnums, False, budget, strategy, backend, spill, spill_budget)
     directions = (tangents,) if transformed.single() else tuple(tangents)
     return transformed._call(tuple(primals), {}, lambda outcome, types: outcome.tangents(directions, types))
 
@@ -171,11 +184,14 @@ class Transformed:
     debug = False
     look = None
 
-    def __init__(self, fun, wanted, argnums, has_aux, budget, strategy, backend):
+    def __init__(self, fun, wanted, argnums, has_aux, budget, strategy, backend, spill, spill_budget):
         if not isinstance(fun, (types.FunctionType, types.MethodType, functools.partial, Transformed, custom_jvp, custom_vjp)):
             raise errors.ArgumentError(f"a Python function is needed, found {type(fun).__name__}")
         functools.update_wrapper(self, fun, updated=())
+        if (spill is None) != (spill_budget is None):
+            raise errors.ArgumentError('`spill` is a directory and `spill_budget` the bytes for a run there ("10 GB"): both or neither')
         self.fun, self.wanted, self.argnums, self.has_aux, self.budget, self.backend = fun, wanted, argnums, has_aux, budget, backend
+        self.spill, self.spill_budget = spill, spill_budget
         self.strategy = strategy if isinstance(strategy, Strategy) else Strategy("auto" if strategy is None else str(strategy))
         self.cache = {}
 
@@ -234,7 +250,7 @@ class Transformed:
         """What a Jacobian does not hand back, the function itself does."""
         if not self.has_aux or self.wanted not in WITHOUT_AUX:
             return result
-        return result, Transformed(self.fun, "results", (), True, self.budget, self.strategy, self.backend)(*args, **kwargs)[1]
+        return result, Transformed(self.fun, "results", (), True, self.budget, self.strategy, self.backend, self.spill, self.spill_budget)(*args, **kwargs)[1]
 
     def _bind(self, args, kwargs):
         signature = inspect.signature(self.fun)
@@ -261,10 +277,10 @@ def _boxed(result, scalar):
 
 
 class Plan:
-    """How a run uses memory; it prints. `bytes_peak` is exact."""
+    """How a run uses memory; it prints. `bytes_peak`, and `bytes_spilled` on disk, are exact."""
 
     def __init__(self, executable):
-        self.bytes_peak = executable.bytes_peak
+        self.bytes_peak, self.bytes_spilled = executable.bytes_peak, executable.bytes_spilled
         self._text = executable.plan()
 
     def __str__(self):
@@ -276,11 +292,11 @@ class Plan:
 class Stats:
     """What the last run took."""
 
-    def __init__(self, bytes_peak, seconds):
-        self.bytes_peak, self.seconds = bytes_peak, seconds
+    def __init__(self, bytes_peak, seconds, bytes_spilled=0):
+        self.bytes_peak, self.seconds, self.bytes_spilled = bytes_peak, seconds, bytes_spilled
 
     def __repr__(self):
-        return f"Stats(bytes_peak={self.bytes_peak}, seconds={self.seconds})"
+        return f"Stats(bytes_peak={self.bytes_peak}, seconds={self.seconds}, bytes_spilled={self.bytes_spilled})"
 
 
 class Compiled:
@@ -291,8 +307,12 @@ class Compiled:
         self.stats = None
         self.outcome = transformed._outcome(arguments)
         self.program, strategy = self.outcome.program, transformed.strategy
-        options = (strategy.name, list(strategy.options.items()))
-        self._executable = _native.compile(self.program, transformed.wanted, self.outcome.leaves, options, transformed.budget, transformed.backend)
+        named = {key: [(str(name), str(fate)) for name, fate in strategy.options.get(key, {}).items()] for key in ("values", "loops")}
+        numbers = [(key, number) for key, number in strategy.options.items() if key not in named]
+        options = (strategy.name, numbers, named["values"], named["loops"])
+        spill = None if transformed.spill is None else (os.fspath(transformed.spill), transformed.spill_budget, None)
+        wanted, leaves, budget, backend = transformed.wanted, self.outcome.leaves, transformed.budget, transformed.backend
+        self._executable = _native.compile(self.program, wanted, leaves, options, (budget, spill), backend)
         self.plan = Plan(self._executable)
 
     @property
@@ -311,6 +331,6 @@ class Compiled:
         inputs = [*arguments.arrays(self._transformed.name), *seeds]
         if look is not None:
             return self._transformed._assembled(self.outcome, self._executable.run_observed(inputs, look))
-        results, bytes_peak, seconds = self._executable.run(inputs)
-        self.stats = Stats(bytes_peak, seconds)
+        results, bytes_peak, seconds, bytes_spilled = self._executable.run(inputs)
+        self.stats = Stats(bytes_peak, seconds, bytes_spilled)
         return self._transformed._assembled(self.outcome, results)

@@ -129,6 +129,15 @@ pub(crate) struct Gradient {
     /// Memory that a run may take, such as "16 MB" or "64 KiB"; no limit unless told
     #[arg(long, value_name = "BYTES")]
     pub(crate) budget: Option<Budget>,
+    /// Folder for states of loops that the budget has no room for; a run leaves nothing there
+    #[arg(long, value_name = "FOLDER", requires = "spill_budget")]
+    pub(crate) spill: Option<PathBuf>,
+    /// Memory that a run may take there, such as "10 GB"
+    #[arg(long, value_name = "BYTES", requires = "spill")]
+    pub(crate) spill_budget: Option<Budget>,
+    /// Bytes that are written or read there in a second; measured unless told
+    #[arg(long, value_name = "BYTES", requires = "spill")]
+    pub(crate) spill_speed: Option<Budget>,
     /// Who decides what is kept
     #[arg(long, value_parser = strategies(), default_value = strategy::all()[0].name())]
     pub(crate) strategy: Arc<dyn Strategy>,

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use retrograd::pipeline::{Compiled, Options, Wanted, compile, debug_nan, derive};
+use retrograd::pipeline::{Compiled, Options, SpillTo, Wanted, compile, debug_nan, derive};
 use retrograd::{Array, Backend, Budget, Error, Program, Row, Type, ops, strategy};
 use retrograd_compiler::ir::Rule;
 use retrograd_compiler::plan::{Curve, Request};
@@ -92,7 +92,7 @@ fn results_of(program: &Program, options: &Options, inputs: &[Array], debug: Deb
 /// Options for a Program that is run as it is.
 pub(crate) fn results_options() -> Options {
     let (strategy, backend) = (strategy::all()[0].clone(), Backend::default());
-    Options { wanted: Wanted::Results, argnums: vec![], strategy, budget: None, backend }
+    Options { wanted: Wanted::Results, argnums: vec![], strategy, budget: None, backend, spill: None }
 }
 
 fn grad(
@@ -127,7 +127,8 @@ fn print(source: &Source, stage: Stage, gradient: &Gradient) -> Result<String, E
 /// A plan in the form that is asked for.
 fn plan(source: &Source, gradient: &Gradient, form: &PlanForm) -> Result<String, Error> {
     let compiled = differentiated(&source.program()?, gradient)?;
-    let request = Request { strategy: gradient.strategy.clone(), budget: gradient.budget.map(Budget::bytes) };
+    let request =
+        Request { strategy: gradient.strategy.clone(), budget: gradient.budget.map(Budget::bytes), spill: compiled.plan.facts.spill };
     let curve = || Curve::new(&compiled.program, &compiled.plan, &request);
     if let Some(folder) = &form.svg {
         let mut pictures = compiled.plan.pictures();
@@ -161,7 +162,13 @@ fn gradient_options(program: &Program, gradient: &Gradient) -> Result<Options, E
         strategy: gradient.strategy.clone(),
         budget: gradient.budget.map(Budget::bytes),
         backend: Backend::default(),
+        spill: spill_to(gradient),
     })
+}
+
+fn spill_to(gradient: &Gradient) -> Option<SpillTo> {
+    let (directory, bytes) = (gradient.spill.clone()?, gradient.spill_budget?.bytes());
+    Some(SpillTo { directory, bytes, bytes_per_second: gradient.spill_speed.map(Budget::bytes) })
 }
 
 /// The inputs asked for, or every float.

@@ -1,6 +1,7 @@
 //! Code with its arenas: what front ends run.
 
 use std::panic::resume_unwind;
+use std::path::PathBuf;
 use std::time::Instant;
 
 use retrograd_compiler::eval::Sighting;
@@ -13,6 +14,7 @@ use crate::backend::Backend;
 use crate::code::{Code, STOPPED, address, address_mut, code, compile};
 use crate::cranelift::Cranelift;
 use crate::observer::Observer;
+use crate::spill::SpillFile;
 use crate::watch::Watch;
 
 /// What a run took.
@@ -20,6 +22,8 @@ use crate::watch::Watch;
 pub struct Stats {
     /// Bytes that the runtime holds for this run, counted where it allocated them.
     pub bytes_peak: u64,
+    /// Bytes on the disk at their most, counted where they were written.
+    pub bytes_spilled: u64,
     /// Seconds in machine code.
     pub seconds: f64,
 }
@@ -68,6 +72,9 @@ pub struct Executable {
     faults: Vec<Fault>,
     probes: Vec<Probe>,
     arenas: Pool,
+    spill_bytes: u64,
+    /// Where states are spilled.
+    directory: Option<PathBuf>,
 }
 
 impl Executable {
@@ -91,7 +98,13 @@ impl Executable {
 
     fn of_code(kernel: &Kernel, code: Code, inputs: Vec<Type>, outputs: Vec<Type>, faults: Vec<Fault>) -> Executable {
         let probes = kernel.probes.clone();
-        Executable { code, arena_bytes: kernel.arena_bytes, inputs, outputs, faults, probes, arenas: Pool::default() }
+        let (arenas, spill_bytes) = (Pool::default(), kernel.spill_bytes);
+        Executable { code, arena_bytes: kernel.arena_bytes, inputs, outputs, faults, probes, arenas, spill_bytes, directory: None }
+    }
+
+    /// The same, with states that the plan spills in a file of this directory, one for each run. Nothing is left there after a run.
+    pub fn spilling_to(self, directory: impl Into<PathBuf>) -> Executable {
+        Executable { directory: Some(directory.into()), ..self }
     }
 
     /// Who made its machine code: a name, a version and, of a library, its path.
@@ -139,8 +152,8 @@ impl Executable {
         let result = self.run_in(inputs, arena.start(), watch, observer);
         let bytes_peak = arena.bytes() as u64;
         self.arenas.give_back(arena);
-        let (outputs, seconds) = result?;
-        Ok((outputs, Stats { bytes_peak, seconds }))
+        let (outputs, (seconds, bytes_spilled)) = result?;
+        Ok((outputs, Stats { bytes_peak, bytes_spilled, seconds }))
     }
 
     /// Runs once over memory of the caller, unless it is stopped: then the outputs hold anything.
@@ -156,7 +169,8 @@ impl Executable {
         let result = unsafe { self.enter(arena.start(), inputs, outputs, watch, None) };
         let bytes_peak = arena.bytes() as u64;
         self.arenas.give_back(arena);
-        Ok(Stats { bytes_peak, seconds: result? })
+        let (seconds, bytes_spilled) = result?;
+        Ok(Stats { bytes_peak, bytes_spilled, seconds })
     }
 
     /// Runs once in a fresh arena between guards and says which part of it was used; for tests of plans.
@@ -183,7 +197,7 @@ impl Executable {
         start: *mut u8,
         watch: &Watch<'_>,
         observer: Option<&mut Observer<'_>>,
-    ) -> Result<(Vec<Array>, f64), Error> {
+    ) -> Result<(Vec<Array>, (f64, u64)), Error> {
         check_number("inputs", self.inputs.len(), inputs.len())?;
         for (k, (array, expected)) in inputs.iter().zip(&self.inputs).enumerate() {
             if array.ty() != *expected {
@@ -194,11 +208,21 @@ impl Executable {
         let sources: Vec<*const u8> = inputs.iter().map(|array| address(array)).collect();
         let targets: Vec<*mut u8> = outputs.iter_mut().map(address_mut).collect();
         // SAFETY: callers pass an arena of their own of the size of the kernel's; arrays have the types checked above, or were made so.
-        let seconds = unsafe { self.enter(start, &sources, &targets, watch, observer) }?;
-        Ok((outputs, seconds))
+        let taken = unsafe { self.enter(start, &sources, &targets, watch, observer) }?;
+        Ok((outputs, taken))
     }
 
-    /// Calls the machine code.
+    /// A file for states, where the plan spills any.
+    fn spill_file(&self) -> Result<Option<SpillFile>, Error> {
+        if self.spill_bytes == 0 {
+            return Ok(None);
+        }
+        let directory =
+            self.directory.as_ref().ok_or_else(|| argument("the plan spills states, and there is no directory for them".into()))?;
+        SpillFile::create(directory).map(Some)
+    }
+
+    /// Calls the machine code; seconds, and bytes on the disk.
     ///
     /// # Safety
     /// As for [`Code::call`].
@@ -209,16 +233,22 @@ impl Executable {
         outputs: &[*mut u8],
         watch: &Watch<'_>,
         observer: Option<&mut Observer<'_>>,
-    ) -> Result<f64, Error> {
+    ) -> Result<(f64, u64), Error> {
         let observer: *mut Observer<'_> = observer.map_or(std::ptr::null_mut(), std::ptr::from_mut);
-        let mut words = [0, (observer.expose_provenance() as u64).cast_signed()];
+        let mut file = self.spill_file()?;
+        let spill: *mut SpillFile = file.as_mut().map_or(std::ptr::null_mut(), std::ptr::from_mut);
+        let word = |address: usize| (address as u64).cast_signed();
+        let mut words = [0, word(observer.expose_provenance()), word(spill.expose_provenance())];
         let begin = Instant::now();
-        // SAFETY: the caller promises it; the words are the fault and the observer, which is borrowed for this run.
+        // SAFETY: the caller promises it; the words are the fault, the observer and the file, which are borrowed for this run.
         unsafe { self.code.call(arena, inputs.as_ptr(), outputs.as_ptr(), words.as_mut_ptr(), watch) };
         let fault = words[0];
         let seconds = begin.elapsed().as_secs_f64();
+        if let Some(error) = file.as_mut().and_then(SpillFile::error) {
+            return Err(error);
+        }
         if fault == 0 {
-            return Ok(seconds);
+            return Ok((seconds, file.map_or(0, |file| file.bytes())));
         }
         if fault == STOPPED {
             return Err(Error::new(ErrorKind::Interrupted, Pos::unknown(), "the run was stopped"));

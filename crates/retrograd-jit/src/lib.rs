@@ -11,9 +11,11 @@ mod executable;
 mod llvm;
 mod observer;
 mod runtime;
+mod spill;
 mod watch;
 
 pub use backend::Backend;
 pub use code::{Code, compile};
 pub use executable::{Checked, Executable, Stats};
+pub use spill::bytes_per_second;
 pub use watch::Watch;

@@ -1,11 +1,14 @@
 //! Compilation and runs.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use retrograd::pipeline::{self, Compiled, Options};
+use retrograd::Fate;
+use retrograd::pipeline::{self, Compiled, Options, SpillTo};
+use retrograd::strategy::LoopFate;
 use retrograd::{Array, Backend, Budget, Error, ErrorKind, IntoBudget, Pos, Strategy, Watch, strategy};
 
 use crate::array::{Source, Target, from_numpy, source, target, to_numpy};
@@ -17,22 +20,27 @@ use crate::tracer::{Program, wanted_of};
 #[pyclass(frozen)]
 pub(crate) struct Executable(Compiled);
 
-/// Compiles what is `wanted`, with respect to the inputs `argnums`; a strategy is a name with options, as (name, {option: number}).
+/// Compiles what is `wanted`, with respect to the inputs `argnums`; a strategy is a name with options, as (name,
+/// {option: number}, {value: fate}, {loop: fate}).
 #[pyfunction]
 pub(crate) fn compile(
     py: Python<'_>,
     program: &Program,
     wanted: &str,
     argnums: Vec<usize>,
-    strategy: (String, Vec<(String, u64)>),
-    budget: Option<Bound<'_, PyAny>>,
+    strategy: Asked,
+    limits: Limits<'_>,
     backend: &str,
 ) -> PyResult<Executable> {
-    let wanted = wanted_of(wanted)?;
+    let (wanted, (budget, spill)) = (wanted_of(wanted)?, limits);
     let budget = budget.map(|budget| bytes(py, &budget)).transpose()?.map(Budget::bytes);
-    let strategy = strategy_of(&strategy.0, &strategy.1).map_err(|error| exception(py, error))?;
+    let strategy = strategy_of(&strategy).map_err(|error| exception(py, error))?;
     let backend = backend.parse::<Backend>().map_err(|error| exception(py, error))?;
-    let options = Options { wanted, argnums, strategy, budget, backend };
+    let spill_to = |(directory, limit, bytes_per_second): (PathBuf, Bound<'_, PyAny>, Option<u64>)| {
+        bytes(py, &limit).map(|limit| SpillTo { directory, bytes: limit.bytes(), bytes_per_second })
+    };
+    let spill = spill.map(spill_to).transpose()?;
+    let options = Options { wanted, argnums, strategy, budget, backend, spill };
     let compiled = py.detach(|| pipeline::compile(&program.0, &options)).map_err(|error| exception(py, error))?;
     Ok(Executable(compiled))
 }
@@ -50,14 +58,44 @@ fn bytes(py: Python<'_>, budget: &Bound<'_, PyAny>) -> PyResult<Budget> {
     parsed.map_err(|error| exception(py, error))
 }
 
-fn strategy_of(name: &str, options: &[(String, u64)]) -> Result<Arc<dyn Strategy>, Error> {
-    match (name, options) {
+/// A budget, and a directory for states with its own budget and speed.
+type Limits<'py> = (Option<Bound<'py, PyAny>>, Option<(PathBuf, Bound<'py, PyAny>, Option<u64>)>);
+
+/// A strategy as Python names it: its name, numbers, and fates of values and loops.
+type Asked = (String, Vec<(String, u64)>, Vec<(String, String)>, Vec<(String, String)>);
+
+fn strategy_of((name, options, values, loops): &Asked) -> Result<Arc<dyn Strategy>, Error> {
+    match (name.as_str(), &options[..]) {
+        ("user", []) => Ok(Arc::new(strategy::User {
+            values: values.iter().map(|(name, fate)| Ok((name.clone(), fate_of(fate)?))).collect::<Result<_, Error>>()?,
+            loops: loops.iter().map(|(name, fate)| Ok((name.clone(), loop_fate_of(fate)?))).collect::<Result<_, Error>>()?,
+        })),
         ("periodic", [(option, period)]) if option == "period" => Ok(Arc::new(strategy::Periodic { period: Some(*period) })),
         (_, [(option, _), ..]) => Err(argument(format!("the strategy `{name}` has no option `{option}`"))),
         (_, []) => strategy::find(name).ok_or_else(|| {
             let names: Vec<&str> = strategy::all().iter().map(|strategy| strategy.name()).collect();
             argument(format!("no strategy `{name}`; there are {}", names.join(", ")))
         }),
+    }
+}
+
+fn fate_of(fate: &str) -> Result<Fate, Error> {
+    match fate {
+        "keep" => Ok(Fate::Keep),
+        "recompute" => Ok(Fate::Recompute),
+        other => Err(argument(format!("a value is to `keep` or to `recompute`, not `{other}`"))),
+    }
+}
+
+fn loop_fate_of(fate: &str) -> Result<LoopFate, Error> {
+    let unknown = || argument(format!("a loop is to `keep_all`, `recompute_all`, `periodic N` or `revolve N`, not `{fate}`"));
+    let number = |word: &str| word.parse().ok().filter(|number| *number > 0).ok_or_else(unknown);
+    match fate.split_whitespace().collect::<Vec<_>>()[..] {
+        ["keep_all"] => Ok(LoopFate::KeepAll),
+        ["recompute_all"] => Ok(LoopFate::RecomputeAll),
+        ["periodic", period] => Ok(LoopFate::Periodic { period: number(period)? }),
+        ["revolve", slots] => Ok(LoopFate::Revolve { slots: number(slots)? }),
+        _ => Err(unknown()),
     }
 }
 
@@ -71,6 +109,12 @@ impl Executable {
     #[getter]
     fn bytes_peak(&self) -> u64 {
         self.0.plan.bytes_peak
+    }
+
+    /// Bytes on disk, as planned.
+    #[getter]
+    fn bytes_spilled(&self) -> u64 {
+        self.0.plan.bytes_spilled
     }
 
     /// Who made the machine code.
@@ -118,9 +162,9 @@ impl Executable {
         }
     }
 
-    /// Runs on row-major arrays, without a copy; returns the results, the bytes and the seconds that it took. Other Python threads run
-    /// meanwhile, and a signal handler that raises (Ctrl-C) ends the run.
-    fn run<'py>(&self, py: Python<'py>, inputs: Vec<Bound<'py, PyAny>>) -> PyResult<(Vec<Bound<'py, PyAny>>, u64, f64)> {
+    /// Runs on row-major arrays, without a copy; returns the results, the bytes and the seconds that it took, and the bytes on disk.
+    /// Other Python threads run meanwhile, and a signal handler that raises (Ctrl-C) ends the run.
+    fn run<'py>(&self, py: Python<'py>, inputs: Vec<Bound<'py, PyAny>>) -> PyResult<(Vec<Bound<'py, PyAny>>, u64, f64, u64)> {
         let executable = self.0.executable();
         if inputs.len() != executable.inputs().len() {
             return Err(PyValueError::new_err(format!("{} inputs are needed, found {}", executable.inputs().len(), inputs.len())));
@@ -148,6 +192,6 @@ impl Executable {
             return Err(error);
         }
         let stats = result.map_err(|error| exception(py, error))?;
-        Ok((outputs, stats.bytes_peak, stats.seconds))
+        Ok((outputs, stats.bytes_peak, stats.seconds, stats.bytes_spilled))
     }
 }

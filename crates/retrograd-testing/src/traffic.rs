@@ -53,6 +53,8 @@ impl Traffic<'_> {
             | Stmt::Leave
             | Stmt::Start { .. }
             | Stmt::Next { .. }
+            | Stmt::Spill { .. }
+            | Stmt::Fetch { .. }
             | Stmt::Poll
             | Stmt::Probe { .. }
             | Stmt::Fault { .. } => 0,
@@ -90,6 +92,8 @@ impl Traffic<'_> {
             | Stmt::Leave
             | Stmt::Start { .. }
             | Stmt::Next { .. }
+            | Stmt::Spill { .. }
+            | Stmt::Fetch { .. }
             | Stmt::Call { .. }
             | Stmt::Poll
             | Stmt::Probe { .. }

@@ -45,7 +45,7 @@ pub use derivatives::{
 pub use einsum::{Contraction, einsum};
 pub use index::{Axis, Place};
 pub use linalg::Triangle;
-pub use pipeline::{Backend, Compiled, Direction, Plan, Seeds, Sighting, Stats, Strategy, Watch, strategy};
+pub use pipeline::{Backend, Compiled, Direction, Plan, Seeds, Sighting, SpillTo, Stats, Strategy, Watch, strategy};
 pub use retrograd_compiler::ir::{Array, Attr, Attrs, DType, Data, Error, ErrorKind, Part, Pos, Program, Row, Type};
 pub use retrograd_compiler::plan::Fate;
 pub use retrograd_compiler::{eval, ops};

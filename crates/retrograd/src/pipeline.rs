@@ -1,7 +1,9 @@
 //! From a Program to something that runs: the line of the compiler, read aloud.
 
 use retrograd_compiler::ir::{Array, Builder, Error, ErrorKind, Pos, Program, Type};
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 
 use retrograd_compiler::diff::check::{check_in_mode, check_to_order, floats};
 use retrograd_compiler::{diff, eval, fuse, opt, plan};
@@ -48,6 +50,35 @@ pub struct Options {
     pub budget: Option<u64>,
     /// Who makes machine code.
     pub backend: Backend,
+    /// Where states go that the budget has no room for; nowhere unless told.
+    pub spill: Option<SpillTo>,
+}
+
+/// A directory for states of loops: a plan under a budget writes them there where that is faster than to compute them again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpillTo {
+    /// The directory; every run has one file there, and leaves nothing behind.
+    pub directory: PathBuf,
+    /// Bytes that a run may take there.
+    pub bytes: u64,
+    /// How fast it is; measured once for every directory unless told.
+    pub bytes_per_second: Option<u64>,
+}
+
+impl SpillTo {
+    fn tier(&self) -> Result<plan::Spill, Error> {
+        static MEASURED: Mutex<BTreeMap<PathBuf, u64>> = Mutex::new(BTreeMap::new());
+        let mut measured = MEASURED.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let bytes_per_second = match self.bytes_per_second.or(measured.get(&self.directory).copied()) {
+            Some(known) => known,
+            None => {
+                let found = retrograd_jit::bytes_per_second(&self.directory)?;
+                measured.insert(self.directory.clone(), found);
+                found
+            }
+        };
+        Ok(plan::Spill { bytes: self.bytes, bytes_per_second })
+    }
 }
 
 /// Machine code with the Program that it runs and the plan that it follows.
@@ -70,7 +101,7 @@ pub struct Compiled {
 /// let y = tracer.op(&ops::MUL, Attrs::none(), &[x, x], &pos)?;
 /// let program = tracer.finish(&[y])?;
 /// let (strategy, backend) = (strategy::find("auto").unwrap(), Backend::Cranelift);
-/// let options = Options { wanted: Wanted::ValueAndGradient, argnums: vec![0], strategy, budget: None, backend };
+/// let options = Options { wanted: Wanted::ValueAndGradient, argnums: vec![0], strategy, budget: None, backend, spill: None };
 /// let compiled = compile(&program, &options)?;
 /// assert_eq!(compiled.run(&[&Array::scalar(3.0)])?, [Array::scalar(9.0), Array::scalar(6.0)]);
 /// # Ok::<(), retrograd::Error>(())
@@ -83,10 +114,15 @@ pub fn compile(program: &Program, options: &Options) -> Result<Compiled, Error> 
         None => program,
     };
     let program = opt::freeze(&program);
-    let plan = plan::plan(&program, &plan::Request { strategy: options.strategy.clone(), budget: options.budget })?;
+    let spill = options.spill.as_ref().map(SpillTo::tier).transpose()?;
+    let plan = plan::plan(&program, &plan::Request { strategy: options.strategy.clone(), budget: options.budget, spill })?;
     let fused = fuse::fuse(&plan);
     let (inputs, outputs) = (program.main().param_types(), program.main().result_types());
     let executable = Executable::by(&options.backend, &fused.kernel, inputs, outputs, fused.faults)?;
+    let executable = match &options.spill {
+        Some(to) => executable.spilling_to(&to.directory),
+        None => executable,
+    };
     Ok(Compiled { program, plan, executable })
 }
 

@@ -4,12 +4,13 @@ use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use retrograd_compiler::ir::{Array, DType, Error, ErrorKind, Pos, Program, Type};
 
 use crate::budget::{Budget, IntoBudget};
-use crate::pipeline::{self, Backend, Compiled, Options, Plan, Sighting, Strategy, Wanted, strategy};
+use crate::pipeline::{self, Backend, Compiled, Options, Plan, Sighting, SpillTo, Strategy, Wanted, strategy};
 use crate::var::{Trace, Var, here};
 
 /// The function `f`, compiled on first use for the types of its arguments.
@@ -132,6 +133,7 @@ pub struct Transformed<'f, M> {
     /// A mistake in a budget is reported by the compilation, so that options chain.
     budget: Option<Result<Budget, Error>>,
     backend: Backend,
+    spill: Option<Result<SpillTo, Error>>,
     runs: Runs,
     compiled: Mutex<BTreeMap<Vec<Type>, Arc<Compiled>>>,
     mode: PhantomData<M>,
@@ -177,6 +179,7 @@ impl<'f, M: Mode> Transformed<'f, M> {
             strategy: strategy::all()[0].clone(),
             budget: None,
             backend: Backend::default(),
+            spill: None,
             runs: Runs::MachineCode,
             compiled: Mutex::default(),
             mode: PhantomData,
@@ -255,6 +258,24 @@ impl<'f, M: Mode> Transformed<'f, M> {
         let pos = here();
         let budget = budget.into_budget().map_err(|error| error.at(&pos));
         Transformed { budget: Some(budget), compiled: Mutex::default(), ..self }
+    }
+
+    /// Let states of loops go to a file in this directory, at most so many bytes, where the budget has no room for them and that is faster
+    /// than to compute them again. Nothing is left there after a run, and no bit of the answer changes.
+    ///
+    /// ```
+    /// use retrograd::{Array, for_loop, grad};
+    /// let f = || grad(|[x]| for_loop(1000, x, |_, z| z.sin().exp().sin()).sum()).budget("20 kB");
+    /// let x = Array::f64([100], vec![0.5; 100]);
+    /// assert_eq!(f().spill(std::env::temp_dir(), "1 MB").run(&[x.clone()])?, f().run(&[x])?);
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
+    #[must_use]
+    #[track_caller]
+    pub fn spill(self, directory: impl Into<PathBuf>, bytes: impl IntoBudget) -> Transformed<'f, M> {
+        let (pos, directory) = (here(), directory.into());
+        let spill = bytes.into_budget().map(|bytes| SpillTo { directory, bytes: bytes.bytes(), bytes_per_second: None });
+        Transformed { spill: Some(spill.map_err(|error| error.at(&pos))), compiled: Mutex::default(), ..self }
     }
 
     /// Look for NaNs: a run is interpreted, slowly, and ends with an error of the kind [`NotFinite`](ErrorKind::NotFinite) at the first
@@ -365,9 +386,10 @@ impl<'f, M: Mode> Transformed<'f, M> {
 
     fn specialise(&self, types: &[Type]) -> Result<Compiled, Error> {
         let budget = self.budget.clone().transpose()?.map(Budget::bytes);
+        let spill = self.spill.clone().transpose()?;
         let program = self.traced(types)?;
         let (strategy, backend) = (self.strategy.clone(), self.backend.clone());
-        let options = Options { wanted: self.wanted, argnums: self.places(types)?, strategy, budget, backend };
+        let options = Options { wanted: self.wanted, argnums: self.places(types)?, strategy, budget, backend, spill };
         pipeline::compile(&program, &options)
     }
 

@@ -32,6 +32,8 @@ pub struct Kernel {
     pub parts: Vec<Part>,
     /// Bytes of the arena.
     pub arena_bytes: usize,
+    /// Bytes on the disk.
+    pub spill_bytes: u64,
     /// Literal arrays that the code reads, by number; they belong to the code, not to the arena.
     pub literals: Vec<crate::ir::Array>,
     /// What [`Stmt::Call`] calls, by number.
@@ -202,6 +204,24 @@ pub enum Stmt {
         /// Kind, from (or step), to, place in bytes (or −1 for the start value), choice.
         dst: [Reg; 5],
     },
+    /// Writes bytes to the disk, with their sum after them; ends the routine here, with outputs undefined, where that fails.
+    Spill {
+        /// Where to: a register, and what it counts from.
+        to: (Reg, u64),
+        /// From where.
+        from: Address,
+        /// How many bytes.
+        bytes: u64,
+    },
+    /// Reads bytes that [`Stmt::Spill`] wrote; ends the routine where that fails, or their sum is another.
+    Fetch {
+        /// To where.
+        to: Address,
+        /// Where from: a register, and what it counts from.
+        from: (Reg, u64),
+        /// How many bytes.
+        bytes: u64,
+    },
     /// Calls a routine over memory; result and scratch overlap nothing, every array lies in one run.
     Call {
         /// Number of the call.
@@ -303,4 +323,8 @@ pub enum ActionCode {
     Turn = 6,
     /// All steps are reversed.
     Done = 7,
+    /// Write the working state (before step `from`) to the disk.
+    Spill = 8,
+    /// Read the state before step `from` from the disk.
+    Fetch = 9,
 }

@@ -39,7 +39,7 @@ pub fn fuse(plan: &Plan) -> Fused {
     fuse.outputs();
     let Fuse { regs, body, parts, calls, .. } = fuse;
     let (arena_bytes, literals, probes) = (placed.bytes as usize, placed.literals.clone(), placed.probes.clone());
-    let kernel = Kernel { regs, body, parts, arena_bytes, literals, calls, probes };
+    let kernel = Kernel { regs, body, parts, arena_bytes, spill_bytes: placed.spill_bytes, literals, calls, probes };
     Fused { kernel, faults: placed.faults.clone() }
 }
 
@@ -566,6 +566,8 @@ fn takes_long(stmt: &Stmt) -> bool {
         | Stmt::Zero { .. }
         | Stmt::Call { .. }
         | Stmt::Part(_)
+        | Stmt::Spill { .. }
+        | Stmt::Fetch { .. }
         | Stmt::Probe { .. } => true,
         Stmt::If { then_body, else_body, .. } => then_body.iter().chain(else_body).any(takes_long),
         Stmt::Literal { .. } | Stmt::Let { .. } | Stmt::Move { .. } | Stmt::Swap(..) | Stmt::Pointer { .. } | Stmt::Offset { .. } => false,

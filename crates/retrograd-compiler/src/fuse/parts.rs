@@ -143,6 +143,10 @@ impl Walk<'_> {
             Stmt::Call { args, result, scratch, .. } => {
                 args.iter().chain([result]).chain(scratch).for_each(|address| self.address(address));
             }
+            Stmt::Spill { to: (place, _), from: memory, .. } | Stmt::Fetch { to: memory, from: (place, _), .. } => {
+                self.reads([place]);
+                self.address(memory);
+            }
             Stmt::Part(number) => {
                 let parts = self.parts;
                 self.reads(&parts[*number as usize].params);

@@ -156,6 +156,8 @@ impl<'k, 'b> Lower<'k, 'b> {
             Stmt::Next { words, schedule, table, dst } => self.next(words, schedule, *table, *dst),
             Stmt::Call { call, args, result, scratch } => self.routine(*call, args, result, scratch),
             Stmt::Part(number) => self.part(*number),
+            Stmt::Spill { to, from, bytes } => self.disk(Import::Spill, *to, from, *bytes),
+            Stmt::Fetch { to, from, bytes } => self.disk(Import::Fetch, *from, to, *bytes),
             Stmt::Poll => self.poll(),
             Stmt::Fault { cond, site } => self.fault(*cond, *site),
             Stmt::Probe { site, seen, steps } => self.probe(*site, seen, steps),
@@ -332,6 +334,23 @@ impl<'k, 'b> Lower<'k, 'b> {
         self.builder.ins().brif(stops, stopped, &[], after, &[]);
         self.continue_at(stopped);
         let code = self.integer(STOPPED);
+        self.builder.ins().store(FLAGS, code, fault, 0);
+        self.builder.ins().return_(&[]);
+        self.continue_at(after);
+    }
+
+    /// Writes or reads a state on the disk, whose file is in the second word after the fault; the run ends where that fails.
+    fn disk(&mut self, import: Import, (place, first): (Reg, u64), memory: &Address, bytes: u64) {
+        let fault = self.params[3];
+        let (failed, after) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.set_cold_block(failed);
+        let (place, memory) = (self.get(place), self.address(memory));
+        let file = self.builder.ins().load(types::I64, FLAGS, fault, 16);
+        let [first, bytes, code] = [first.cast_signed(), bytes.cast_signed(), STOPPED].map(|word| self.integer(word));
+        let at = self.builder.ins().iadd(place, first);
+        let fails = self.call(import, &[file, at, memory, bytes]).expect("it answers");
+        self.builder.ins().brif(fails, failed, &[], after, &[]);
+        self.continue_at(failed);
         self.builder.ins().store(FLAGS, code, fault, 0);
         self.builder.ins().return_(&[]);
         self.continue_at(after);

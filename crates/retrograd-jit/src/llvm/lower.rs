@@ -64,7 +64,7 @@ fn calls(body: &[Stmt]) -> usize {
         Stmt::Literal { .. } | Stmt::Let { .. } | Stmt::Move { .. } | Stmt::Swap(..) | Stmt::Pointer { .. } | Stmt::Offset { .. } => 0,
         Stmt::Load { .. } | Stmt::Store { .. } | Stmt::Copy { .. } | Stmt::Zero { .. } | Stmt::ForVec { .. } | Stmt::Leave => 0,
         Stmt::Start { .. } | Stmt::Next { .. } | Stmt::Call { .. } | Stmt::Part(_) | Stmt::Poll | Stmt::Probe { .. } => 0,
-        Stmt::Fault { .. } => 0,
+        Stmt::Spill { .. } | Stmt::Fetch { .. } | Stmt::Fault { .. } => 0,
     };
     body.iter().map(count).sum()
 }
@@ -150,6 +150,8 @@ impl<'k> Lower<'k> {
             Stmt::Next { words, schedule, table, dst } => self.next(words, schedule, *table, *dst),
             Stmt::Call { call, args, result, scratch } => self.routine(*call, args, result, scratch),
             Stmt::Part(number) => self.part(*number),
+            Stmt::Spill { to, from, bytes } => self.disk(Import::Spill, *to, from, *bytes),
+            Stmt::Fetch { to, from, bytes } => self.disk(Import::Fetch, *from, to, *bytes),
             Stmt::Poll => self.poll(),
             Stmt::Probe { site, seen, steps } => self.probe(*site, seen, steps),
             Stmt::Fault { cond, site } => self.fault(*cond, *site),
@@ -303,6 +305,22 @@ impl<'k> Lower<'k> {
         let stops = self.text.make(format_args!("icmp eq i64 {fault}, {STOPPED}"));
         self.text.branch(&stops, stopped, after);
         self.text.at(stopped);
+        self.text.act(format_args!("ret void"));
+        self.text.at(after);
+    }
+
+    /// Writes or reads a state on the disk, whose file is in the second word after the fault; the run ends where that fails.
+    fn disk(&mut self, import: Import, (place, first): (Reg, u64), memory: &Address, bytes: u64) {
+        let [failed, after] = [(); 2].map(|()| self.text.label());
+        let (place, memory) = (self.get(place), self.address(memory));
+        let file = self.pointer_at("%fault", 16);
+        let at = self.text.make(format_args!("add i64 {place}, {first}"));
+        let callee = Value::address(import.address());
+        let answer = self.text.make(format_args!("call i8 {callee}(ptr {file}, i64 {at}, ptr {memory}, i64 {bytes})"));
+        let fails = self.text.make(format_args!("icmp ne i8 {answer}, 0"));
+        self.text.branch(&fails, failed, after);
+        self.text.at(failed);
+        self.text.act(format_args!("store i64 {STOPPED}, ptr %fault"));
         self.text.act(format_args!("ret void"));
         self.text.at(after);
     }

@@ -149,6 +149,7 @@ impl<'k> Machine<'k> {
                 self.run(&part.body);
                 self.regs = ours;
             }
+            Stmt::Spill { .. } | Stmt::Fetch { .. } => panic!("nothing is spilled here"),
             // Nobody stops it.
             Stmt::Poll => {}
             Stmt::Probe { .. } => {}
@@ -366,6 +367,8 @@ fn encode(action: Action) -> [u64; 5] {
         Action::Reverse { from, to, at, choice } => [ActionCode::Reverse as u64, from, to, at, choice],
         Action::Turnback { step } => [ActionCode::Turnback as u64, step, 0, 0, 0],
         Action::Turn => [ActionCode::Turn as u64, 0, 0, 0, 0],
+        Action::Spill { at, step } => [ActionCode::Spill as u64, step, 0, at, 0],
+        Action::Fetch { at, step } => [ActionCode::Fetch as u64, step, 0, at, 0],
         Action::Done => [ActionCode::Done as u64, 0, 0, 0, 0],
     }
 }

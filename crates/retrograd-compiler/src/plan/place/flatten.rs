@@ -501,7 +501,7 @@ impl<'p> Flatten<'p> {
     fn trajectory(&mut self, bwd: FuncId, count: Val, state: Vec<Type>, decided: &Way, splits: &[Split]) -> TrajectoryId {
         // A count known at compile time bounds what a schedule can use; one that is not leaves the schedule as it is.
         let known = self.constants.get(&count).map(|n| n.as_i64()[0].max(0) as u64);
-        let table = decided.schedule.table();
+        let (table, spill_bytes) = (decided.schedule.table(), decided.schedule.spill_bytes());
         let table = (!table.is_empty()).then(|| {
             self.placed.literals.push(Array::new([table.len()], Data::I64(table)));
             self.placed.literals.len() as u32 - 1
@@ -517,7 +517,9 @@ impl<'p> Flatten<'p> {
             words: StoreId(u32::MAX),
             table,
             pool: StoreId(u32::MAX),
+            spill_at: (spill_bytes > 0).then_some(self.placed.spill_bytes),
         });
+        self.placed.spill_bytes += spill_bytes;
         TrajectoryId(self.placed.trajectories.len() as u32 - 1)
     }
 

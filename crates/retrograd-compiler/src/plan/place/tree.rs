@@ -57,6 +57,8 @@ pub struct Placed {
     pub picks: BTreeMap<Val, Index>,
     /// Bytes of the arena.
     pub bytes: u64,
+    /// Bytes on the disk.
+    pub spill_bytes: u64,
 }
 
 /// A place where a run can fault, and what the error says.
@@ -529,6 +531,8 @@ pub struct Trajectory {
     pub table: Option<u32>,
     /// States and records.
     pub pool: StoreId,
+    /// Where its states on the disk begin; none where it has none.
+    pub spill_at: Option<u64>,
 }
 
 /// What a native driver runs: the steps that the actions of a schedule ask for.

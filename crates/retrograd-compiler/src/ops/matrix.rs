@@ -41,8 +41,16 @@ impl<'a, T> Matrix<'a, T> {
         Matrix { down: self.right, right: self.down, ..self }
     }
 
-    fn from(self, i: usize, j: usize) -> Matrix<'a, T> {
+    /// From element (i, j) on.
+    pub(super) fn from(self, i: usize, j: usize) -> Matrix<'a, T> {
         Matrix { elements: &self.elements[i * self.down + j * self.right..], ..self }
+    }
+}
+
+impl<T: Copy> Matrix<'_, T> {
+    #[inline(always)]
+    pub(super) fn at(self, i: usize, j: usize) -> T {
+        self.elements[i * self.down + j * self.right]
     }
 }
 
@@ -197,7 +205,7 @@ impl<T: Real> Product<'_, T> {
         let Product { target, extents: extents @ Extents { m, n, k }, a, b, c, down, scratch } = self;
         let columns = VECTORS * V::LANES;
         let (rows_at, columns_at) = scratch[..extents.scratch()].split_at_mut(extents.packed_rows());
-        let packs = b.right != 1 || m >= PACKED_FROM;
+        let packs = b.right != 1 || b.down < columns || m >= PACKED_FROM;
         for j0 in (0..n).step_by(BLOCK_COLUMNS) {
             let width = BLOCK_COLUMNS.min(n - j0);
             for k0 in (0..k).step_by(BLOCK_STEPS) {
@@ -316,6 +324,80 @@ impl<T: Real> Part<'_, T> {
         }
         for (i, sums) in sums.iter().enumerate() {
             V::of_mut(&mut c[i * down..][..width]).copy_from_slice(sums);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Extents, Matrix, Real, Target, multiply, scratch_elements};
+
+    /// Numbers of many magnitudes, so that another order of a sum would show.
+    fn numbers(count: usize, seed: usize) -> Vec<f64> {
+        (0..count).map(|k| ((k * 7919 + seed) % 1009) as f64 * 0.37 - 180.0 + 1.0 / (k + seed + 1) as f64).collect()
+    }
+
+    fn by_plain_loops<T: Real>(target: Target, extents: Extents, a: Matrix<'_, T>, b: Matrix<'_, T>, c: &mut [T], down: usize) {
+        for (i, j) in (0..extents.m).flat_map(|i| (0..extents.n).map(move |j| (i, j))) {
+            let place = &mut c[i * down + j];
+            let (start, sign) = match target {
+                Target::Set => (T::ZERO, T::ONE),
+                Target::Subtract => (*place, -T::ONE),
+            };
+            *place = (0..extents.k).fold(start, |sum, k| (sign * a.at(i, k)).fused(b.at(k, j), sum));
+        }
+    }
+
+    fn agrees<T: Real + std::fmt::Debug>(target: Target, extents: Extents, narrow: fn(f64) -> T) {
+        let Extents { m, n, k } = extents;
+        let take = |count: usize, seed: usize| numbers(count, seed).into_iter().map(narrow).collect::<Vec<T>>();
+        // One element of offset, and more between rows than there are columns.
+        let (a, b, start) = (take(1 + (m + 3) * (k + 3), 1), take(1 + (k + 2) * (n + 2), 5), take((m + 1) * (n + 5), 9));
+        for (a_turned, b_turned) in [(false, false), (true, false), (false, true), (true, true)] {
+            let a = if a_turned { Matrix::new(&a[1..], 1, m + 3) } else { Matrix::new(&a[1..], k + 3, 1) };
+            let b = if b_turned { Matrix::new(&b[1..], 1, k + 2) } else { Matrix::new(&b[1..], n + 2, 1) };
+            for down in [n, n + 5] {
+                let (mut found, mut expected) = (start.clone(), start.clone());
+                let mut scratch = vec![T::NAN; scratch_elements(extents)];
+                multiply(target, extents, a, b, &mut found, down, &mut scratch);
+                by_plain_loops(target, extents, a, b, &mut expected, down);
+                assert!(found == expected, "{target:?} {extents:?}, turned {a_turned} {b_turned}, rows {down} apart");
+            }
+        }
+    }
+
+    #[test]
+    fn every_element_is_the_chain_of_plain_loops() {
+        let extents = [
+            (1, 1, 1),
+            (2, 3, 0),
+            (7, 5, 3),
+            (8, 24, 17),
+            (9, 25, 300),
+            (1, 77, 40),
+            (77, 1, 40),
+            (49, 49, 33),
+            (100, 250, 260),
+            (97, 50, 2),
+        ];
+        for (m, n, k) in extents {
+            for target in [Target::Set, Target::Subtract] {
+                agrees::<f64>(target, Extents { m, n, k }, |x| x);
+                agrees::<f32>(target, Extents { m, n, k }, |x| x as f32);
+            }
+        }
+    }
+
+    #[test]
+    fn rows_may_be_repeated_and_overlap() {
+        let (x, y) = (numbers(400, 3), numbers(400, 4));
+        let extents = Extents { m: 5, n: 29, k: 40 };
+        for (down, right) in [(0, 1), (1, 0), (1, 1), (0, 0), (2, 3)] {
+            let (a, b) = (Matrix::new(&x, down, right), Matrix::new(&y, right, down));
+            let (mut found, mut expected) = (vec![0.0; 5 * 29], vec![0.0; 5 * 29]);
+            multiply(Target::Set, extents, a, b, &mut found, 29, &mut vec![0.0; scratch_elements(extents)]);
+            by_plain_loops(Target::Set, extents, a, b, &mut expected, 29);
+            assert_eq!(found, expected, "{down} {right}");
         }
     }
 }

@@ -168,9 +168,9 @@ impl Visit<'_> {
                 Op::Row(..) => return None,
                 Op::If(op) => Region::Branches(vec![self.function(op.then_body, depth), self.function(op.else_body, depth)]),
                 Op::Call(op) => self.function(op.body, depth),
-                Op::For(op) => self.repeat(steps(function, inst), op.body, depth),
-                Op::While(op) => self.repeat(UNKNOWN_STEPS, op.body, depth),
-                Op::Unwind(op) if op.carries == 0 => self.repeat(steps(function, inst), op.bwd, depth),
+                Op::For(op) => self.repeat(steps(function, inst), &[op.body], depth),
+                Op::While(op) => self.repeat(UNKNOWN_STEPS, &[op.cond, op.body], depth),
+                Op::Unwind(op) if op.carries == 0 => self.repeat(steps(function, inst), &[op.bwd], depth),
                 Op::Unwind(op) => self.unwind(function, k, op, pairs.iter().find(|pair| pair.unwind_inst == k), depth),
             };
             Some(region).filter(|region| !region.is_straight())
@@ -178,8 +178,9 @@ impl Visit<'_> {
         Region::Sequence(regions.collect())
     }
 
-    fn repeat(&mut self, times: u64, body: FuncId, depth: usize) -> Region {
-        Region::Repeat { times, body: Box::new(self.function(body, depth + 1)) }
+    fn repeat(&mut self, times: u64, bodies: &[FuncId], depth: usize) -> Region {
+        let parts = bodies.iter().map(|body| self.function(*body, depth + 1)).collect();
+        Region::Repeat { times, body: Box::new(Region::Sequence(parts)) }
     }
 
     fn unwind(&mut self, function: &Function, k: usize, op: &UnwindOp, pair: Option<&Pair>, depth: usize) -> Region {

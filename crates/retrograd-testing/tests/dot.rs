@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use retrograd_compiler::ir::Program;
+use retrograd_compiler::ir::{Array, Program, Type};
 use retrograd_compiler::plan::strategy::Auto;
 use retrograd_compiler::{diff, eval, ops, opt};
 use retrograd_testing::Random;
@@ -102,14 +102,36 @@ fn a_part_of_a_product_has_the_bits_of_the_whole() {
         Native::new(&ops::parse(&text, "dot.rg").unwrap(), Arc::new(Auto), None).expect("it has a plan")
     };
     let mut random = Random::new(3);
-    let (a, b) = (
-        random.array(&retrograd_compiler::ir::Type::f64([64, 50]), (-2.0, 2.0)),
-        random.array(&retrograd_compiler::ir::Type::f64([50, 40]), (-2.0, 2.0)),
-    );
+    let (a, b) = (random.array(&Type::f64([64, 50]), (-2.0, 2.0)), random.array(&Type::f64([50, 40]), (-2.0, 2.0)));
     let whole = of(64).run(&[a.clone(), b.clone()]).unwrap();
     for rows in [1, 2, 9, 33] {
-        let part = retrograd_compiler::ir::Array::f64([rows, 50], a.as_f64()[..rows * 50].to_vec());
+        let part = Array::f64([rows, 50], a.as_f64()[..rows * 50].to_vec());
         let found = of(rows).run(&[part, b.clone()]).unwrap();
         assert_eq!(found[0].as_f64(), &whole[0].as_f64()[..rows * 40], "{rows} rows");
     }
+}
+
+/// The last rows of the left side of a product, or the last of a batch, alone.
+#[test]
+fn what_takes_long_runs_in_parts_with_the_same_bits() {
+    let product = |lhs: &str, rhs: &str, result: &str, axes: &str| {
+        let text = format!("fn main(%0: {lhs}, %1: {rhs}) -> {result} {{\n  %y: {result} = dot %0, %1 {{{axes}}}\n  return %y\n}}");
+        Native::new(&ops::parse(&text, "dot.rg").unwrap(), Arc::new(Auto), None).expect("it has a plan")
+    };
+    let mut random = Random::new(5);
+    let (m, n, k, last) = (1000, 600, 500, 10);
+    let (a, b) = (random.array(&Type::f64([m, k]), (-2.0, 2.0)), random.array(&Type::f64([k, n]), (-2.0, 2.0)));
+    let axes = "lhs_contract=[1], rhs_contract=[0], lhs_batch=[], rhs_batch=[]";
+    let whole = product("f64[1000,500]", "f64[500,600]", "f64[1000,600]", axes);
+    assert!(whole.kernel.calls.len() > 1, "it runs in parts");
+    let tail = Array::f64([last, k], a.as_f64()[(m - last) * k..].to_vec());
+    let part = product("f64[10,500]", "f64[500,600]", "f64[10,600]", axes).run(&[tail, b.clone()]).unwrap();
+    assert_eq!(part[0].as_f64(), &whole.run(&[a, b]).unwrap()[0].as_f64()[(m - last) * n..]);
+
+    let (a, b) = (random.array(&Type::f64([3, 400, k]), (-2.0, 2.0)), random.array(&Type::f64([3, k, n]), (-2.0, 2.0)));
+    let whole =
+        product("f64[3,400,500]", "f64[3,500,600]", "f64[3,400,600]", "lhs_contract=[2], rhs_contract=[1], lhs_batch=[0], rhs_batch=[0]");
+    let one = |x: &Array, rows: usize, columns: usize| Array::f64([rows, columns], x.as_f64()[2 * rows * columns..].to_vec());
+    let part = product("f64[400,500]", "f64[500,600]", "f64[400,600]", axes).run(&[one(&a, 400, k), one(&b, k, n)]).unwrap();
+    assert_eq!(part[0].as_f64(), &whole.run(&[a, b]).unwrap()[0].as_f64()[2 * 400 * n..]);
 }

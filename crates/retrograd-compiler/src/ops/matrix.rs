@@ -19,6 +19,11 @@ const BLOCK_COLUMNS: usize = 240;
 /// Multiples of every number of rows and of columns in a tile.
 const ROUND_ROWS: usize = 24;
 const ROUND_COLUMNS: usize = 48;
+/// The same where rows of B are read where they lie: few of them at once, in long runs.
+const RUN_STEPS: usize = 32;
+const RUN_COLUMNS: usize = 960;
+/// Steps of rows that are packed together, so that what they become stays in cache.
+const PACKED_STEPS: usize = 16;
 /// Rows of A from which it pays to pack rows of B that lie in one run each.
 const PACKED_FROM: usize = 48;
 /// Elements of the largest tile.
@@ -206,10 +211,11 @@ impl<T: Real> Product<'_, T> {
         let columns = VECTORS * V::LANES;
         let (rows_at, columns_at) = scratch[..extents.scratch()].split_at_mut(extents.packed_rows());
         let packs = b.right != 1 || b.down < columns || m >= PACKED_FROM;
-        for j0 in (0..n).step_by(BLOCK_COLUMNS) {
-            let width = BLOCK_COLUMNS.min(n - j0);
-            for k0 in (0..k).step_by(BLOCK_STEPS) {
-                let steps = BLOCK_STEPS.min(k - k0);
+        let (block_columns, block_steps) = if packs { (BLOCK_COLUMNS, BLOCK_STEPS) } else { (RUN_COLUMNS, RUN_STEPS) };
+        for j0 in (0..n).step_by(block_columns) {
+            let width = block_columns.min(n - j0);
+            for k0 in (0..k).step_by(block_steps) {
+                let steps = block_steps.min(k - k0);
                 let block = b.from(k0, j0);
                 // Without packing only what does not fill a tile is copied.
                 let first = if packs { 0 } else { width / columns * columns };
@@ -224,25 +230,30 @@ impl<T: Real> Product<'_, T> {
                         Target::Set => pack(rows_at, a.from(i0, k0), height, steps, rows, |x| x),
                         Target::Subtract => pack(rows_at, a.from(i0, k0), height, steps, rows, |x| -x),
                     }
-                    for j in (0..width).step_by(columns) {
+                    // Of few steps results are most of the memory: row after row. Of many, columns of B stay in cache.
+                    let (down_count, right_count) = (height.div_ceil(rows), width.div_ceil(columns));
+                    for tile in 0..down_count * right_count {
+                        let (i, j) = if steps <= RUN_STEPS {
+                            (tile / right_count * rows, tile % right_count * columns)
+                        } else {
+                            (tile % down_count * rows, tile / down_count * columns)
+                        };
                         let (b, b_down) = match j.checked_sub(first) {
                             Some(packed) => (&columns_at[packed * steps..], columns),
                             None => (block.from(0, j).elements, block.down),
                         };
-                        for i in (0..height).step_by(rows) {
-                            let part = Part {
-                                a: &rows_at[i * steps..][..rows * steps],
-                                b,
-                                b_down,
-                                rows: rows.min(height - i),
-                                columns: columns.min(width - j),
-                                starts: target == Target::Set && k0 == 0,
-                            };
-                            let c = &mut c[(i0 + i) * down + j0 + j..];
-                            match rows {
-                                1 => part.run::<V, 1, VECTORS>(vectors, c, down),
-                                _ => part.run::<V, ROWS, VECTORS>(vectors, c, down),
-                            }
+                        let part = Part {
+                            a: &rows_at[i * steps..][..rows * steps],
+                            b,
+                            b_down,
+                            rows: rows.min(height - i),
+                            columns: columns.min(width - j),
+                            starts: target == Target::Set && k0 == 0,
+                        };
+                        let c = &mut c[(i0 + i) * down + j0 + j..];
+                        match rows {
+                            1 => part.run::<V, 1, VECTORS>(vectors, c, down),
+                            _ => part.run::<V, ROWS, VECTORS>(vectors, c, down),
                         }
                     }
                 }
@@ -265,14 +276,16 @@ fn pack<T: Real>(to: &mut [T], from: Matrix<'_, T>, count: usize, steps: usize, 
             }
             continue;
         }
-        for row in 0..rows {
-            let places = to[row..].iter_mut().step_by(rows);
-            if row >= there {
-                places.for_each(|to| *to = T::ZERO);
-                continue;
+        for (block, to) in to.chunks_mut(PACKED_STEPS * rows).enumerate() {
+            for row in 0..rows {
+                let places = to[row..].iter_mut().step_by(rows);
+                if row >= there {
+                    places.for_each(|to| *to = T::ZERO);
+                    continue;
+                }
+                let elements = &from.elements[(first + row) * from.down + block * PACKED_STEPS * from.right..];
+                places.enumerate().for_each(|(k, to)| *to = sign(elements[k * from.right]));
             }
-            let elements = &from.elements[(first + row) * from.down..];
-            places.enumerate().for_each(|(k, to)| *to = sign(elements[k * from.right]));
         }
     }
 }

@@ -198,6 +198,7 @@ impl<'p> Fuse<'p> {
             Node::Reduce { result, operand, axes, how } => self.reduce(*result, *operand, axes, *how),
             Node::Line { result, operands, axis, line } => self.line(*result, operands, *axis, *line),
             Node::Dot { result, operands, attrs } => self.dot(*result, *operands, attrs),
+            Node::Call(call) if dot::takes_long(call) => self.products(call),
             Node::Call(call) => self.call(call),
             Node::If(branch) => self.branch(branch),
             Node::For(node) => self.plain_loop(node),
@@ -265,20 +266,22 @@ impl<'p> Fuse<'p> {
     }
 
     fn call(&mut self, call: &Call) {
-        let Call { routine, attrs, args, result, scratch } = call;
         let types = |values: &[Val]| values.iter().map(|v| self.placed.ty(*v).clone()).collect();
-        let (args, scratch) = (args.clone(), scratch.clone());
-        let number = self.calls.len() as u32;
-        self.calls.push(RoutineCall {
-            routine: *routine,
-            attrs: attrs.clone(),
-            args: types(&args),
-            result: self.placed.ty(*result).clone(),
-            scratch: types(&scratch),
-        });
-        let args = args.iter().map(|v| self.element(&self.placed.access(*v).clone(), &[])).collect();
+        let whole = RoutineCall {
+            routine: call.routine,
+            attrs: call.attrs.clone(),
+            args: types(&call.args),
+            result: self.placed.ty(call.result).clone(),
+            scratch: types(&call.scratch),
+        };
+        let args = call.args.iter().map(|v| self.element(&self.placed.access(*v).clone(), &[])).collect();
+        self.call_over(whole, args, self.whole(call.result), &call.scratch);
+    }
+
+    fn call_over(&mut self, call: RoutineCall, args: Vec<Address>, result: Address, scratch: &[Val]) {
         let scratch = scratch.iter().map(|v| self.whole(*v)).collect();
-        self.body.push(Stmt::Call { call: number, args, result: self.whole(*result), scratch });
+        self.body.push(Stmt::Call { call: self.calls.len() as u32, args, result, scratch });
+        self.calls.push(call);
     }
 
     fn copy(&mut self, to: Address, from: Address, bytes: u64) {

@@ -162,6 +162,8 @@ pub enum Lowering {
     Composed(Composed),
     /// A call of one function for the whole array, the same that the interpreter calls.
     Routine(Routine),
+    /// The same over the factors of the first argument, in its place: whoever needs those of a matrix shares them.
+    Factored(Routine),
     /// Shows its argument to whoever observes the run: an effect, which is never left out, merged, moved or done again.
     Probe,
     /// No machine code yet: a plan is refused with an error that names the op and the user's line.

@@ -173,6 +173,10 @@ impl<'p> Flatten<'p> {
             Lowering::Reduce(_) | Lowering::Dot | Lowering::Line(_) => self.push(row, attrs.clone(), args, ty.clone(), &inst.pos, scope),
             Lowering::Composed(of) => self.composed(of, attrs, &args, &inst.pos, scope),
             Lowering::Routine(routine) => self.call(routine, attrs, &args, ty, scope),
+            Lowering::Factored(routine) => {
+                let factors = self.factors(args[0], scope);
+                self.call(routine, attrs, &[&[factors], &args[1..]].concat(), ty, scope)
+            }
             Lowering::Probe | Lowering::Missing => {
                 panic!("probes are placed above, and plan refuses rows without machine code: {}", row.name)
             }
@@ -214,6 +218,18 @@ impl<'p> Flatten<'p> {
         let number = self.placed.define(ty.clone());
         scope.raws.push(Raw::Node(Node::Load { result: number, from: Access::whole(result, ty) }));
         number
+    }
+
+    /// The factors of matrices, computed once in a block for all that read them.
+    fn factors(&mut self, matrices: Val, scope: &mut Scope) -> Val {
+        let key = ("factors".to_owned(), vec![matrices]);
+        if let Some(known) = scope.known.get(&key) {
+            return *known;
+        }
+        let ty = ops::factors_type(self.placed.ty(matrices));
+        let result = self.call(ops::FACTORS, &Attrs::none(), &[matrices], &ty, scope);
+        scope.known.insert(key, result);
+        result
     }
 
     pub(super) fn push(&mut self, row: &'static Row, attrs: Attrs, args: Vec<Val>, ty: Type, pos: &Pos, scope: &mut Scope) -> Val {

@@ -178,7 +178,7 @@ impl Group<'_> {
             }
             Lowering::Reduce(_) | Lowering::Dot | Lowering::Line(_) => self.open.is_none() && all_available(),
             Lowering::View(_) | Lowering::Write(_) | Lowering::Scatter(..) => panic!("views and writes are raw code of their own"),
-            Lowering::Composed(_) | Lowering::Routine(_) | Lowering::Probe | Lowering::Missing => {
+            Lowering::Composed(_) | Lowering::Routine(_) | Lowering::Factored(_) | Lowering::Probe | Lowering::Missing => {
                 panic!("only rows with loops of their own are placed")
             }
         }
@@ -304,7 +304,7 @@ impl Group<'_> {
                 open.nest.rows.push(item);
             }
             Lowering::View(_) | Lowering::Write(_) | Lowering::Scatter(..) => panic!("views and writes are raw code of their own"),
-            Lowering::Composed(_) | Lowering::Routine(_) | Lowering::Probe | Lowering::Missing => {
+            Lowering::Composed(_) | Lowering::Routine(_) | Lowering::Factored(_) | Lowering::Probe | Lowering::Missing => {
                 panic!("only rows with loops of their own are placed")
             }
         }

@@ -623,6 +623,7 @@ impl RowItem {
             | Lowering::Line(_)
             | Lowering::Composed(_)
             | Lowering::Routine(_)
+            | Lowering::Factored(_)
             | Lowering::Probe
             | Lowering::Missing => {
                 panic!("elementwise rows only: {}", self.row.name)

@@ -2,12 +2,13 @@
 //!
 //! Four steps, each in its file: `flatten` copies every body into place and gives each unwind its schedule
 //! (`indexed` the ops with arrays of indices); `group` gathers straight-line
-//! code into loop nests; `store` finds memory for every array, in place where it can; `arena` lays it out.
+//! code into loop nests (`shifted` the writes to windows of one array); `store` finds memory for every array, in place where it can; `arena` lays it out.
 
 mod arena;
 mod flatten;
 mod group;
 mod indexed;
+mod shifted;
 mod store;
 mod tree;
 mod view;

@@ -55,61 +55,62 @@ def auto():
     return Strategy("auto")
 
 
-def value_and_grad(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift"):
+def value_and_grad(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift", threads=None):
     """A function that returns the value of `fun` and its gradient with respect to the arguments `argnums`.
 
     `fun` is a plain NumPy function that returns one float (with `has_aux`, a pair of it and anything else, which is handed back). It gets
     copies of its arguments: what it changes in place is not seen by the caller. `budget` bounds the bytes that a run takes ("16 MB", or
     an int); it never changes a bit of the result.
     `backend` makes the machine code, with the same bits: "cranelift", which is part of Retrograd; "llvm", or "llvm:PATH" of a libLLVM,
-    whose code is faster and takes longer to make; or "auto", which is llvm where a libLLVM is found.
+    whose code is faster and takes longer to make; or "auto", which is llvm where a libLLVM is found. `threads` is how many work on large
+    arrays, as many as there are cores unless told; results do not depend on it.
     """
-    return Transformed(fun, "value_and_gradient", argnums, has_aux, budget, strategy, backend)
+    return Transformed(fun, "value_and_gradient", argnums, has_aux, budget, strategy, backend, threads)
 
 
-def grad(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift"):
+def grad(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift", threads=None):
     """A function that returns the gradient of `fun` with respect to the arguments `argnums`; with `has_aux`, a pair of it and the rest."""
-    return Transformed(fun, "gradient", argnums, has_aux, budget, strategy, backend)
+    return Transformed(fun, "gradient", argnums, has_aux, budget, strategy, backend, threads)
 
 
-def jacfwd(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift"):
+def jacfwd(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift", threads=None):
     """A function that returns the Jacobian of `fun`, in forward mode: the axes of the result, then those of the argument."""
-    return Transformed(fun, "jacfwd", argnums, has_aux, budget, strategy, backend)
+    return Transformed(fun, "jacfwd", argnums, has_aux, budget, strategy, backend, threads)
 
 
-def jacrev(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift"):
+def jacrev(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift", threads=None):
     """A function that returns the Jacobian of `fun`, in reverse mode."""
-    return Transformed(fun, "jacrev", argnums, has_aux, budget, strategy, backend)
+    return Transformed(fun, "jacrev", argnums, has_aux, budget, strategy, backend, threads)
 
 
-def jacobian(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift"):
+def jacobian(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift", threads=None):
     """A function that returns the Jacobian of `fun`, in the mode that takes fewer seeds."""
-    return Transformed(fun, "jacobian", argnums, has_aux, budget, strategy, backend)
+    return Transformed(fun, "jacobian", argnums, has_aux, budget, strategy, backend, threads)
 
 
-def hessian(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift"):
+def hessian(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift", threads=None):
     """A function that returns the Hessian of `fun`, which returns one float, by forward over reverse."""
-    return Transformed(fun, "hessian", argnums, has_aux, budget, strategy, backend)
+    return Transformed(fun, "hessian", argnums, has_aux, budget, strategy, backend, threads)
 
 
-def jit(fun, budget=None, strategy=None, backend="cranelift"):
+def jit(fun, budget=None, strategy=None, backend="cranelift", threads=None):
     """`fun` as machine code."""
-    return Transformed(fun, "results", (), False, budget, strategy, backend)
+    return Transformed(fun, "results", (), False, budget, strategy, backend, threads)
 
 
-def jvp(fun, primals, tangents, has_aux=False, budget=None, strategy=None, backend="cranelift"):
+def jvp(fun, primals, tangents, has_aux=False, budget=None, strategy=None, backend="cranelift", threads=None):
     """`fun(*primals)` and its tangent along `tangents`; with `has_aux`, also what `fun` returns besides."""
-    transformed = Transformed(fun, "jvp", None, has_aux, budget, strategy, backend)
+    transformed = Transformed(fun, "jvp", None, has_aux, budget, strategy, backend, threads)
     return transformed._call(tuple(primals), {}, lambda outcome, types: outcome.tangents(tuple(tangents), types))
 
 
-def vjp(fun, *primals, has_aux=False, budget=None, strategy=None, backend="cranelift"):
+def vjp(fun, *primals, has_aux=False, budget=None, strategy=None, backend="cranelift", threads=None):
     """`fun(*primals)` and a function from a cotangent of it to the cotangents of the primals; with `has_aux`, also what `fun` returns besides.
 
     Arguments that are no floats have the cotangent None. The function runs `fun` again.
     """
-    value = Transformed(fun, "results", (), has_aux, budget, strategy, backend)(*primals)
-    transformed = Transformed(fun, "vjp", None, has_aux, budget, strategy, backend)
+    value = Transformed(fun, "results", (), has_aux, budget, strategy, backend, threads)(*primals)
+    transformed = Transformed(fun, "vjp", None, has_aux, budget, strategy, backend, threads)
 
     def pullback(ct):
         return transformed._call(primals, {}, lambda outcome, types: outcome.cotangents(ct))
@@ -117,9 +118,9 @@ def vjp(fun, *primals, has_aux=False, budget=None, strategy=None, backend="crane
     return (value[0], pullback, value[1]) if has_aux else (value, pullback)
 
 
-def hvp(fun, primals, tangents, argnums=0, budget=None, strategy=None, backend="cranelift"):
+def hvp(fun, primals, tangents, argnums=0, budget=None, strategy=None, backend="cranelift", threads=None):
     """The Hessian of `fun(*primals)`, one float, times `tangents` (one per argument of `argnums`), by forward over reverse."""
-    transformed = Transformed(fun, "hvp", argnums, False, budget, strategy, backend)
+    transformed = Transformed(fun, "hvp", argnums, False, budget, strategy, backend, threads)
     directions = (tangents,) if transformed.single() else tuple(tangents)
     return transformed._call(tuple(primals), {}, lambda outcome, types: outcome.tangents(directions, types))
 
@@ -171,12 +172,15 @@ class Transformed:
     debug = False
     look = None
 
-    def __init__(self, fun, wanted, argnums, has_aux, budget, strategy, backend):
+    def __init__(self, fun, wanted, argnums, has_aux, budget, strategy, backend, threads):
         if not isinstance(fun, (types.FunctionType, types.MethodType, functools.partial, Transformed, custom_jvp, custom_vjp)):
             raise errors.ArgumentError(f"a Python function is needed, found {type(fun).__name__}")
         functools.update_wrapper(self, fun, updated=())
         self.fun, self.wanted, self.argnums, self.has_aux, self.budget, self.backend = fun, wanted, argnums, has_aux, budget, backend
         self.strategy = strategy if isinstance(strategy, Strategy) else Strategy("auto" if strategy is None else str(strategy))
+        if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
+            raise errors.ArgumentError(f"`threads` is a positive int, or None for as many as there are cores, found {threads!r}")
+        self.threads = threads
         self.cache = {}
 
     @property
@@ -234,7 +238,7 @@ class Transformed:
         """What a Jacobian does not hand back, the function itself does."""
         if not self.has_aux or self.wanted not in WITHOUT_AUX:
             return result
-        return result, Transformed(self.fun, "results", (), True, self.budget, self.strategy, self.backend)(*args, **kwargs)[1]
+        return result, Transformed(self.fun, "results", (), True, self.budget, self.strategy, self.backend, self.threads)(*args, **kwargs)[1]
 
     def _bind(self, args, kwargs):
         signature = inspect.signature(self.fun)
@@ -292,8 +296,14 @@ class Compiled:
         self.outcome = transformed._outcome(arguments)
         self.program, strategy = self.outcome.program, transformed.strategy
         options = (strategy.name, list(strategy.options.items()))
-        self._executable = _native.compile(self.program, transformed.wanted, self.outcome.leaves, options, transformed.budget, transformed.backend)
+        machine = (transformed.backend, transformed.threads)
+        self._executable = _native.compile(self.program, transformed.wanted, self.outcome.leaves, options, transformed.budget, machine)
         self.plan = Plan(self._executable)
+
+    @property
+    def threads(self):
+        """How many threads a run has: as many as were asked for, or one where its arrays are too small to share."""
+        return self._executable.threads
 
     @property
     def backend(self):

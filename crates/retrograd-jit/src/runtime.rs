@@ -7,6 +7,7 @@ use retrograd_compiler::ir::{DType, LaneFunction, Slice, SliceMut, Type as Array
 use retrograd_compiler::plan::schedule::{self, Action, Sweep};
 
 use crate::blocks::{FUNCTIONS, callee};
+use crate::crew::spread;
 use crate::observer::probe;
 use crate::watch::Watch;
 
@@ -29,13 +30,23 @@ pub(crate) enum Import {
     Stops,
     /// Shows a value.
     Probe,
+    /// Runs a part in chunks.
+    Spread,
 }
 
 impl Import {
     /// All of them.
     pub(crate) fn all() -> impl Iterator<Item = Import> {
         let functions = FUNCTIONS.iter().flat_map(|&function| [Import::One(function), Import::Block(function)]);
-        functions.chain([Import::StartRecipe, Import::StartRevolve, Import::Next, Import::Routine, Import::Stops, Import::Probe])
+        functions.chain([
+            Import::StartRecipe,
+            Import::StartRevolve,
+            Import::Next,
+            Import::Routine,
+            Import::Stops,
+            Import::Probe,
+            Import::Spread,
+        ])
     }
 
     /// Its name for the linker.
@@ -49,6 +60,7 @@ impl Import {
             Import::Routine => "retrograd_routine".to_owned(),
             Import::Stops => "retrograd_stops".to_owned(),
             Import::Probe => "retrograd_probe".to_owned(),
+            Import::Spread => "retrograd_spread".to_owned(),
         }
     }
 
@@ -63,6 +75,7 @@ impl Import {
             Import::Routine => routine as *const u8,
             Import::Stops => stops as *const u8,
             Import::Probe => probe as *const u8,
+            Import::Spread => spread as *const u8,
         }
     }
 
@@ -78,6 +91,7 @@ impl Import {
             Import::Routine => (&[types::I64; 2], &[]),
             Import::Stops => (&[types::I64], &[types::I8]),
             Import::Probe => (&[types::I64; 5], &[]),
+            Import::Spread => (&[types::I64], &[]),
         };
         let abi = |types: &[Type]| types.iter().map(|&ty| AbiParam::new(ty)).collect();
         Signature { params: abi(params), returns: abi(returns), call_conv }

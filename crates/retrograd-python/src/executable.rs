@@ -1,5 +1,6 @@
 //! Compilation and runs.
 
+use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 
 use pyo3::exceptions::PyValueError;
@@ -17,7 +18,8 @@ use crate::tracer::{Program, wanted_of};
 #[pyclass(frozen)]
 pub(crate) struct Executable(Compiled);
 
-/// Compiles what is `wanted`, with respect to the inputs `argnums`; a strategy is a name with options, as (name, {option: number}).
+/// Compiles what is `wanted`, with respect to the inputs `argnums`; a strategy is a name with options, as (name, {option: number}), a
+/// machine a back end and a number of threads, where `None` is as many as there are cores.
 #[pyfunction]
 pub(crate) fn compile(
     py: Python<'_>,
@@ -26,13 +28,13 @@ pub(crate) fn compile(
     argnums: Vec<usize>,
     strategy: (String, Vec<(String, u64)>),
     budget: Option<Bound<'_, PyAny>>,
-    backend: &str,
+    machine: (String, Option<NonZeroUsize>),
 ) -> PyResult<Executable> {
     let wanted = wanted_of(wanted)?;
     let budget = budget.map(|budget| bytes(py, &budget)).transpose()?.map(Budget::bytes);
     let strategy = strategy_of(&strategy.0, &strategy.1).map_err(|error| exception(py, error))?;
-    let backend = backend.parse::<Backend>().map_err(|error| exception(py, error))?;
-    let options = Options { wanted, argnums, strategy, budget, backend };
+    let backend = machine.0.parse::<Backend>().map_err(|error| exception(py, error))?;
+    let options = Options { wanted, argnums, strategy, budget, backend, threads: machine.1.unwrap_or_else(pipeline::cores) };
     let compiled = py.detach(|| pipeline::compile(&program.0, &options)).map_err(|error| exception(py, error))?;
     Ok(Executable(compiled))
 }
@@ -71,6 +73,12 @@ impl Executable {
     #[getter]
     fn bytes_peak(&self) -> u64 {
         self.0.plan.bytes_peak
+    }
+
+    /// How many threads a run has.
+    #[getter]
+    fn threads(&self) -> usize {
+        self.0.threads()
     }
 
     /// Who made the machine code.

@@ -69,7 +69,9 @@ impl Native {
         let fused = fuse(&plan);
         let (inputs, outputs) = (program.main().param_types(), program.main().result_types());
         let by = |backend| Executable::by(backend, &fused.kernel, inputs.clone(), outputs.clone(), fused.faults.clone());
-        let executables = backends.iter().map(|backend| by(backend).expect("the back end is there")).collect();
+        // As the size of the arena has it, too.
+        let threads = [1, 2, 4][(plan.bytes_peak / 8 % 3) as usize];
+        let executables = backends.iter().map(|backend| by(backend).expect("the back end is there").with_threads(threads)).collect();
         Native { plan, kernel: fused.kernel, executables }
     }
 

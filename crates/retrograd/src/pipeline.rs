@@ -1,6 +1,7 @@
 //! From a Program to something that runs: the line of the compiler, read aloud.
 
 use retrograd_compiler::ir::{Array, Builder, Error, ErrorKind, Pos, Program, Type};
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use retrograd_compiler::diff::check::{check_in_mode, check_to_order, floats};
@@ -48,6 +49,17 @@ pub struct Options {
     pub budget: Option<u64>,
     /// Who makes machine code.
     pub backend: Backend,
+    /// Threads of a run, the one that calls included; bits do not depend on them.
+    pub threads: NonZeroUsize,
+}
+
+/// As many threads as there are cores, or one where that is not known.
+///
+/// ```
+/// assert!(retrograd::pipeline::cores().get() >= 1);
+/// ```
+pub fn cores() -> NonZeroUsize {
+    std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }
 
 /// Machine code with the Program that it runs and the plan that it follows.
@@ -63,14 +75,14 @@ pub struct Compiled {
 /// Compiles a verified Program; its inputs are the user's, its outputs what is wanted.
 ///
 /// ```
-/// use retrograd::pipeline::{Backend, Options, Wanted, compile, strategy};
+/// use retrograd::pipeline::{Backend, Options, Wanted, compile, cores, strategy};
 /// use retrograd::{Array, Attrs, Pos, Type, ops, trace::Tracer};
 /// let (tracer, pos) = (Tracer::new("square"), Pos::unknown());
 /// let x = tracer.input(Type::f64([]));
 /// let y = tracer.op(&ops::MUL, Attrs::none(), &[x, x], &pos)?;
 /// let program = tracer.finish(&[y])?;
 /// let (strategy, backend) = (strategy::find("auto").unwrap(), Backend::Cranelift);
-/// let options = Options { wanted: Wanted::ValueAndGradient, argnums: vec![0], strategy, budget: None, backend };
+/// let options = Options { wanted: Wanted::ValueAndGradient, argnums: vec![0], strategy, budget: None, backend, threads: cores() };
 /// let compiled = compile(&program, &options)?;
 /// assert_eq!(compiled.run(&[&Array::scalar(3.0)])?, [Array::scalar(9.0), Array::scalar(6.0)]);
 /// # Ok::<(), retrograd::Error>(())
@@ -86,7 +98,7 @@ pub fn compile(program: &Program, options: &Options) -> Result<Compiled, Error> 
     let plan = plan::plan(&program, &plan::Request { strategy: options.strategy.clone(), budget: options.budget })?;
     let fused = fuse::fuse(&plan);
     let (inputs, outputs) = (program.main().param_types(), program.main().result_types());
-    let executable = Executable::by(&options.backend, &fused.kernel, inputs, outputs, fused.faults)?;
+    let executable = Executable::by(&options.backend, &fused.kernel, inputs, outputs, fused.faults)?.with_threads(options.threads.get());
     Ok(Compiled { program, plan, executable })
 }
 
@@ -221,6 +233,11 @@ impl Compiled {
         let (pos, found) = (here(), inputs.iter().map(|array| array.ty()).collect::<Vec<_>>());
         check_arguments(&self.program.main().param_types(), &found, &pos)?;
         self.executable.run(inputs)
+    }
+
+    /// How many threads a run has: as many as were asked for, or one where its arrays are too small to share.
+    pub fn threads(&self) -> usize {
+        self.executable.threads()
     }
 
     /// Who made the machine code: a name, a version and, of a library, its path.

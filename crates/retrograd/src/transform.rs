@@ -4,6 +4,7 @@ use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
+use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 
 use retrograd_compiler::ir::{Array, DType, Error, ErrorKind, Pos, Program, Type};
@@ -132,6 +133,7 @@ pub struct Transformed<'f, M> {
     /// A mistake in a budget is reported by the compilation, so that options chain.
     budget: Option<Result<Budget, Error>>,
     backend: Backend,
+    threads: NonZeroUsize,
     runs: Runs,
     compiled: Mutex<BTreeMap<Vec<Type>, Arc<Compiled>>>,
     mode: PhantomData<M>,
@@ -177,6 +179,7 @@ impl<'f, M: Mode> Transformed<'f, M> {
             strategy: strategy::all()[0].clone(),
             budget: None,
             backend: Backend::default(),
+            threads: pipeline::cores(),
             runs: Runs::MachineCode,
             compiled: Mutex::default(),
             mode: PhantomData,
@@ -295,6 +298,20 @@ impl<'f, M: Mode> Transformed<'f, M> {
         Transformed { backend, compiled: Mutex::default(), ..self }
     }
 
+    /// Runs on so many threads, the one that calls included; as many as there are cores unless told. Bits do not depend on them.
+    ///
+    /// ```
+    /// use std::num::NonZeroUsize;
+    /// use retrograd::{Array, jit};
+    /// let square = jit(|[x]| x * x).threads(NonZeroUsize::MIN);
+    /// assert_eq!(square.run(&[Array::scalar(3.0)])?, [Array::scalar(9.0)]);
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
+    #[must_use]
+    pub fn threads(self, threads: NonZeroUsize) -> Transformed<'f, M> {
+        Transformed { threads, compiled: Mutex::default(), ..self }
+    }
+
     /// The plan for arguments of these types: what is kept, recomputed or spilled, and the bytes that it takes.
     #[track_caller]
     pub fn plan<T: Typed>(&self, args: &[T]) -> Result<Plan, Error> {
@@ -367,7 +384,7 @@ impl<'f, M: Mode> Transformed<'f, M> {
         let budget = self.budget.clone().transpose()?.map(Budget::bytes);
         let program = self.traced(types)?;
         let (strategy, backend) = (self.strategy.clone(), self.backend.clone());
-        let options = Options { wanted: self.wanted, argnums: self.places(types)?, strategy, budget, backend };
+        let options = Options { wanted: self.wanted, argnums: self.places(types)?, strategy, budget, backend, threads: self.threads };
         pipeline::compile(&program, &options)
     }
 

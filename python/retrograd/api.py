@@ -66,7 +66,7 @@ def auto():
     return Strategy("auto")
 
 
-def value_and_grad(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift", spill=None, spill_budget=None):
+def value_and_grad(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift", spill=None, spill_budget=None, threads=None):
     """A function that returns the value of `fun` and its gradient with respect to the arguments `argnums`.
 
     `fun` is a plain NumPy function that returns one float (with `has_aux`, a pair of it and anything else, which is handed back). It gets
@@ -75,54 +75,55 @@ def value_and_grad(fun, argnums=0, has_aux=False, budget=None, strategy=None, ba
     `spill` is a directory for states of loops that the budget has no room for, with `spill_budget` bytes ("10 GB") for one run: what is
     faster to read again than to compute goes there, and nothing is left there after a run.
     `backend` makes the machine code, with the same bits: "cranelift", which is part of Retrograd; "llvm", or "llvm:PATH" of a libLLVM,
-    whose code is faster and takes longer to make; or "auto", which is llvm where a libLLVM is found.
+    whose code is faster and takes longer to make; or "auto", which is llvm where a libLLVM is found. `threads` is how many work on large
+    arrays, as many as there are cores unless told; results do not depend on it.
     """
-    return Transformed(fun, "value_and_gradient", argnums, has_aux, budget, strategy, backend, spill, spill_budget)
+    return Transformed(fun, "value_and_gradient", argnums, has_aux, budget, strategy, backend, spill, spill_budget, threads)
 
 
-def grad(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift", spill=None, spill_budget=None):
+def grad(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift", spill=None, spill_budget=None, threads=None):
     """A function that returns the gradient of `fun` with respect to the arguments `argnums`; with `has_aux`, a pair of it and the rest."""
-    return Transformed(fun, "gradient", argnums, has_aux, budget, strategy, backend, spill, spill_budget)
+    return Transformed(fun, "gradient", argnums, has_aux, budget, strategy, backend, spill, spill_budget, threads)
 
 
-def jacfwd(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift", spill=None, spill_budget=None):
+def jacfwd(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift", spill=None, spill_budget=None, threads=None):
     """A function that returns the Jacobian of `fun`, in forward mode: the axes of the result, then those of the argument."""
-    return Transformed(fun, "jacfwd", argnums, has_aux, budget, strategy, backend, spill, spill_budget)
+    return Transformed(fun, "jacfwd", argnums, has_aux, budget, strategy, backend, spill, spill_budget, threads)
 
 
-def jacrev(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift", spill=None, spill_budget=None):
+def jacrev(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift", spill=None, spill_budget=None, threads=None):
     """A function that returns the Jacobian of `fun`, in reverse mode."""
-    return Transformed(fun, "jacrev", argnums, has_aux, budget, strategy, backend, spill, spill_budget)
+    return Transformed(fun, "jacrev", argnums, has_aux, budget, strategy, backend, spill, spill_budget, threads)
 
 
-def jacobian(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift", spill=None, spill_budget=None):
+def jacobian(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift", spill=None, spill_budget=None, threads=None):
     """A function that returns the Jacobian of `fun`, in the mode that takes fewer seeds."""
-    return Transformed(fun, "jacobian", argnums, has_aux, budget, strategy, backend, spill, spill_budget)
+    return Transformed(fun, "jacobian", argnums, has_aux, budget, strategy, backend, spill, spill_budget, threads)
 
 
-def hessian(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift", spill=None, spill_budget=None):
+def hessian(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift", spill=None, spill_budget=None, threads=None):
     """A function that returns the Hessian of `fun`, which returns one float, by forward over reverse."""
-    return Transformed(fun, "hessian", argnums, has_aux, budget, strategy, backend, spill, spill_budget)
+    return Transformed(fun, "hessian", argnums, has_aux, budget, strategy, backend, spill, spill_budget, threads)
 
 
-def jit(fun, budget=None, strategy=None, backend="cranelift", spill=None, spill_budget=None):
+def jit(fun, budget=None, strategy=None, backend="cranelift", spill=None, spill_budget=None, threads=None):
     """`fun` as machine code."""
-    return Transformed(fun, "results", (), False, budget, strategy, backend, spill, spill_budget)
+    return Transformed(fun, "results", (), False, budget, strategy, backend, spill, spill_budget, threads)
 
 
-def jvp(fun, primals, tangents, has_aux=False, budget=None, strategy=None, backend="cranelift", spill=None, spill_budget=None):
+def jvp(fun, primals, tangents, has_aux=False, budget=None, strategy=None, backend="cranelift", spill=None, spill_budget=None, threads=None):
     """`fun(*primals)` and its tangent along `tangents`; with `has_aux`, also what `fun` returns besides."""
-    transformed = Transformed(fun, "jvp", None, has_aux, budget, strategy, backend, spill, spill_budget)
+    transformed = Transformed(fun, "jvp", None, has_aux, budget, strategy, backend, spill, spill_budget, threads)
     return transformed._call(tuple(primals), {}, lambda outcome, types: outcome.tangents(tuple(tangents), types))
 
 
-def vjp(fun, *primals, has_aux=False, budget=None, strategy=None, backend="cranelift", spill=None, spill_budget=None):
+def vjp(fun, *primals, has_aux=False, budget=None, strategy=None, backend="cranelift", spill=None, spill_budget=None, threads=None):
     """`fun(*primals)` and a function from a cotangent of it to the cotangents of the primals; with `has_aux`, also what `fun` returns besides.
 
     Arguments that are no floats have the cotangent None. The function runs `fun` again.
     """
-    value = Transformed(fun, "results", (), has_aux, budget, strategy, backend, spill, spill_budget)(*primals)
-    transformed = Transformed(fun, "vjp", None, has_aux, budget, strategy, backend, spill, spill_budget)
+    value = Transformed(fun, "results", (), has_aux, budget, strategy, backend, spill, spill_budget, threads)(*primals)
+    transformed = Transformed(fun, "vjp", None, has_aux, budget, strategy, backend, spill, spill_budget, threads)
 
     def pullback(ct):
         return transformed._call(primals, {}, lambda outcome, types: outcome.cotangents(ct))
@@ -130,9 +131,9 @@ def vjp(fun, *primals, has_aux=False, budget=None, strategy=None, backend="crane
     return (value[0], pullback, value[1]) if has_aux else (value, pullback)
 
 
-def hvp(fun, primals, tangents, argnums=0, budget=None, strategy=None, backend="cranelift", spill=None, spill_budget=None):
+def hvp(fun, primals, tangents, argnums=0, budget=None, strategy=None, backend="cranelift", spill=None, spill_budget=None, threads=None):
     """The Hessian of `fun(*primals)`, one float, times `tangents` (one per argument of `argnums`), by forward over reverse."""
-    transformed = Transformed(fun, "hvp", argnums, False, budget, strategy, backend, spill, spill_budget)
+    transformed = Transformed(fun, "hvp", argnums, False, budget, strategy, backend, spill, spill_budget, threads)
     directions = (tangents,) if transformed.single() else tuple(tangents)
     return transformed._call(tuple(primals), {}, lambda outcome, types: outcome.tangents(directions, types))
 
@@ -184,7 +185,7 @@ class Transformed:
     debug = False
     look = None
 
-    def __init__(self, fun, wanted, argnums, has_aux, budget, strategy, backend, spill, spill_budget):
+    def __init__(self, fun, wanted, argnums, has_aux, budget, strategy, backend, spill, spill_budget, threads):
         if not isinstance(fun, (types.FunctionType, types.MethodType, functools.partial, Transformed, custom_jvp, custom_vjp)):
             raise errors.ArgumentError(f"a Python function is needed, found {type(fun).__name__}")
         functools.update_wrapper(self, fun, updated=())
@@ -193,6 +194,9 @@ class Transformed:
         self.fun, self.wanted, self.argnums, self.has_aux, self.budget, self.backend = fun, wanted, argnums, has_aux, budget, backend
         self.spill, self.spill_budget = spill, spill_budget
         self.strategy = strategy if isinstance(strategy, Strategy) else Strategy("auto" if strategy is None else str(strategy))
+        if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
+            raise errors.ArgumentError(f"`threads` is a positive int, or None for as many as there are cores, found {threads!r}")
+        self.threads = threads
         self.cache = {}
 
     @property
@@ -250,7 +254,7 @@ class Transformed:
         """What a Jacobian does not hand back, the function itself does."""
         if not self.has_aux or self.wanted not in WITHOUT_AUX:
             return result
-        return result, Transformed(self.fun, "results", (), True, self.budget, self.strategy, self.backend, self.spill, self.spill_budget)(*args, **kwargs)[1]
+        return result, Transformed(self.fun, "results", (), True, self.budget, self.strategy, self.backend, self.spill, self.spill_budget, self.threads)(*args, **kwargs)[1]
 
     def _bind(self, args, kwargs):
         signature = inspect.signature(self.fun)
@@ -311,9 +315,15 @@ class Compiled:
         numbers = [(key, number) for key, number in strategy.options.items() if key not in named]
         options = (strategy.name, numbers, named["values"], named["loops"])
         spill = None if transformed.spill is None else (os.fspath(transformed.spill), transformed.spill_budget, None)
-        wanted, leaves, budget, backend = transformed.wanted, self.outcome.leaves, transformed.budget, transformed.backend
-        self._executable = _native.compile(self.program, wanted, leaves, options, (budget, spill), backend)
+        wanted, leaves, budget = transformed.wanted, self.outcome.leaves, transformed.budget
+        machine = (transformed.backend, transformed.threads)
+        self._executable = _native.compile(self.program, wanted, leaves, options, (budget, spill), machine)
         self.plan = Plan(self._executable)
+
+    @property
+    def threads(self):
+        """How many threads a run has: as many as were asked for, or one where its arrays are too small to share."""
+        return self._executable.threads
 
     @property
     def backend(self):

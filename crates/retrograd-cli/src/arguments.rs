@@ -1,10 +1,12 @@
 //! What can be asked for on the command line.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use retrograd::pipeline::cores;
 use retrograd::{Backend, Budget, Strategy, strategy};
 
 use crate::outputs::Format;
@@ -148,6 +150,15 @@ pub(crate) struct Machine {
     /// Who makes machine code: cranelift, llvm, llvm:PATH of a libLLVM, or auto, which is llvm where one is found
     #[arg(long, default_value = "cranelift")]
     pub(crate) backend: Backend,
+    /// Threads of a run, as many as there are cores unless told; results do not depend on them
+    #[arg(long, value_name = "NUMBER")]
+    threads: Option<NonZeroUsize>,
+}
+
+impl Machine {
+    pub(crate) fn threads(&self) -> NonZeroUsize {
+        self.threads.unwrap_or_else(cores)
+    }
 }
 
 /// The names of the table of strategies.

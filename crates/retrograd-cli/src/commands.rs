@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use retrograd::pipeline::{Compiled, Options, SpillTo, Wanted, compile, debug_nan, derive};
+use retrograd::pipeline::{Compiled, Options, SpillTo, Wanted, compile, cores, debug_nan, derive};
 use retrograd::{Array, Backend, Budget, Error, Program, Row, Type, ops, strategy};
 use retrograd_compiler::ir::Rule;
 use retrograd_compiler::plan::{Curve, Request};
@@ -61,7 +61,7 @@ fn run(source: &Source, machine: &Machine, inputs: &Inputs, outputs: &Outputs, d
     let program = source.program()?;
     outputs.check(program.main().results.len())?;
     let inputs = inputs::read(inputs, &program, source)?;
-    let options = Options { backend: machine.backend.clone(), ..results_options() };
+    let options = Options { backend: machine.backend.clone(), threads: machine.threads(), ..results_options() };
     let Results { results, note } = results_of(&program, &options, &inputs, debug)?;
     let named = results.into_iter().enumerate().map(|(k, array)| (format!("result_{k}"), array)).collect();
     Ok(Report { note, ..Report::of(outputs.deliver(named, |_| String::new())?) })
@@ -92,7 +92,7 @@ fn results_of(program: &Program, options: &Options, inputs: &[Array], debug: Deb
 /// Options for a Program that is run as it is.
 pub(crate) fn results_options() -> Options {
     let (strategy, backend) = (strategy::all()[0].clone(), Backend::default());
-    Options { wanted: Wanted::Results, argnums: vec![], strategy, budget: None, backend, spill: None }
+    Options { wanted: Wanted::Results, argnums: vec![], strategy, budget: None, backend, spill: None, threads: cores() }
 }
 
 fn grad(
@@ -107,7 +107,7 @@ fn grad(
     let wrt = wrt(&program, gradient)?;
     outputs.check(1 + wrt.len())?;
     let inputs = inputs::read(inputs, &program, source)?;
-    let options = Options { backend: machine.backend.clone(), ..gradient_options(&program, gradient)? };
+    let options = Options { backend: machine.backend.clone(), threads: machine.threads(), ..gradient_options(&program, gradient)? };
     let Results { results, note } = results_of(&program, &options, &inputs, debug)?;
     let names = ["value".into()].into_iter().chain(wrt.iter().map(|k| format!("gradient_{k}")));
     let named: Vec<(String, Array)> = names.zip(results).collect();
@@ -163,6 +163,7 @@ fn gradient_options(program: &Program, gradient: &Gradient) -> Result<Options, E
         budget: gradient.budget.map(Budget::bytes),
         backend: Backend::default(),
         spill: spill_to(gradient),
+        threads: cores(),
     })
 }
 

@@ -13,6 +13,7 @@ use crate::arena::{Arena, Pool};
 use crate::backend::Backend;
 use crate::code::{Code, STOPPED, address, address_mut, code, compile};
 use crate::cranelift::Cranelift;
+use crate::crew::Crew;
 use crate::observer::Observer;
 use crate::spill::SpillFile;
 use crate::watch::Watch;
@@ -75,6 +76,8 @@ pub struct Executable {
     spill_bytes: u64,
     /// Where states are spilled.
     directory: Option<PathBuf>,
+    crew: Option<Crew>,
+    spreads: bool,
 }
 
 impl Executable {
@@ -97,14 +100,33 @@ impl Executable {
     }
 
     fn of_code(kernel: &Kernel, code: Code, inputs: Vec<Type>, outputs: Vec<Type>, faults: Vec<Fault>) -> Executable {
-        let probes = kernel.probes.clone();
-        let (arenas, spill_bytes) = (Pool::default(), kernel.spill_bytes);
-        Executable { code, arena_bytes: kernel.arena_bytes, inputs, outputs, faults, probes, arenas, spill_bytes, directory: None }
+        let (arena_bytes, probes, arenas) = (kernel.arena_bytes, kernel.probes.clone(), Pool::default());
+        let (spill_bytes, spreads) = (kernel.spill_bytes, kernel.parts.iter().any(|part| part.range.is_some()));
+        Executable { code, arena_bytes, inputs, outputs, faults, probes, arenas, spill_bytes, directory: None, crew: None, spreads }
     }
 
     /// The same, with states that the plan spills in a file of this directory, one for each run. Nothing is left there after a run.
     pub fn spilling_to(self, directory: impl Into<PathBuf>) -> Executable {
         Executable { directory: Some(directory.into()), ..self }
+    }
+
+    /// The same on so many threads, the one that calls included: they are made here, and bits do not depend on their number. Without
+    /// this a run has one thread. Code with nothing to share, because its arrays are small, stays on one.
+    ///
+    /// ```
+    /// use retrograd_compiler::fuse::kernel::Kernel;
+    /// use retrograd_jit::Executable;
+    /// let nothing = Executable::new(&Kernel::default(), vec![], vec![], vec![]).with_threads(4);
+    /// assert_eq!(nothing.threads(), 1);
+    /// ```
+    pub fn with_threads(self, threads: usize) -> Executable {
+        let crew = if self.spreads { Crew::new(threads) } else { None };
+        Executable { crew, ..self }
+    }
+
+    /// How many threads a run has.
+    pub fn threads(&self) -> usize {
+        self.crew.as_ref().map_or(1, Crew::threads)
     }
 
     /// Who made its machine code: a name, a version and, of a library, its path.
@@ -237,10 +259,12 @@ impl Executable {
         let observer: *mut Observer<'_> = observer.map_or(std::ptr::null_mut(), std::ptr::from_mut);
         let mut file = self.spill_file()?;
         let spill: *mut SpillFile = file.as_mut().map_or(std::ptr::null_mut(), std::ptr::from_mut);
+        let crew = self.crew.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
         let word = |address: usize| (address as u64).cast_signed();
-        let mut words = [0, word(observer.expose_provenance()), word(spill.expose_provenance())];
+        let mut words = [0, word(observer.expose_provenance()), word(spill.expose_provenance()), word(crew.expose_provenance())];
         let begin = Instant::now();
-        // SAFETY: the caller promises it; the words are the fault, the observer and the file, which are borrowed for this run.
+        // SAFETY: the caller promises it; the words are the fault, the observer and the file, which are borrowed for this run, and the crew,
+        // which is ours.
         unsafe { self.code.call(arena, inputs.as_ptr(), outputs.as_ptr(), words.as_mut_ptr(), watch) };
         let fault = words[0];
         let seconds = begin.elapsed().as_secs_f64();

@@ -7,6 +7,7 @@ mod backend;
 pub mod blocks;
 mod code;
 mod cranelift;
+mod crew;
 mod executable;
 mod llvm;
 mod observer;

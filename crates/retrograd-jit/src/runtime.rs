@@ -7,6 +7,7 @@ use retrograd_compiler::ir::{DType, LaneFunction, Slice, SliceMut, Type as Array
 use retrograd_compiler::plan::schedule::{self, Action, Sweep};
 
 use crate::blocks::{FUNCTIONS, callee};
+use crate::crew::spread;
 use crate::observer::probe;
 use crate::spill::{fetch, spill};
 use crate::watch::Watch;
@@ -36,6 +37,8 @@ pub(crate) enum Import {
     Stops,
     /// Shows a value.
     Probe,
+    /// Runs a part in chunks.
+    Spread,
 }
 
 impl Import {
@@ -52,6 +55,7 @@ impl Import {
             Import::Fetch,
             Import::Stops,
             Import::Probe,
+            Import::Spread,
         ])
     }
 
@@ -69,6 +73,7 @@ impl Import {
             Import::Fetch => "retrograd_fetch".to_owned(),
             Import::Stops => "retrograd_stops".to_owned(),
             Import::Probe => "retrograd_probe".to_owned(),
+            Import::Spread => "retrograd_spread".to_owned(),
         }
     }
 
@@ -86,6 +91,7 @@ impl Import {
             Import::Fetch => fetch as *const u8,
             Import::Stops => stops as *const u8,
             Import::Probe => probe as *const u8,
+            Import::Spread => spread as *const u8,
         }
     }
 
@@ -102,6 +108,7 @@ impl Import {
             Import::Spill | Import::Fetch => (&[types::I64; 4], &[types::I8]),
             Import::Stops => (&[types::I64], &[types::I8]),
             Import::Probe => (&[types::I64; 5], &[]),
+            Import::Spread => (&[types::I64], &[]),
         };
         let abi = |types: &[Type]| types.iter().map(|&ty| AbiParam::new(ty)).collect();
         Signature { params: abi(params), returns: abi(returns), call_conv }

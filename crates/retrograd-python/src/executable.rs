@@ -1,5 +1,6 @@
 //! Compilation and runs.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
@@ -21,7 +22,7 @@ use crate::tracer::{Program, wanted_of};
 pub(crate) struct Executable(Compiled);
 
 /// Compiles what is `wanted`, with respect to the inputs `argnums`; a strategy is a name with options, as (name,
-/// {option: number}, {value: fate}, {loop: fate}).
+/// {option: number}, {value: fate}, {loop: fate}), a machine a back end and a number of threads, where `None` is as many as there are cores.
 #[pyfunction]
 pub(crate) fn compile(
     py: Python<'_>,
@@ -30,17 +31,18 @@ pub(crate) fn compile(
     argnums: Vec<usize>,
     strategy: Asked,
     limits: Limits<'_>,
-    backend: &str,
+    machine: (String, Option<NonZeroUsize>),
 ) -> PyResult<Executable> {
     let (wanted, (budget, spill)) = (wanted_of(wanted)?, limits);
     let budget = budget.map(|budget| bytes(py, &budget)).transpose()?.map(Budget::bytes);
     let strategy = strategy_of(&strategy).map_err(|error| exception(py, error))?;
-    let backend = backend.parse::<Backend>().map_err(|error| exception(py, error))?;
+    let backend = machine.0.parse::<Backend>().map_err(|error| exception(py, error))?;
     let spill_to = |(directory, limit, bytes_per_second): (PathBuf, Bound<'_, PyAny>, Option<u64>)| {
         bytes(py, &limit).map(|limit| SpillTo { directory, bytes: limit.bytes(), bytes_per_second })
     };
     let spill = spill.map(spill_to).transpose()?;
-    let options = Options { wanted, argnums, strategy, budget, backend, spill };
+    let threads = machine.1.unwrap_or_else(pipeline::cores);
+    let options = Options { wanted, argnums, strategy, budget, backend, spill, threads };
     let compiled = py.detach(|| pipeline::compile(&program.0, &options)).map_err(|error| exception(py, error))?;
     Ok(Executable(compiled))
 }
@@ -115,6 +117,12 @@ impl Executable {
     #[getter]
     fn bytes_spilled(&self) -> u64 {
         self.0.plan.bytes_spilled
+    }
+
+    /// How many threads a run has.
+    #[getter]
+    fn threads(&self) -> usize {
+        self.0.threads()
     }
 
     /// Who made the machine code.

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use retrograd_compiler::fuse::fuse;
 use retrograd_compiler::ir::{Array, CustomRule, DType, Error, ErrorKind, FuncId, Op, Program, Type, verify};
 use retrograd_compiler::opt::{PASSES, Pass, contract, freeze, join, simplify};
+use retrograd_compiler::plan::place::Grain;
 use retrograd_compiler::plan::strategy::{Auto, Ilp, KeepAll, Periodic, RecomputeAll, Revolve};
 use retrograd_compiler::plan::{Decision, Facts, Fate, LoopDecision, Plan, Request, Search, Spill, Strategy, plan};
 use retrograd_compiler::{diff, eval, ops};
@@ -408,7 +409,8 @@ fn second(trial: &Trial) -> Result<Verdict, String> {
     check_plans(&second.program, &second.inputs, &strategies).map(|()| Verdict::Holds)
 }
 
-/// One program in four is cut into parts of a few statements, so that whatever can cross between parts does.
+/// One program in four is cut into parts of a few statements, so that whatever can cross between parts does, and spread over threads
+/// wherever it can be.
 fn in_parts(seed: u64, of: Arc<dyn Strategy>) -> Arc<dyn Strategy> {
     // Which laws are asked depends on the last digits of a seed.
     match seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 61 {
@@ -446,8 +448,8 @@ impl Strategy for InParts {
         self.of.fate(origin)
     }
 
-    fn statements_per_part(&self) -> usize {
-        self.statements
+    fn grain(&self) -> Grain {
+        Grain { statements_per_part: self.statements, work_per_launch: 1 }
     }
 }
 

@@ -69,8 +69,10 @@ impl Native {
         let fused = fuse(&plan);
         let (inputs, outputs) = (program.main().param_types(), program.main().result_types());
         let by = |backend| Executable::by(backend, &fused.kernel, inputs.clone(), outputs.clone(), fused.faults.clone());
-        let spilling = |executable: Executable| executable.spilling_to(std::env::temp_dir());
-        let executables = backends.iter().map(|backend| spilling(by(backend).expect("the back end is there"))).collect();
+        // As the size of the arena has it, too.
+        let threads = [1, 2, 4][(plan.bytes_peak / 8 % 3) as usize];
+        let ready = |executable: Executable| executable.spilling_to(std::env::temp_dir()).with_threads(threads);
+        let executables = backends.iter().map(|backend| ready(by(backend).expect("the back end is there"))).collect();
         Native { plan, kernel: fused.kernel, executables }
     }
 

@@ -2,6 +2,7 @@
 
 use retrograd_compiler::ir::{Array, Builder, Error, ErrorKind, Pos, Program, Type};
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
@@ -52,6 +53,8 @@ pub struct Options {
     pub backend: Backend,
     /// Where states go that the budget has no room for; nowhere unless told.
     pub spill: Option<SpillTo>,
+    /// Threads of a run, the one that calls included; bits do not depend on them.
+    pub threads: NonZeroUsize,
 }
 
 /// A directory for states of loops: a plan under a budget writes them there where that is faster than to compute them again.
@@ -81,6 +84,15 @@ impl SpillTo {
     }
 }
 
+/// As many threads as there are cores, or one where that is not known.
+///
+/// ```
+/// assert!(retrograd::pipeline::cores().get() >= 1);
+/// ```
+pub fn cores() -> NonZeroUsize {
+    std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
+}
+
 /// Machine code with the Program that it runs and the plan that it follows.
 #[derive(Debug)]
 pub struct Compiled {
@@ -94,14 +106,15 @@ pub struct Compiled {
 /// Compiles a verified Program; its inputs are the user's, its outputs what is wanted.
 ///
 /// ```
-/// use retrograd::pipeline::{Backend, Options, Wanted, compile, strategy};
+/// use retrograd::pipeline::{Backend, Options, Wanted, compile, cores, strategy};
 /// use retrograd::{Array, Attrs, Pos, Type, ops, trace::Tracer};
 /// let (tracer, pos) = (Tracer::new("square"), Pos::unknown());
 /// let x = tracer.input(Type::f64([]));
 /// let y = tracer.op(&ops::MUL, Attrs::none(), &[x, x], &pos)?;
 /// let program = tracer.finish(&[y])?;
 /// let (strategy, backend) = (strategy::find("auto").unwrap(), Backend::Cranelift);
-/// let options = Options { wanted: Wanted::ValueAndGradient, argnums: vec![0], strategy, budget: None, backend, spill: None };
+/// let (spill, threads) = (None, cores());
+/// let options = Options { wanted: Wanted::ValueAndGradient, argnums: vec![0], strategy, budget: None, backend, spill, threads };
 /// let compiled = compile(&program, &options)?;
 /// assert_eq!(compiled.run(&[&Array::scalar(3.0)])?, [Array::scalar(9.0), Array::scalar(6.0)]);
 /// # Ok::<(), retrograd::Error>(())
@@ -118,7 +131,7 @@ pub fn compile(program: &Program, options: &Options) -> Result<Compiled, Error> 
     let plan = plan::plan(&program, &plan::Request { strategy: options.strategy.clone(), budget: options.budget, spill })?;
     let fused = fuse::fuse(&plan);
     let (inputs, outputs) = (program.main().param_types(), program.main().result_types());
-    let executable = Executable::by(&options.backend, &fused.kernel, inputs, outputs, fused.faults)?;
+    let executable = Executable::by(&options.backend, &fused.kernel, inputs, outputs, fused.faults)?.with_threads(options.threads.get());
     let executable = match &options.spill {
         Some(to) => executable.spilling_to(&to.directory),
         None => executable,
@@ -257,6 +270,11 @@ impl Compiled {
         let (pos, found) = (here(), inputs.iter().map(|array| array.ty()).collect::<Vec<_>>());
         check_arguments(&self.program.main().param_types(), &found, &pos)?;
         self.executable.run(inputs)
+    }
+
+    /// How many threads a run has: as many as were asked for, or one where its arrays are too small to share.
+    pub fn threads(&self) -> usize {
+        self.executable.threads()
     }
 
     /// Who made the machine code: a name, a version and, of a library, its path.

@@ -4,6 +4,7 @@ use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
@@ -134,6 +135,7 @@ pub struct Transformed<'f, M> {
     budget: Option<Result<Budget, Error>>,
     backend: Backend,
     spill: Option<Result<SpillTo, Error>>,
+    threads: NonZeroUsize,
     runs: Runs,
     compiled: Mutex<BTreeMap<Vec<Type>, Arc<Compiled>>>,
     mode: PhantomData<M>,
@@ -180,6 +182,7 @@ impl<'f, M: Mode> Transformed<'f, M> {
             budget: None,
             backend: Backend::default(),
             spill: None,
+            threads: pipeline::cores(),
             runs: Runs::MachineCode,
             compiled: Mutex::default(),
             mode: PhantomData,
@@ -316,6 +319,20 @@ impl<'f, M: Mode> Transformed<'f, M> {
         Transformed { backend, compiled: Mutex::default(), ..self }
     }
 
+    /// Runs on so many threads, the one that calls included; as many as there are cores unless told. Bits do not depend on them.
+    ///
+    /// ```
+    /// use std::num::NonZeroUsize;
+    /// use retrograd::{Array, jit};
+    /// let square = jit(|[x]| x * x).threads(NonZeroUsize::MIN);
+    /// assert_eq!(square.run(&[Array::scalar(3.0)])?, [Array::scalar(9.0)]);
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
+    #[must_use]
+    pub fn threads(self, threads: NonZeroUsize) -> Transformed<'f, M> {
+        Transformed { threads, compiled: Mutex::default(), ..self }
+    }
+
     /// The plan for arguments of these types: what is kept, recomputed or spilled, and the bytes that it takes.
     #[track_caller]
     pub fn plan<T: Typed>(&self, args: &[T]) -> Result<Plan, Error> {
@@ -389,7 +406,8 @@ impl<'f, M: Mode> Transformed<'f, M> {
         let spill = self.spill.clone().transpose()?;
         let program = self.traced(types)?;
         let (strategy, backend) = (self.strategy.clone(), self.backend.clone());
-        let options = Options { wanted: self.wanted, argnums: self.places(types)?, strategy, budget, backend, spill };
+        let (wanted, argnums, threads) = (self.wanted, self.places(types)?, self.threads);
+        let options = Options { wanted, argnums, strategy, budget, backend, spill, threads };
         pipeline::compile(&program, &options)
     }
 

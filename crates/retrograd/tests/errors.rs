@@ -192,6 +192,7 @@ fn a_gradient_of_nothing_is_an_error() {
         budget: None,
         backend: retrograd::Backend::Cranelift,
         spill: None,
+        threads: retrograd::pipeline::cores(),
     };
     let error = retrograd::pipeline::compile(&nothing, &options).unwrap_err();
     assert_eq!(error.kind, retrograd::ErrorKind::Argument);

@@ -48,6 +48,8 @@ pub struct Part {
     /// Registers that hold, when it begins, what they hold where it is run. Whatever else it reads it has assigned before, and what it
     /// assigns is its own.
     pub params: Vec<Reg>,
+    /// Of a part that is spread: i64 registers that hold its range, the first index and one past the last.
+    pub range: Option<[Reg; 2]>,
     /// What it does.
     pub body: Vec<Stmt>,
 }
@@ -235,6 +237,16 @@ pub enum Stmt {
     },
     /// Runs the part of this number.
     Part(u32),
+    /// Runs a part with a range over all of `0..count`, chunk by chunk, in any order and at the same time: no index reads what another
+    /// writes, and none faults, polls or probes.
+    Spread {
+        /// Number of the part.
+        part: u32,
+        /// How many indices.
+        count: u64,
+        /// Indices of a chunk; the last may have fewer.
+        chunk: u64,
+    },
     /// Ends the routine here, with outputs undefined, if its caller wants it to stop.
     Poll,
     /// Shows a value, with the steps of the loops around it, to whoever observes the run.

@@ -1,7 +1,8 @@
 //! From a Plan to loops over scalar code.
 //!
 //! `fuse` walks the placed tree once: registers for scalars, addresses for arrays, nests as vector loops (`nest`), reductions (`reduce`),
-//! walks along an axis (`line`), schedules as native drivers (`drive`), long code as functions of their own (`parts`).
+//! walks along an axis (`line`), schedules as native drivers (`drive`), long code and what is spread over
+//! threads as functions of their own (`parts`).
 
 mod dot;
 mod drive;
@@ -571,6 +572,7 @@ fn takes_long(stmt: &Stmt) -> bool {
         | Stmt::Part(_)
         | Stmt::Spill { .. }
         | Stmt::Fetch { .. }
+        | Stmt::Spread { .. }
         | Stmt::Probe { .. } => true,
         Stmt::If { then_body, else_body, .. } => then_body.iter().chain(else_body).any(takes_long),
         Stmt::Literal { .. } | Stmt::Let { .. } | Stmt::Move { .. } | Stmt::Swap(..) | Stmt::Pointer { .. } | Stmt::Offset { .. } => false,

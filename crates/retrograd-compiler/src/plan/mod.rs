@@ -151,7 +151,7 @@ fn plan_with(program: &Program, request: &Request) -> Result<Plan, Error> {
     let strategy = &request.strategy;
     let facts = Facts { spill: request.spill, ..facts::facts(program, strategy.search(), &|origin| strategy.fate(origin)) };
     let decide = |room: Option<u64>| strategy.decide(&facts, room);
-    let place = |decision: &Decision| place(program, decision, strategy.statements_per_part());
+    let place = |decision: &Decision| place(program, decision, strategy.grain());
     let (decision, placed) = match request.budget {
         None => {
             let decision = decide(None)?;

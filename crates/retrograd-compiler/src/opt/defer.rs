@@ -42,7 +42,7 @@ fn unwind(out: &mut Program, editor: &mut Editor<'_>, inst: &Inst, op: &UnwindOp
     }
     let bwd = out.function(op.bwd).clone();
     let mut args = editor.values(&inst.args);
-    let mut types: Vec<Type> = inst.results.iter().map(|v| editor.from_ty(*v).clone()).collect();
+    let mut types: Vec<Type> = inst.results.iter().map(|v| editor.old_ty(*v).clone()).collect();
     let mut starts = vec![];
     for sums in &sums {
         // Arguments stand in the order of the parameters.

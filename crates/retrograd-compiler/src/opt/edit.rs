@@ -98,7 +98,7 @@ impl<'f> Editor<'f> {
     }
 
     /// The type of an old value.
-    pub(super) fn from_ty(&self, value: Value) -> &Type {
+    pub(super) fn old_ty(&self, value: Value) -> &Type {
         self.from.ty(value)
     }
 

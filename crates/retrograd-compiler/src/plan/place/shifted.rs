@@ -111,7 +111,7 @@ impl Link {
     fn new(placed: &Placed, at: usize, raw: &Raw) -> Option<Link> {
         let Raw::Write { value, base, source, window, index: None, how: how @ (Write::Set | Write::Add) } = raw else { return None };
         let cells = Cells::of(window, &placed.ty(*source).shape, placed.ty(*value))?;
-        (cells.count() >= CELLS_LEAST).then(|| Link { at, value: *value, base: *base, source: *source, how: *how, cells })
+        (cells.count() >= CELLS_LEAST).then_some(Link { at, value: *value, base: *base, source: *source, how: *how, cells })
     }
 }
 

@@ -13,24 +13,24 @@
 
 from .api import (
     auto, check_grads, debug_nan, grad, hessian, hvp, ilp, jacfwd, jacobian, jacrev, jit, jvp, keep_all, observe, periodic, recompute_all,
-    revolve, value_and_grad, vjp,
+    revolve, user, value_and_grad, vjp,
 )
 from .arguments import spec
 from .array import Array
 from .compiled import Progress, cache_clear, cache_info, load
 from .custom import clip_cotangent, custom_jvp, custom_vjp, map_cotangent, probe, probe_cotangent, stop_gradient
 from .errors import (
-    ArgumentError, BoundsError, DivisionByZero, DTypeError, Error, InternalError, MissingRule, NotFinite, OutOfMemory, OverBudget, ShapeError, Unsupported,
+    ArgumentError, BoundsError, DiskError, DivisionByZero, DTypeError, Error, InternalError, MissingRule, NotFinite, OutOfMemory, OverBudget, ShapeError, Unsupported,
 )
 from .linalg import triangular_solve
 from .numeric import logsumexp
 from .steps import map, scan
 
 __all__ = [
-    "ArgumentError", "Array", "BoundsError", "DTypeError", "DivisionByZero", "Error", "InternalError", "MissingRule", "NotFinite", "OutOfMemory",
+    "ArgumentError", "Array", "BoundsError", "DTypeError", "DiskError", "DivisionByZero", "Error", "InternalError", "MissingRule", "NotFinite", "OutOfMemory",
     "OverBudget", "Progress",
     "ShapeError", "Unsupported", "auto", "cache_clear", "cache_info", "check_grads", "clip_cotangent", "custom_jvp", "custom_vjp", "debug_nan", "grad", "hessian", "hvp", "ilp",
     "jacfwd", "jacobian", "jacrev", "jit", "jvp", "keep_all", "load", "logsumexp", "map", "map_cotangent", "observe", "periodic", "probe", "probe_cotangent",
     "recompute_all", "revolve", "scan", "spec", "stop_gradient", "triangular_solve",
-    "value_and_grad", "vjp",
+    "user", "value_and_grad", "vjp",
 ]

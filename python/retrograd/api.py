@@ -9,18 +9,9 @@ from .arguments import Signature
 from .array import lift, traced
 from .compiled import Compiled
 from .custom import custom_jvp, custom_vjp
+from .options import Options, Strategy, takes_options
 from .outcome import WITHOUT_AUX, Outcome, unboxed
 from .trace import current
-
-
-class Strategy:
-    """A memory strategy by name, with its options."""
-
-    def __init__(self, name, **options):
-        self.name, self.options = name, options
-
-    def __repr__(self):
-        return f"rg.{self.name}({', '.join(f'{key}={value}' for key, value in self.options.items())})"
 
 
 def periodic(period=None):
@@ -48,67 +39,82 @@ def ilp():
     return Strategy("ilp")
 
 
+def user(values=None, loops=None):
+    """Your own fates; what is not named is decided as by `auto`.
+
+    `values` says "keep" or "recompute" by name: a line ("model.py:12"), an op ("sin") or both ("sin at model.py:12"), as a plan prints them.
+    `loops` says by line how a loop is reversed: "keep_all", "recompute_all", "periodic 10" (steps) or "revolve 5" (slots). A name that is
+    not there is an error.
+    """
+    return Strategy("user", values=dict(values or {}), loops=dict(loops or {}))
+
+
 def auto():
     """The fastest plan that fits: the default."""
     return Strategy("auto")
 
 
-def value_and_grad(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift", progress=None):
+@takes_options
+def value_and_grad(fun, argnums=0, has_aux=False, **options):
     """A function that returns the value of `fun` and its gradient with respect to the arguments `argnums`.
 
     `fun` is a plain NumPy function that returns one float (with `has_aux`, a pair of it and anything else, which is handed back). It gets
-    copies of its arguments: what it changes in place is not seen by the caller. `budget` bounds the bytes that a run takes ("16 MB", or
-    an int); it never changes a bit of the result.
-    `backend` makes the machine code, with the same bits: "cranelift", which is part of Retrograd; "llvm", or "llvm:PATH" of a libLLVM,
-    whose code is faster and takes longer to make; or "auto", which is llvm where a libLLVM is found.
-    `progress` is called with an `rg.Progress` during long runs, at most ten times a second; an exception of it ends the run.
+    copies of its arguments: what it changes in place is not seen by the caller.
     """
-    return Transformed(fun, "value_and_gradient", argnums, has_aux, budget, strategy, backend, progress)
+    return Transformed(fun, "value_and_gradient", argnums, has_aux, options)
 
 
-def grad(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift", progress=None):
+@takes_options
+def grad(fun, argnums=0, has_aux=False, **options):
     """A function that returns the gradient of `fun` with respect to the arguments `argnums`; with `has_aux`, a pair of it and the rest."""
-    return Transformed(fun, "gradient", argnums, has_aux, budget, strategy, backend, progress)
+    return Transformed(fun, "gradient", argnums, has_aux, options)
 
 
-def jacfwd(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift", progress=None):
+@takes_options
+def jacfwd(fun, argnums=0, has_aux=False, **options):
     """A function that returns the Jacobian of `fun`, in forward mode: the axes of the result, then those of the argument."""
-    return Transformed(fun, "jacfwd", argnums, has_aux, budget, strategy, backend, progress)
+    return Transformed(fun, "jacfwd", argnums, has_aux, options)
 
 
-def jacrev(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift", progress=None):
+@takes_options
+def jacrev(fun, argnums=0, has_aux=False, **options):
     """A function that returns the Jacobian of `fun`, in reverse mode."""
-    return Transformed(fun, "jacrev", argnums, has_aux, budget, strategy, backend, progress)
+    return Transformed(fun, "jacrev", argnums, has_aux, options)
 
 
-def jacobian(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift", progress=None):
+@takes_options
+def jacobian(fun, argnums=0, has_aux=False, **options):
     """A function that returns the Jacobian of `fun`, in the mode that takes fewer seeds."""
-    return Transformed(fun, "jacobian", argnums, has_aux, budget, strategy, backend, progress)
+    return Transformed(fun, "jacobian", argnums, has_aux, options)
 
 
-def hessian(fun, argnums=0, has_aux=False, budget=None, strategy=None, backend="cranelift", progress=None):
+@takes_options
+def hessian(fun, argnums=0, has_aux=False, **options):
     """A function that returns the Hessian of `fun`, which returns one float, by forward over reverse."""
-    return Transformed(fun, "hessian", argnums, has_aux, budget, strategy, backend, progress)
+    return Transformed(fun, "hessian", argnums, has_aux, options)
 
 
-def jit(fun, budget=None, strategy=None, backend="cranelift", progress=None):
+@takes_options
+def jit(fun, **options):
     """`fun` as machine code."""
-    return Transformed(fun, "results", (), False, budget, strategy, backend, progress)
+    return Transformed(fun, "results", (), False, options)
 
 
-def jvp(fun, primals, tangents, has_aux=False, budget=None, strategy=None, backend="cranelift", progress=None):
+@takes_options
+def jvp(fun, primals, tangents, has_aux=False, **options):
     """`fun(*primals)` and its tangent along `tangents`; with `has_aux`, also what `fun` returns besides."""
-    transformed = Transformed(fun, "jvp", None, has_aux, budget, strategy, backend, progress)
+    transformed = Transformed(fun, "jvp", None, has_aux, options)
     return transformed._call(tuple(primals), {}, lambda outcome, types: outcome.tangents(tuple(tangents), types))
 
 
-def vjp(fun, *primals, has_aux=False, budget=None, strategy=None, backend="cranelift", progress=None):
+@takes_options
+def vjp(fun, *primals, has_aux=False, **options):
     """`fun(*primals)` and a function from a cotangent of it to the cotangents of the primals; with `has_aux`, also what `fun` returns besides.
 
     Arguments that are no floats have the cotangent None. The function runs `fun` again.
     """
-    value = Transformed(fun, "results", (), has_aux, budget, strategy, backend, progress)(*primals)
-    transformed = Transformed(fun, "vjp", None, has_aux, budget, strategy, backend, progress)
+    value = Transformed(fun, "results", (), has_aux, options)(*primals)
+    transformed = Transformed(fun, "vjp", None, has_aux, options)
 
     def pullback(ct):
         return transformed._call(primals, {}, lambda outcome, types: outcome.cotangents(ct))
@@ -116,9 +122,10 @@ def vjp(fun, *primals, has_aux=False, budget=None, strategy=None, backend="crane
     return (value[0], pullback, value[1]) if has_aux else (value, pullback)
 
 
-def hvp(fun, primals, tangents, argnums=0, budget=None, strategy=None, backend="cranelift", progress=None):
+@takes_options
+def hvp(fun, primals, tangents, argnums=0, **options):
     """The Hessian of `fun(*primals)`, one float, times `tangents` (one per argument of `argnums`), by forward over reverse."""
-    transformed = Transformed(fun, "hvp", argnums, False, budget, strategy, backend, progress)
+    transformed = Transformed(fun, "hvp", argnums, False, options)
     directions = (tangents,) if transformed.single() else tuple(tangents)
     return transformed._call(tuple(primals), {}, lambda outcome, types: outcome.tangents(directions, types))
 
@@ -170,13 +177,12 @@ class Transformed:
     debug = False
     look = None
 
-    def __init__(self, fun, wanted, argnums, has_aux, budget, strategy, backend, progress=None):
+    def __init__(self, fun, wanted, argnums, has_aux, options):
         if not isinstance(fun, (types.FunctionType, types.MethodType, functools.partial, Transformed, custom_jvp, custom_vjp)):
             raise errors.ArgumentError(f"a Python function is needed, found {type(fun).__name__}")
         functools.update_wrapper(self, fun, updated=())
-        self.fun, self.wanted, self.argnums, self.has_aux, self.budget, self.backend = fun, wanted, argnums, has_aux, budget, backend
-        self.progress, self._signature = progress, None
-        self.strategy = strategy if isinstance(strategy, Strategy) else Strategy("auto" if strategy is None else str(strategy))
+        self.fun, self.wanted, self.argnums, self.has_aux = fun, wanted, argnums, has_aux
+        self.options, self._given, self._signature = Options(options), options, None
         self.cache = {}
 
     @property
@@ -233,7 +239,7 @@ class Transformed:
 
     def _aux(self, args, kwargs):
         """What a Jacobian does not hand back, the function itself does."""
-        return Transformed(self.fun, "results", (), True, self.budget, self.strategy, self.backend)(*args, **kwargs)[1]
+        return Transformed(self.fun, "results", (), True, self._given)(*args, **kwargs)[1]
 
     def signature(self):
         if self._signature is None:

@@ -24,10 +24,10 @@ class Progress(collections.namedtuple("Progress", "fraction part parts step step
 
 
 class Plan:
-    """How a run uses memory; it prints. `bytes_peak` is exact."""
+    """How a run uses memory; it prints. `bytes_peak`, and `bytes_spilled` on disk, are exact."""
 
     def __init__(self, executable):
-        self.bytes_peak = executable.bytes_peak
+        self.bytes_peak, self.bytes_spilled = executable.bytes_peak, executable.bytes_spilled
         self._executable = executable
 
     def __str__(self):
@@ -37,13 +37,13 @@ class Plan:
 
 
 class Stats:
-    """What a run took: `bytes_peak`, `seconds` in machine code, and, from `count`, loop `nests`, `calls` of routines, `bytes_read` and
+    """What a run took: `bytes_peak`, `bytes_spilled` on disk, `seconds` in machine code, and, from `count`, loop `nests`, `calls` of routines, `bytes_read` and
     `bytes_written` (else None)."""
 
-    __slots__ = ("bytes_peak", "seconds", "nests", "calls", "bytes_read", "bytes_written")
+    __slots__ = ("bytes_peak", "seconds", "bytes_spilled", "nests", "calls", "bytes_read", "bytes_written")
 
-    def __init__(self, bytes_peak, seconds, counts=(None, None, None, None)):
-        self.bytes_peak, self.seconds = bytes_peak, seconds
+    def __init__(self, bytes_peak, seconds, bytes_spilled, counts=(None, None, None, None)):
+        self.bytes_peak, self.seconds, self.bytes_spilled = bytes_peak, seconds, bytes_spilled
         self.nests, self.calls, self.bytes_read, self.bytes_written = counts
 
     def __repr__(self):
@@ -83,12 +83,12 @@ class Compiled:
     def of(transformed, arguments):
         """The function compiled for arguments of these types."""
         begin = time.perf_counter()
-        outcome, strategy = transformed._outcome(arguments), transformed.strategy
+        outcome, options = transformed._outcome(arguments), transformed.options
         traced = time.perf_counter() - begin
-        options = (strategy.name, list(strategy.options.items()))
-        executable = _native.compile(outcome.program, transformed.wanted, outcome.leaves, options, transformed.budget, transformed.backend)
+        strategy = options.strategy.native()
+        executable = _native.compile(outcome.program, transformed.wanted, outcome.leaves, strategy, options.limits(), options.machine())
         aux = transformed._aux if transformed.wants_aux() else None
-        shown = transformed.progress, transformed.look
+        shown = options.progress, transformed.look
         compiled = Compiled(transformed.signature(), arguments.key, outcome, executable, transformed.single(), *shown, aux)
         compiled.program, compiled.times = outcome.program, Times(traced, executable)
         return compiled
@@ -96,6 +96,11 @@ class Compiled:
     @property
     def name(self):
         return self._signature.name
+
+    @property
+    def threads(self):
+        """How many threads a run has: as many as were asked for, or one where its arrays are too small to share."""
+        return self._executable.threads
 
     @property
     def backend(self):
@@ -138,21 +143,21 @@ class Compiled:
         if self._look is not None:
             results = self._executable.run_observed(inputs, self._look)
         else:
-            results, bytes_peak, seconds = self._executable.run(inputs, self._progress)
-            self.stats = Stats(bytes_peak, seconds)
+            results, *taken = self._executable.run(inputs, self._progress)
+            self.stats = Stats(*taken)
         return self.outcome.assemble(results, self._single, unboxed)
 
 
-def load(path, backend="cranelift", progress=None):
+def load(path, backend="cranelift", threads=None, spill=None, progress=None):
     """What `save` wrote, as machine code by this back end: called as the function that was saved, with the same bits and the same peak.
 
         rg.value_and_grad(loss).compile(x).save("loss.rgx")
         value, gradient = rg.load("loss.rgx")(x)
 
     A file that is damaged, cut off, or of another version of Retrograd is an error. A whole file is trusted as a program is: load what
-    you would run.
+    you would run. Memory was planned before it was saved; what was planned to spill goes to the directory `spill`.
     """
-    executable = _native.load(os.fspath(path), backend)
+    executable = _native.load(os.fspath(path), (backend, threads), None if spill is None else os.fspath(spill))
     text = executable.note()
     if text is None:
         raise errors.ArgumentError(f"{path} was not saved from Python; `retrograd run` runs it, and `Executable::load` in Rust")

@@ -52,6 +52,10 @@ class OutOfMemory(Error, MemoryError):
     """The machine has not the memory that the plan needs."""
 
 
+class DiskError(Error, OSError):
+    """States of a run could not be written to the directory of `spill`, or read from it."""
+
+
 class InternalError(Error):
     """A bug of Retrograd, not of the function: please report it."""
 
@@ -75,6 +79,7 @@ _KINDS = {
     "DivisionByZero": DivisionByZero,
     "NotFinite": NotFinite,
     "OutOfMemory": OutOfMemory,
+    "Disk": DiskError,
     "Interrupted": Error,
     "Parse": ArgumentError,
     "Verify": InternalError,

@@ -156,6 +156,20 @@ def test_back_ends_give_the_same_bits_and_say_who_they_are():
         np.testing.assert_array_equal(ours, other)
 
 
+def test_threads_share_large_arrays_and_do_not_change_a_bit():
+    def values(x):
+        return np.tanh(0.3 * x + 0.1) * np.exp(-x * x)
+
+    x = np.linspace(-2.0, 2.0, 100_003)
+    one, two = (rg.jit(values, threads=threads).compile(x) for threads in (1, 2))
+    assert (one.threads, two.threads) == (1, 2)
+    np.testing.assert_array_equal(one(x), two(x))
+    assert rg.jit(values, threads=2).compile(v).threads == 1
+    for threads in (0, -1, 1.5, True):
+        with pytest.raises(rg.ArgumentError, match="`threads` is a positive int"):
+            rg.jit(values, threads=threads)
+
+
 def test_a_back_end_that_is_not_there_is_an_error():
     with pytest.raises(rg.ArgumentError, match="no back end `gcc`; there are cranelift, llvm, llvm:PATH and auto"):
         rg.jit(f, backend="gcc")(v, 2.0)

@@ -133,3 +133,51 @@ def test_the_plan_says_what_will_happen():
     text = str(g.plan(*args))
     assert "1000 steps" in text and "tiles of 40" in text and "test_budget.py:" in text
     assert g.plan(*args).bytes_peak <= 1_200_000
+
+
+def waves(u, v):
+    for t in range(400):
+        u[1:-1] = u[1:-1] + 0.1 * np.sin(v[2:] - 2.0 * v[1:-1] + v[:-2])
+        v = v + 0.1 * np.exp(np.sin(u)) * np.cos(v)
+    return np.sum(u * v)
+
+
+def test_a_disk_changes_no_bit_and_is_left_empty(tmp_path):
+    args = rng.normal(size=300), rng.normal(size=300)
+    options = dict(argnums=(0, 1), budget="60 kB")
+    value, gradients = rg.value_and_grad(waves, **options)(*args)
+    spilling = rg.value_and_grad(waves, **options, spill=tmp_path, spill_budget="100 MB")
+    found, spilled = spilling(*args)
+    assert found == value
+    for a, b in zip(spilled, gradients):
+        np.testing.assert_array_equal(a, b)
+    compiled = spilling.compile(*args)
+    assert compiled.stats.bytes_spilled == compiled.plan.bytes_spilled <= 100_000_000
+    assert compiled.stats.bytes_peak == compiled.plan.bytes_peak <= 60_000
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_disk_needs_a_directory_and_bytes(tmp_path):
+    args = rng.normal(size=300), rng.normal(size=300)
+    with pytest.raises(rg.ArgumentError, match="both or neither"):
+        rg.grad(waves, spill=tmp_path)
+    with pytest.raises(rg.DiskError, match="no file for spilled states"):
+        rg.grad(waves, budget="60 kB", spill=tmp_path / "missing", spill_budget="1 MB")(*args)
+    with pytest.raises(OSError):
+        rg.grad(waves, budget="60 kB", spill=tmp_path / "missing", spill_budget="1 MB")(*args)
+
+
+def test_fates_by_name_change_the_plan_and_no_bit():
+    args = rng.normal(size=300), rng.normal(size=300)
+    line = waves.__code__.co_firstlineno + 1
+    expected = rg.grad(waves)(*args)
+    place = next(word.rstrip(":") for word in str(rg.grad(waves).plan(*args)).split() if f".py:{line}" in word)
+    for fate, words in [("keep_all", "keep all"), ("periodic 20", "every 20 steps"), ("revolve 7", "revolve with 7 slots")]:
+        f = rg.grad(waves, strategy=rg.user(loops={place: fate}))
+        assert words in str(f.plan(*args))
+        np.testing.assert_array_equal(f(*args), expected)
+    np.testing.assert_array_equal(rg.grad(waves, strategy=rg.user(values={"exp": "keep"}))(*args), expected)
+    with pytest.raises(rg.ArgumentError, match="no loop reads a value `tanh`"):
+        rg.grad(waves, strategy=rg.user(values={"tanh": "keep"}))(*args)
+    with pytest.raises(rg.ArgumentError, match="not `often`"):
+        rg.grad(waves, strategy=rg.user(loops={place: "often"}))(*args)

@@ -1,10 +1,12 @@
 //! What can be asked for on the command line.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use retrograd::pipeline::cores;
 use retrograd::{Backend, Budget, Strategy, strategy};
 
 use crate::outputs::Format;
@@ -147,6 +149,15 @@ pub(crate) struct Gradient {
     /// Memory that a run may take, such as "16 MB" or "64 KiB"; no limit unless told
     #[arg(long, value_name = "BYTES")]
     pub(crate) budget: Option<Budget>,
+    /// Folder for states of loops that the budget has no room for; a run leaves nothing there
+    #[arg(long, value_name = "FOLDER", requires = "spill_budget")]
+    pub(crate) spill: Option<PathBuf>,
+    /// Memory that a run may take there, such as "10 GB"
+    #[arg(long, value_name = "BYTES", requires = "spill")]
+    pub(crate) spill_budget: Option<Budget>,
+    /// Bytes that are written or read there in a second; measured unless told
+    #[arg(long, value_name = "BYTES", requires = "spill")]
+    pub(crate) spill_speed: Option<Budget>,
     /// Who decides what is kept
     #[arg(long, value_parser = strategies(), default_value = strategy::all()[0].name())]
     pub(crate) strategy: Arc<dyn Strategy>,
@@ -157,6 +168,15 @@ pub(crate) struct Machine {
     /// Who makes machine code: cranelift, llvm, llvm:PATH of a libLLVM, or auto, which is llvm where one is found
     #[arg(long, default_value = "cranelift")]
     pub(crate) backend: Backend,
+    /// Threads of a run, as many as there are cores unless told; results do not depend on them
+    #[arg(long, value_name = "NUMBER")]
+    threads: Option<NonZeroUsize>,
+}
+
+impl Machine {
+    pub(crate) fn threads(&self) -> NonZeroUsize {
+        self.threads.unwrap_or_else(cores)
+    }
 }
 
 /// The names of the table of strategies.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use retrograd::pipeline::{Compiled, Options, Wanted, compile, debug_nan, derive};
+use retrograd::pipeline::{Compiled, Options, SpillTo, Wanted, compile, cores, debug_nan, derive};
 use retrograd::{Array, Backend, Budget, Error, Program, Row, Type, ops, strategy};
 use retrograd_compiler::ir::Rule;
 use retrograd_compiler::plan::{Curve, Request};
@@ -67,7 +67,7 @@ fn run(source: &Source, machine: &Machine, inputs: &Inputs, outputs: &Outputs, d
     let program = source.program()?;
     outputs.check(program.main().results.len())?;
     let inputs = inputs::read(inputs, &program, source)?;
-    let options = Options { backend: machine.backend.clone(), ..results_options() };
+    let options = Options { backend: machine.backend.clone(), threads: machine.threads(), ..results_options() };
     delivered(results_of(&program, &options, &inputs, debug)?, outputs)
 }
 
@@ -108,7 +108,7 @@ fn results_of(program: &Program, options: &Options, inputs: &[Array], debug: Deb
 /// Options for a Program that is run as it is.
 pub(crate) fn results_options() -> Options {
     let (strategy, backend) = (strategy::all()[0].clone(), Backend::default());
-    Options { wanted: Wanted::Results, argnums: vec![], strategy, budget: None, backend }
+    Options { wanted: Wanted::Results, argnums: vec![], strategy, budget: None, backend, spill: None, threads: cores() }
 }
 
 fn grad(
@@ -123,7 +123,7 @@ fn grad(
     let wrt = wrt(&program, gradient)?;
     outputs.check(1 + wrt.len())?;
     let inputs = inputs::read(inputs, &program, source)?;
-    let options = Options { backend: machine.backend.clone(), ..gradient_options(&program, gradient)? };
+    let options = Options { backend: machine.backend.clone(), threads: machine.threads(), ..gradient_options(&program, gradient)? };
     let Results { results, note } = results_of(&program, &options, &inputs, debug)?;
     let names = ["value".into()].into_iter().chain(wrt.iter().map(|k| format!("gradient_{k}")));
     let named: Vec<(String, Array)> = names.zip(results).collect();
@@ -143,7 +143,8 @@ fn print(source: &Source, stage: Stage, gradient: &Gradient) -> Result<String, E
 /// A plan in the form that is asked for.
 fn plan(source: &Source, gradient: &Gradient, form: &PlanForm) -> Result<String, Error> {
     let compiled = differentiated(&source.program()?, gradient)?;
-    let request = Request { strategy: gradient.strategy.clone(), budget: gradient.budget.map(Budget::bytes) };
+    let request =
+        Request { strategy: gradient.strategy.clone(), budget: gradient.budget.map(Budget::bytes), spill: compiled.plan.facts.spill };
     let curve = || Curve::new(&compiled.program, &compiled.plan, &request);
     if let Some(folder) = &form.svg {
         let mut pictures = compiled.plan.pictures();
@@ -177,7 +178,14 @@ fn gradient_options(program: &Program, gradient: &Gradient) -> Result<Options, E
         strategy: gradient.strategy.clone(),
         budget: gradient.budget.map(Budget::bytes),
         backend: Backend::default(),
+        spill: spill_to(gradient),
+        threads: cores(),
     })
+}
+
+fn spill_to(gradient: &Gradient) -> Option<SpillTo> {
+    let (directory, bytes) = (gradient.spill.clone()?, gradient.spill_budget?.bytes());
+    Some(SpillTo { directory, bytes, bytes_per_second: gradient.spill_speed.map(Budget::bytes) })
 }
 
 /// The inputs asked for, or every float.

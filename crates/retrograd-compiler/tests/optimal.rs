@@ -1,7 +1,7 @@
 //! Recurrences against the reference numbers in `testdata/schedules`, and against a search over all possible programs.
 
 use retrograd_compiler::plan::optimal::closure::{Closure, Maker};
-use retrograd_compiler::plan::optimal::tiers::{Disk, with_disk};
+use retrograd_compiler::plan::optimal::tiers::{Disk, Fast, Origin, Tiers};
 use retrograd_compiler::plan::optimal::{Alone, Choice, Paired, Place, Steps};
 use retrograd_compiler::plan::schedule::{Action, binomial, next, online};
 use std::collections::BTreeMap;
@@ -153,7 +153,7 @@ fn two_tiers_equal_the_tables() {
         let mut known: BTreeMap<[&str; 4], Vec<f64>> = BTreeMap::new();
         for [n, memory, slots, write, read, work] in rows(table) {
             let costs = known.entry([memory, slots, write, read]).or_insert_with(|| {
-                let disk = Disk { slots: number(slots), write: float(write), read: float(read) };
+                let disk = Disk { slots: Some(number(slots)), write: float(write), read: float(read) };
                 with_disk(&revolve(number(memory)), 1.0, disk)
             });
             assert_eq!(costs[number(n)], float(work), "n = {n}, {memory} and {slots} slots, write {write}, read {read}");
@@ -163,9 +163,16 @@ fn two_tiers_equal_the_tables() {
     for [n, memory, write, read, work] in rows(DISK_REVOLVE) {
         let costs = known
             .entry([memory, write, read])
-            .or_insert_with(|| with_disk(&revolve(number(memory)), 1.0, Disk { slots: 100, write: float(write), read: float(read) }));
+            .or_insert_with(|| with_disk(&revolve(number(memory)), 1.0, Disk { slots: None, write: float(write), read: float(read) }));
         assert_eq!(costs[number(n)], float(work), "n = {n}, {memory} slots, write {write}, read {read}");
     }
+}
+
+/// The least work for every number of steps, with a disk under fast memory.
+fn with_disk(memory: &[f64], advance: f64, disk: Disk) -> Vec<f64> {
+    let fast = Fast { later: memory.to_vec(), first: memory.to_vec() };
+    let tiers = Tiers::new(fast, None, advance, 0.0, disk);
+    (0..memory.len()).map(|n| tiers.work(Origin::Working, n, disk.slots.unwrap_or(1))).collect()
 }
 
 #[test]
@@ -178,7 +185,7 @@ fn a_disk_under_states_and_records_equals_the_table() {
             let table = Alone::new(&steps, 32, number(budget));
             let memory: Vec<f64> =
                 (0..=32).map(|n| table.work(Place::Later, n, number(budget)).map_or(f64::INFINITY, |work| work as f64)).collect();
-            with_disk(&memory, 1.0, Disk { slots: number(slots), write: float(write), read: float(read) })
+            with_disk(&memory, 1.0, Disk { slots: Some(number(slots)), write: float(write), read: float(read) })
         });
         let expected = if work.is_empty() { f64::INFINITY } else { float(work) };
         assert_eq!(costs[number(n)], expected, "{state},{tape},{budget},{slots},{write},{read},{n}");
@@ -198,7 +205,12 @@ fn loops_of_unknown_length_hold_what_the_table_says() {
                 Action::Snapshot { at, step } => memory[at as usize + 1] = step,
                 Action::Advance { to, .. } if to >= n => break,
                 Action::Advance { .. } => {}
-                action => panic!("{action:?} is no part of a sweep"),
+                action @ (Action::Restore { .. } | Action::Tape { .. } | Action::Reverse { .. } | Action::Turnback { .. }) => {
+                    panic!("{action:?} is no part of a sweep")
+                }
+                action @ (Action::Spill { .. } | Action::Fetch { .. } | Action::Turn | Action::Done) => {
+                    panic!("{action:?} is no part of a sweep")
+                }
             }
         }
         let held: Vec<(u64, u64)> = online::held(&words).collect();
@@ -244,7 +256,9 @@ fn reversed(words: &mut [i64], memory: &mut [u64], n: u64) -> u128 {
                 assert_eq!(end, 0);
                 return executions;
             }
-            action @ (Action::Tape { .. } | Action::Reverse { .. } | Action::Turn) => panic!("{action:?} is no part of this"),
+            action @ (Action::Tape { .. } | Action::Reverse { .. } | Action::Turn | Action::Spill { .. } | Action::Fetch { .. }) => {
+                panic!("{action:?} is no part of this")
+            }
         }
     }
 }

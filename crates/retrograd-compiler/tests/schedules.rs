@@ -217,7 +217,7 @@ fn work(steps: &Steps, actions: &[Action]) -> u64 {
         Action::Reverse { from, to, choice: k, .. } => (to - from) * choice(k).reverse[0],
         Action::Turnback { .. } => steps.turn[0],
         Action::Restore { .. } => steps.hold,
-        Action::Snapshot { .. } | Action::Turn | Action::Done => 0,
+        Action::Snapshot { .. } | Action::Spill { .. } | Action::Fetch { .. } | Action::Turn | Action::Done => 0,
     };
     actions.iter().map(of).sum()
 }
@@ -343,7 +343,9 @@ fn in_table(action: &Action) -> String {
         Action::Snapshot { step, .. } => format!("S{step}"),
         Action::Restore { step, .. } => format!("R{step}"),
         Action::Turnback { step } => format!("U{step}"),
-        Action::Tape { .. } | Action::Reverse { .. } | Action::Turn | Action::Done => panic!("not in a Revolve alone: {action:?}"),
+        Action::Tape { .. } | Action::Reverse { .. } | Action::Spill { .. } | Action::Fetch { .. } | Action::Turn | Action::Done => {
+            panic!("not in a Revolve alone: {action:?}")
+        }
     }
 }
 
@@ -460,6 +462,7 @@ impl<'s> Run<'s> {
                 self.counts.snapshots += 1;
             }
             Action::Restore { at, step } => self.restore(at, step, place),
+            Action::Spill { .. } | Action::Fetch { .. } => panic!("{place} has no disk"),
             Action::Turn => self.turn(place),
             Action::Done => {}
         }

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::panic::resume_unwind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -15,8 +15,10 @@ use crate::arena::{Arena, Pool};
 use crate::backend::Backend;
 use crate::code::{Code, STOPPED, address, address_mut, code, compile};
 use crate::cranelift::Cranelift;
+use crate::crew::Crew;
 use crate::file::{self, Notes};
 use crate::observer::Observer;
+use crate::spill::SpillFile;
 use crate::stats::{Counts, Stats};
 use crate::watch::{Progress, Watch, reporting};
 
@@ -61,6 +63,9 @@ pub struct Executable {
     made: Arc<Made>,
     notes: Notes,
     arenas: Pool,
+    /// Where states are spilled.
+    directory: Option<PathBuf>,
+    crew: Option<Arc<Crew>>,
 }
 
 /// What clones share.
@@ -82,7 +87,9 @@ enum Counting {
 
 impl Clone for Executable {
     fn clone(&self) -> Executable {
-        Executable { made: Arc::clone(&self.made), notes: self.notes.clone(), arenas: Pool::default() }
+        let Executable { made, notes, arenas: _, directory, crew } = self;
+        let (made, notes, directory, crew) = (Arc::clone(made), notes.clone(), directory.clone(), crew.clone());
+        Executable { made, notes, arenas: Pool::default(), directory, crew }
     }
 }
 
@@ -107,7 +114,7 @@ impl Executable {
     }
 
     /// The same, by the same back end, that also counts what it does: [`Stats::counts`] of its runs. Its bits are the same, and it is a little
-    /// slower.
+    /// slower; it has one thread.
     pub fn counting(&self) -> Result<Executable, Error> {
         let Made { code, backend, inputs, outputs, faults, counting: before } = &*self.made;
         let kernel = match before {
@@ -115,7 +122,8 @@ impl Executable {
             Counting::On => code.kernel(),
         };
         let (backend, inputs, outputs, faults) = (backend.clone(), inputs.clone(), outputs.clone(), faults.clone());
-        Ok(Made { code: compile(kernel, &backend)?, backend, inputs, outputs, faults, counting: Counting::On }.into())
+        let made = Made { code: compile(kernel, &backend)?, backend, inputs, outputs, faults, counting: Counting::On };
+        Ok(Executable { directory: self.directory.clone(), ..made.into() })
     }
 
     /// The executable with a note of this name, which is saved and loaded with it.
@@ -171,6 +179,36 @@ impl Executable {
         Ok(Executable { notes, ..Executable::by(backend, &kernel, inputs, outputs, faults)? })
     }
 
+    /// The same, with states that the plan spills in a file of this directory, one for each run. Nothing is left there after a run.
+    pub fn spilling_to(self, directory: impl Into<PathBuf>) -> Executable {
+        Executable { directory: Some(directory.into()), ..self }
+    }
+
+    /// The same on so many threads, the one that calls included: they are made here, and bits do not depend on their number. Without
+    /// this a run has one thread. Code with nothing to share, because its arrays are small, stays on one.
+    ///
+    /// ```
+    /// use retrograd_compiler::fuse::kernel::Kernel;
+    /// use retrograd_jit::Executable;
+    /// let nothing = Executable::new(&Kernel::default(), vec![], vec![], vec![]).with_threads(4);
+    /// assert_eq!(nothing.threads(), 1);
+    /// ```
+    pub fn with_threads(self, threads: usize) -> Executable {
+        let spreads = self.made.code.kernel().parts.iter().any(|part| part.range.is_some());
+        let crew = if spreads { Crew::new(threads).map(Arc::new) } else { None };
+        Executable { crew, ..self }
+    }
+
+    /// Bytes on the disk that a run uses at their most.
+    pub fn spill_bytes(&self) -> u64 {
+        self.made.code.kernel().spill_bytes
+    }
+
+    /// How many threads a run has.
+    pub fn threads(&self) -> usize {
+        self.crew.as_ref().map_or(1, |crew| crew.threads())
+    }
+
     /// Who made its machine code: a name, a version and, of a library, its path.
     pub fn backend(&self) -> &str {
         self.made.code.backend()
@@ -221,8 +259,8 @@ impl Executable {
         let result = self.run_in(inputs, arena.start(), watch, observer);
         let bytes_peak = arena.bytes() as u64;
         self.arenas.give_back(arena);
-        let (outputs, Took { seconds, counts }) = result?;
-        Ok((outputs, Stats { bytes_peak, seconds, counts }))
+        let (outputs, Took { seconds, bytes_spilled, counts }) = result?;
+        Ok((outputs, Stats { bytes_peak, bytes_spilled, seconds, counts }))
     }
 
     /// Runs once over memory of the caller, unless it is stopped: then the outputs hold anything.
@@ -238,8 +276,8 @@ impl Executable {
         let result = unsafe { self.enter(arena.start(), inputs, outputs, watch, None) };
         let bytes_peak = arena.bytes() as u64;
         self.arenas.give_back(arena);
-        let Took { seconds, counts } = result?;
-        Ok(Stats { bytes_peak, seconds, counts })
+        let Took { seconds, bytes_spilled, counts } = result?;
+        Ok(Stats { bytes_peak, bytes_spilled, seconds, counts })
     }
 
     /// Runs once in a fresh arena between guards and says which part of it was used; for tests of plans.
@@ -281,6 +319,16 @@ impl Executable {
         Ok((outputs, took))
     }
 
+    /// A file for states, where the plan spills any.
+    fn spill_file(&self) -> Result<Option<SpillFile>, Error> {
+        if self.made.code.kernel().spill_bytes == 0 {
+            return Ok(None);
+        }
+        let directory =
+            self.directory.as_ref().ok_or_else(|| argument("the plan spills states, and there is no directory for them".into()))?;
+        SpillFile::create(directory).map(Some)
+    }
+
     /// Calls the machine code.
     ///
     /// # Safety
@@ -319,14 +367,22 @@ impl Executable {
         observer: Option<&mut Observer<'_>>,
     ) -> Result<Took, Error> {
         let observer: *mut Observer<'_> = observer.map_or(std::ptr::null_mut(), std::ptr::from_mut);
-        let mut words = [0, (observer.expose_provenance() as u64).cast_signed()];
+        let mut file = self.spill_file()?;
+        let spill: *mut SpillFile = file.as_mut().map_or(std::ptr::null_mut(), std::ptr::from_mut);
+        let crew = self.crew.as_ref().map_or(std::ptr::null(), Arc::as_ptr);
+        let word = |address: usize| (address as u64).cast_signed();
+        let mut words = [0, word(observer.expose_provenance()), word(spill.expose_provenance()), word(crew.expose_provenance())];
         let begin = Instant::now();
-        // SAFETY: the caller promises it; the words are the fault and the observer, which is borrowed for this run.
+        // SAFETY: the caller promises it; the words are the fault, the observer and the file, which are borrowed for this run, and the crew,
+        // which is ours.
         unsafe { self.made.code.call(arena, inputs.as_ptr(), outputs.as_ptr(), words.as_mut_ptr(), watch) };
         let fault = words[0];
         let seconds = begin.elapsed().as_secs_f64();
+        if let Some(error) = file.as_mut().and_then(SpillFile::error) {
+            return Err(error);
+        }
         if fault == 0 {
-            return Ok(Took { seconds, counts: None });
+            return Ok(Took { seconds, bytes_spilled: file.map_or(0, |file| file.bytes()), counts: None });
         }
         if fault == STOPPED {
             return Err(Error::new(ErrorKind::Interrupted, Pos::unknown(), "the run was stopped"));
@@ -339,13 +395,14 @@ impl Executable {
 
 impl From<Made> for Executable {
     fn from(made: Made) -> Executable {
-        Executable { made: Arc::new(made), notes: Notes::default(), arenas: Pool::default() }
+        Executable { made: Arc::new(made), notes: Notes::default(), arenas: Pool::default(), directory: None, crew: None }
     }
 }
 
 /// What a call of the machine code took.
 struct Took {
     seconds: f64,
+    bytes_spilled: u64,
     counts: Option<Counts>,
 }
 

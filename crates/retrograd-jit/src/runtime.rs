@@ -7,7 +7,9 @@ use retrograd_compiler::ir::{DType, LaneFunction, Slice, SliceMut, Type as Array
 use retrograd_compiler::plan::schedule::{self, Action, Sweep};
 
 use crate::blocks::{FUNCTIONS, callee};
+use crate::crew::spread;
 use crate::observer::probe;
+use crate::spill::{fetch, spill};
 use crate::watch::Watched;
 
 /// A function of ours that machine code calls.
@@ -27,10 +29,16 @@ pub(crate) enum Import {
     Next,
     /// Calls a routine.
     Routine,
+    /// Writes a state to the disk.
+    Spill,
+    /// Reads a state from the disk.
+    Fetch,
     /// Asks whether to stop.
     Stops,
     /// Shows a value.
     Probe,
+    /// Runs a part in chunks.
+    Spread,
 }
 
 impl Import {
@@ -43,8 +51,11 @@ impl Import {
             Import::StartOnline,
             Import::Next,
             Import::Routine,
+            Import::Spill,
+            Import::Fetch,
             Import::Stops,
             Import::Probe,
+            Import::Spread,
         ])
     }
 
@@ -58,8 +69,11 @@ impl Import {
             Import::StartOnline => "retrograd_start_online".to_owned(),
             Import::Next => "retrograd_next".to_owned(),
             Import::Routine => "retrograd_routine".to_owned(),
+            Import::Spill => "retrograd_spill".to_owned(),
+            Import::Fetch => "retrograd_fetch".to_owned(),
             Import::Stops => "retrograd_stops".to_owned(),
             Import::Probe => "retrograd_probe".to_owned(),
+            Import::Spread => "retrograd_spread".to_owned(),
         }
     }
 
@@ -73,8 +87,11 @@ impl Import {
             Import::StartOnline => start_online as *const u8,
             Import::Next => next as *const u8,
             Import::Routine => routine as *const u8,
+            Import::Spill => spill as *const u8,
+            Import::Fetch => fetch as *const u8,
             Import::Stops => stops as *const u8,
             Import::Probe => probe as *const u8,
+            Import::Spread => spread as *const u8,
         }
     }
 
@@ -88,8 +105,10 @@ impl Import {
             Import::StartRevolve => (&[types::I64; 6], &[]),
             Import::Next => (&[types::I64; 5], &[]),
             Import::Routine => (&[types::I64; 2], &[]),
+            Import::Spill | Import::Fetch => (&[types::I64; 4], &[types::I8]),
             Import::Stops => (&[types::I64; 5], &[types::I8]),
             Import::Probe => (&[types::I64; 5], &[]),
+            Import::Spread => (&[types::I64], &[]),
         };
         let abi = |types: &[Type]| types.iter().map(|&ty| AbiParam::new(ty)).collect();
         Signature { params: abi(params), returns: abi(returns), call_conv }
@@ -183,12 +202,14 @@ fn encode_action(action: Action) -> [i64; 5] {
         Action::Reverse { from, to, at, choice } => [ActionCode::Reverse as i64, word(from), word(to), word(at), word(choice)],
         Action::Turnback { step } => [ActionCode::Turnback as i64, word(step), 0, 0, 0],
         Action::Turn => [ActionCode::Turn as i64, 0, 0, 0, 0],
+        Action::Spill { at, step } => [ActionCode::Spill as i64, word(step), 0, word(at), 0],
+        Action::Fetch { at, step } => [ActionCode::Fetch as i64, word(step), 0, word(at), 0],
         Action::Done => [ActionCode::Done as i64, 0, 0, 0, 0],
     }
 }
 
 /// Most arguments, and most scratch arrays, of a routine.
-const MOST: usize = 4;
+const MOST: usize = 5;
 
 /// A routine for machine code.
 ///

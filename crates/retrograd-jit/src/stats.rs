@@ -9,6 +9,8 @@ use retrograd_compiler::fuse::COUNTS;
 pub struct Stats {
     /// Bytes that the runtime holds for this run, counted where it allocated them.
     pub bytes_peak: u64,
+    /// Bytes on the disk at their most, counted where they were written.
+    pub bytes_spilled: u64,
     /// Seconds in machine code.
     pub seconds: f64,
     /// What was counted, in a run of [`Executable::counting`](crate::Executable::counting).
@@ -41,8 +43,11 @@ impl Counts {
 
 impl fmt::Display for Stats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Stats { bytes_peak, seconds, counts } = self;
+        let Stats { bytes_peak, bytes_spilled, seconds, counts } = self;
         write!(f, "{}, peak {bytes_peak} bytes", Time(*seconds))?;
+        if *bytes_spilled > 0 {
+            write!(f, " and {bytes_spilled} on disk")?;
+        }
         counts.map_or(Ok(()), |counts| write!(f, "; {counts}"))
     }
 }

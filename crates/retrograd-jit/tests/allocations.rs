@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::path::Path;
 use std::sync::Arc;
 
-use retrograd_compiler::ir::{Array, Data, ErrorKind, Program, parse, verify};
+use retrograd_compiler::ir::{Array, Data, ErrorKind, Program, Type, parse, verify};
 use retrograd_compiler::plan::strategy::{Auto, KeepAll};
 use retrograd_compiler::plan::{Request, Strategy, plan};
 use retrograd_compiler::{diff, eval, fuse, ops, opt};
@@ -56,6 +56,9 @@ fn a_run_allocates_nothing() {
             runs += count(&path, &gradient, &inputs.iter().cloned().chain(cotangents).collect::<Vec<_>>());
         }
     }
+    let large = "fn main(%x: f64[100000]) -> f64[100000] {\n  %0: f64[100000] = exp %x\n  return %0\n}\n";
+    let large = parse(large, "large", &ops::find).expect("it parses");
+    runs += count(Path::new("shared by threads"), &large, &[Array::zeros(&Type::f64([100_000]))]);
     assert!(ASKED.get() > 0, "what was allocated outside of runs was not counted");
     assert!(runs > 40, "only {runs} runs were counted");
 }
@@ -66,7 +69,7 @@ fn count(path: &Path, program: &Program, inputs: &[Array]) -> usize {
     let strategies: [Arc<dyn Strategy>; 2] = [Arc::new(Auto), Arc::new(KeepAll)];
     let mut runs = 0;
     for strategy in strategies {
-        let ask = |budget| plan(&program, &Request { strategy: strategy.clone(), budget });
+        let ask = |budget| plan(&program, &Request { strategy: strategy.clone(), budget, spill: None });
         let smallest = match ask(Some(0)).map_err(|error| error.kind) {
             Err(ErrorKind::OverBudget { needed, .. }) => Some(needed),
             Ok(_) | Err(_) => None,
@@ -76,7 +79,7 @@ fn count(path: &Path, program: &Program, inputs: &[Array]) -> usize {
             let Ok(plan) = ask(budget) else { continue };
             let fused = fuse::fuse(&plan);
             let (takes, gives) = (program.main().param_types(), program.main().result_types());
-            let executable = Executable::new(&fused.kernel, takes, gives.clone(), fused.faults);
+            let executable = Executable::new(&fused.kernel, takes, gives.clone(), fused.faults).with_threads(2);
             let sources: Vec<*const u8> = inputs.iter().map(address).collect();
             let mut outputs: Vec<Array> = gives.iter().map(Array::zeros).collect();
             let targets: Vec<*mut u8> = outputs.iter_mut().map(address_mut).collect();

@@ -18,6 +18,7 @@ pub(crate) fn exception(py: Python<'_>, error: Error) -> PyErr {
         ErrorKind::DivisionByZero => ("DivisionByZero", None),
         ErrorKind::NotFinite => ("NotFinite", None),
         ErrorKind::OutOfMemory { .. } => ("OutOfMemory", None),
+        ErrorKind::Disk => ("Disk", None),
         ErrorKind::Interrupted => ("Interrupted", None),
     };
     let (needed, budget) = sizes.unzip();

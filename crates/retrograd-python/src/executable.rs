@@ -1,5 +1,6 @@
 //! Compilation and runs.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -7,8 +8,11 @@ use std::time::{Duration, Instant};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use retrograd::pipeline::{Compiled, Options};
-use retrograd::{Array, Backend, Budget, Error, ErrorKind, IntoBudget, Pos, Progress, Stats, Strategy, Times, Watch, cache, strategy};
+use retrograd::pipeline::{self, Compiled, Options, SpillTo};
+use retrograd::strategy::LoopFate;
+use retrograd::{
+    Array, Backend, Budget, Error, ErrorKind, Fate, IntoBudget, Pos, Progress, Stats, Strategy, Times, Watch, cache, strategy,
+};
 
 use crate::array::{Source, Target, from_numpy, source, target, to_numpy};
 use crate::error::exception;
@@ -23,34 +27,42 @@ pub(crate) struct Executable {
     compiled: Option<Compiled>,
 }
 
-/// Results, bytes at the peak, seconds.
-type Run<'py> = (Vec<Bound<'py, PyAny>>, u64, f64);
+/// Results, bytes at the peak, seconds, bytes on disk.
+type Run<'py> = (Vec<Bound<'py, PyAny>>, u64, f64, u64);
 
-/// Compiles what is `wanted`, with respect to the inputs `argnums`; a strategy is a name with options, as (name, {option: number}).
+/// Compiles what is `wanted`, with respect to the inputs `argnums`; a strategy is a name with options, as (name,
+/// {option: number}, {value: fate}, {loop: fate}), a machine a back end and a number of threads, where `None` is as many as there are cores.
 #[pyfunction]
 pub(crate) fn compile(
     py: Python<'_>,
     program: &Program,
     wanted: &str,
     argnums: Vec<usize>,
-    strategy: (String, Vec<(String, u64)>),
-    budget: Option<Bound<'_, PyAny>>,
-    backend: &str,
+    strategy: Asked,
+    limits: Limits<'_>,
+    machine: (String, Option<NonZeroUsize>),
 ) -> PyResult<Executable> {
-    let wanted = wanted_of(wanted)?;
+    let (wanted, (budget, spill)) = (wanted_of(wanted)?, limits);
     let budget = budget.map(|budget| bytes(py, &budget)).transpose()?.map(Budget::bytes);
-    let strategy = strategy_of(&strategy.0, &strategy.1).map_err(|error| exception(py, error))?;
-    let backend = backend.parse::<Backend>().map_err(|error| exception(py, error))?;
-    let options = Options { wanted, argnums, strategy, budget, backend };
+    let strategy = strategy_of(&strategy).map_err(|error| exception(py, error))?;
+    let backend = machine.0.parse::<Backend>().map_err(|error| exception(py, error))?;
+    let spill_to = |(directory, limit, bytes_per_second): (PathBuf, Bound<'_, PyAny>, Option<u64>)| {
+        bytes(py, &limit).map(|limit| SpillTo { directory, bytes: limit.bytes(), bytes_per_second })
+    };
+    let spill = spill.map(spill_to).transpose()?;
+    let threads = machine.1.unwrap_or_else(pipeline::cores);
+    let options = Options { wanted, argnums, strategy, budget, backend, spill, threads };
     let compiled = py.detach(|| cache::compile(&program.0, &options)).map_err(|error| exception(py, error))?;
     Ok(Executable { executable: compiled.executable().clone(), compiled: Some(compiled) })
 }
 
-/// What was saved to a file, as machine code by this back end.
+/// What was saved to a file, as machine code by this back end, on so many threads, with states that it spills in this directory.
 #[pyfunction]
-pub(crate) fn load(py: Python<'_>, path: PathBuf, backend: &str) -> PyResult<Executable> {
-    let backend = backend.parse::<Backend>().map_err(|error| exception(py, error))?;
+pub(crate) fn load(py: Python<'_>, path: PathBuf, machine: (String, Option<NonZeroUsize>), spill: Option<PathBuf>) -> PyResult<Executable> {
+    let backend = machine.0.parse::<Backend>().map_err(|error| exception(py, error))?;
     let executable = py.detach(|| retrograd::Executable::load(path, &backend)).map_err(|error| exception(py, error))?;
+    let executable = executable.with_threads(machine.1.unwrap_or_else(pipeline::cores).get());
+    let executable = if let Some(directory) = spill { executable.spilling_to(directory) } else { executable };
     Ok(Executable { executable, compiled: None })
 }
 
@@ -80,14 +92,44 @@ fn bytes(py: Python<'_>, budget: &Bound<'_, PyAny>) -> PyResult<Budget> {
     parsed.map_err(|error| exception(py, error))
 }
 
-fn strategy_of(name: &str, options: &[(String, u64)]) -> Result<Arc<dyn Strategy>, Error> {
-    match (name, options) {
+/// A budget, and a directory for states with its own budget and speed.
+type Limits<'py> = (Option<Bound<'py, PyAny>>, Option<(PathBuf, Bound<'py, PyAny>, Option<u64>)>);
+
+/// A strategy as Python names it: its name, numbers, and fates of values and loops.
+type Asked = (String, Vec<(String, u64)>, Vec<(String, String)>, Vec<(String, String)>);
+
+fn strategy_of((name, options, values, loops): &Asked) -> Result<Arc<dyn Strategy>, Error> {
+    match (name.as_str(), &options[..]) {
+        ("user", []) => Ok(Arc::new(strategy::User {
+            values: values.iter().map(|(name, fate)| Ok((name.clone(), fate_of(fate)?))).collect::<Result<_, Error>>()?,
+            loops: loops.iter().map(|(name, fate)| Ok((name.clone(), loop_fate_of(fate)?))).collect::<Result<_, Error>>()?,
+        })),
         ("periodic", [(option, period)]) if option == "period" => Ok(Arc::new(strategy::Periodic { period: Some(*period) })),
         (_, [(option, _), ..]) => Err(argument(format!("the strategy `{name}` has no option `{option}`"))),
         (_, []) => strategy::find(name).ok_or_else(|| {
             let names: Vec<&str> = strategy::all().iter().map(|strategy| strategy.name()).collect();
             argument(format!("no strategy `{name}`; there are {}", names.join(", ")))
         }),
+    }
+}
+
+fn fate_of(fate: &str) -> Result<Fate, Error> {
+    match fate {
+        "keep" => Ok(Fate::Keep),
+        "recompute" => Ok(Fate::Recompute),
+        other => Err(argument(format!("a value is to `keep` or to `recompute`, not `{other}`"))),
+    }
+}
+
+fn loop_fate_of(fate: &str) -> Result<LoopFate, Error> {
+    let unknown = || argument(format!("a loop is to `keep_all`, `recompute_all`, `periodic N` or `revolve N`, not `{fate}`"));
+    let number = |word: &str| word.parse().ok().filter(|number| *number > 0).ok_or_else(unknown);
+    match fate.split_whitespace().collect::<Vec<_>>()[..] {
+        ["keep_all"] => Ok(LoopFate::KeepAll),
+        ["recompute_all"] => Ok(LoopFate::RecomputeAll),
+        ["periodic", period] => Ok(LoopFate::Periodic { period: number(period)? }),
+        ["revolve", slots] => Ok(LoopFate::Revolve { slots: number(slots)? }),
+        _ => Err(unknown()),
     }
 }
 
@@ -101,6 +143,18 @@ impl Executable {
     #[getter]
     fn bytes_peak(&self) -> usize {
         self.executable.arena_bytes()
+    }
+
+    /// Bytes on disk, as planned.
+    #[getter]
+    fn bytes_spilled(&self) -> u64 {
+        self.executable.spill_bytes()
+    }
+
+    /// How many threads a run has.
+    #[getter]
+    fn threads(&self) -> usize {
+        self.executable.threads()
     }
 
     /// Who made the machine code.
@@ -174,20 +228,20 @@ impl Executable {
         }
     }
 
-    /// Runs on row-major arrays, without a copy; returns the results, the bytes and the seconds that it took. Other Python threads run
+    /// Runs on row-major arrays, without a copy; returns the results, the bytes, the seconds and the bytes on disk that it took. Other Python threads run
     /// meanwhile, and a signal handler that raises (Ctrl-C) ends the run, as an exception of `progress` does, which is called at most ten times
     /// a second as `progress(fraction, part, parts, step, steps)`.
     #[pyo3(signature = (inputs, progress=None))]
     fn run<'py>(&self, py: Python<'py>, inputs: Vec<Bound<'py, PyAny>>, progress: Option<Py<PyAny>>) -> PyResult<Run<'py>> {
         let (results, stats) = self.run_for(py, &inputs, progress)?;
-        Ok((results, stats.bytes_peak, stats.seconds))
+        Ok((results, stats.bytes_peak, stats.seconds, stats.bytes_spilled))
     }
 
-    /// Runs what counts; returns the bytes, the seconds, and loop nests, calls, bytes read, bytes written.
-    fn count(&self, py: Python<'_>, inputs: Vec<Bound<'_, PyAny>>) -> PyResult<(u64, f64, (u64, u64, u64, u64))> {
-        let (_, Stats { bytes_peak, seconds, counts }) = self.run_for(py, &inputs, None)?;
+    /// Runs what counts; returns the bytes, the seconds, the bytes on disk, and loop nests, calls, bytes read, bytes written.
+    fn count(&self, py: Python<'_>, inputs: Vec<Bound<'_, PyAny>>) -> PyResult<(u64, f64, u64, (u64, u64, u64, u64))> {
+        let (_, Stats { bytes_peak, bytes_spilled, seconds, counts }) = self.run_for(py, &inputs, None)?;
         let counts = counts.ok_or_else(|| PyValueError::new_err("only what is made by `counting` counts"))?;
-        Ok((bytes_peak, seconds, (counts.nests, counts.calls, counts.bytes_read, counts.bytes_written)))
+        Ok((bytes_peak, seconds, bytes_spilled, (counts.nests, counts.calls, counts.bytes_read, counts.bytes_written)))
     }
 }
 

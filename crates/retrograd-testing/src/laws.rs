@@ -9,9 +9,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use retrograd_compiler::fuse::fuse;
 use retrograd_compiler::ir::{Array, CustomRule, DType, Error, ErrorKind, FuncId, Op, Program, Type, verify};
-use retrograd_compiler::opt::{PASSES, Pass, contract, freeze, simplify};
+use retrograd_compiler::opt::{PASSES, Pass, contract, freeze, join, simplify};
+use retrograd_compiler::plan::place::Grain;
 use retrograd_compiler::plan::strategy::{Auto, Ilp, KeepAll, Periodic, RecomputeAll, Revolve};
-use retrograd_compiler::plan::{Decision, Facts, Fate, LoopDecision, Plan, Request, Search, Strategy, plan};
+use retrograd_compiler::plan::{Decision, Facts, Fate, LoopDecision, Plan, Request, Search, Spill, Strategy, plan};
 use retrograd_compiler::{diff, eval, ops};
 
 use crate::Random;
@@ -300,7 +301,7 @@ fn passes(trial: &Trial) -> Result<Verdict, String> {
     let raw = trial.gradient.as_ref().map_err(Clone::clone)?.as_ref().map(|gradient| &gradient.raw);
     for case in [Some(&trial.case), raw].into_iter().flatten() {
         let points = points(case, [case.inputs.clone(), Random::new(case.seed).awkward(&case.inputs), far(case)]);
-        for (name, pass) in PASSES.iter().copied().chain([("simplify", simplify as Pass)]) {
+        for (name, pass) in PASSES.iter().copied().chain([("simplify", simplify as Pass), ("join", join)]) {
             let named = |error: String| format!("after {name}: {error}");
             let after = verified(pass(&case.program)).map_err(named)?;
             same_at(&after, &points).map_err(named)?;
@@ -408,7 +409,8 @@ fn second(trial: &Trial) -> Result<Verdict, String> {
     check_plans(&second.program, &second.inputs, &strategies).map(|()| Verdict::Holds)
 }
 
-/// One program in four is cut into parts of a few statements, so that whatever can cross between parts does.
+/// One program in four is cut into parts of a few statements, so that whatever can cross between parts does, and spread over threads
+/// wherever it can be.
 fn in_parts(seed: u64, of: Arc<dyn Strategy>) -> Arc<dyn Strategy> {
     // Which laws are asked depends on the last digits of a seed.
     match seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 61 {
@@ -446,8 +448,8 @@ impl Strategy for InParts {
         self.of.fate(origin)
     }
 
-    fn statements_per_part(&self) -> usize {
-        self.statements
+    fn grain(&self) -> Grain {
+        Grain { statements_per_part: self.statements, work_per_launch: 1 }
     }
 }
 
@@ -485,7 +487,8 @@ pub fn check_plans(program: &Program, inputs: &[Array], strategies: &[Arc<dyn St
 
 /// Plans of one strategy at budgets from the smallest on; none where it must know a count that it cannot know.
 fn plans(program: &Program, strategy: &Arc<dyn Strategy>) -> Result<Vec<Plan>, String> {
-    let at = |budget: Option<u64>| plan(program, &Request { strategy: strategy.clone(), budget });
+    let plan_of = |request: &Request| plan(program, request);
+    let at = |budget: Option<u64>| plan_of(&Request { strategy: strategy.clone(), budget, spill: None });
     let free = match at(None) {
         Ok(plan) => plan,
         Err(error) if error.kind == ErrorKind::Unsupported && !counts_known(program, strategy)? => return Ok(vec![]),
@@ -510,6 +513,13 @@ fn plans(program: &Program, strategy: &Arc<dyn Strategy>) -> Result<Vec<Plan>, S
             return Err(format!("a budget of {budget} bytes gave a peak of {}", plan.bytes_peak));
         }
         plans.push(plan);
+        // A disk that takes no time is used wherever that spares a step.
+        let spill = Some(Spill { bytes: 1 << 20, bytes_per_second: u64::MAX });
+        let spilling = plan_of(&Request { strategy: strategy.clone(), budget: Some(budget), spill }).map_err(words)?;
+        if spilling.bytes_peak > budget || spilling.bytes_spilled > 1 << 20 {
+            return Err(format!("with a disk, {} bytes and {} on disk", spilling.bytes_peak, spilling.bytes_spilled));
+        }
+        plans.push(spilling);
     }
     plans.push(free);
     Ok(plans)
@@ -517,7 +527,7 @@ fn plans(program: &Program, strategy: &Arc<dyn Strategy>) -> Result<Vec<Plan>, S
 
 /// Whether all counts are known before the run, or the strategy need not know them.
 fn counts_known(program: &Program, strategy: &Arc<dyn Strategy>) -> Result<bool, String> {
-    let facts = plan(program, &Request { strategy: Arc::new(Auto), budget: None }).map_err(words)?.facts;
+    let facts = plan(program, &Request { strategy: Arc::new(Auto), budget: None, spill: None }).map_err(words)?.facts;
     let needs = ["ilp", "keep_all", "periodic"].contains(&strategy.name());
     Ok(!needs || facts.loops.iter().all(|facts| facts.count.is_some()))
 }
@@ -525,7 +535,7 @@ fn counts_known(program: &Program, strategy: &Arc<dyn Strategy>) -> Result<bool,
 /// The same plan and the same loops from the same Program.
 fn same_twice(program: &Program) -> Result<(), String> {
     let once = || -> Result<String, String> {
-        let plan = plan(program, &Request { strategy: Arc::new(Auto), budget: None }).map_err(words)?;
+        let plan = plan(program, &Request { strategy: Arc::new(Auto), budget: None, spill: None }).map_err(words)?;
         Ok(format!("{plan}{:?}", fuse(&plan)))
     };
     if once()? == once()? { Ok(()) } else { Err("compiling twice gives other loops".into()) }

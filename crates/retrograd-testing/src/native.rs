@@ -55,7 +55,7 @@ impl Native {
     /// # Ok::<(), retrograd_compiler::ir::Error>(())
     /// ```
     pub fn new(program: &Program, strategy: Arc<dyn Strategy>, budget: Option<u64>) -> Result<Native, Error> {
-        Ok(Native::by(backends(), program, plan(program, &Request { strategy, budget })?))
+        Ok(Native::by(backends(), program, plan(program, &Request { strategy, budget, spill: None })?))
     }
 
     /// Compiles a Program by a plan of it. Laws try many plans of a Program; of these, one in eight is compiled by every back end, as the
@@ -69,7 +69,10 @@ impl Native {
         let fused = fuse(&plan);
         let (inputs, outputs) = (program.main().param_types(), program.main().result_types());
         let by = |backend| Executable::by(backend, &fused.kernel, inputs.clone(), outputs.clone(), fused.faults.clone());
-        let executables = backends.iter().map(|backend| by(backend).expect("the back end is there")).collect();
+        // As the size of the arena has it, too.
+        let threads = [1, 2, 4][(plan.bytes_peak / 8 % 3) as usize];
+        let ready = |executable: Executable| executable.spilling_to(std::env::temp_dir()).with_threads(threads);
+        let executables = backends.iter().map(|backend| ready(by(backend).expect("the back end is there"))).collect();
         Native { plan, kernel: fused.kernel, executables }
     }
 
@@ -81,7 +84,7 @@ impl Native {
     /// Runs each twice, the second time between guards: the expected outputs, the planned peak, and not a byte outside of it.
     pub fn check(&self, inputs: &[Array], expected: &[Array]) -> Result<(), String> {
         let inputs: Vec<&Array> = inputs.iter().collect();
-        self.each(|executable| check(executable, self.plan.bytes_peak, &inputs, expected))
+        self.each(|executable| check(executable, (self.plan.bytes_peak, self.plan.bytes_spilled), &inputs, expected))
     }
 
     /// Runs each where the interpreter meets a fault: the same kind of fault. Where a Program has several, machine code may meet another
@@ -102,11 +105,14 @@ impl Native {
     }
 }
 
-fn check(executable: &Executable, peak: u64, inputs: &[&Array], expected: &[Array]) -> Result<(), String> {
+fn check(executable: &Executable, (peak, spilled): (u64, u64), inputs: &[&Array], expected: &[Array]) -> Result<(), String> {
     let (outputs, stats) = executable.run(inputs).map_err(|error| format!("a fault that the interpreter has not: {error}"))?;
     same_outputs(&outputs, expected)?;
     if stats.bytes_peak != peak {
         return Err(format!("planned {peak} bytes, took {}", stats.bytes_peak));
+    }
+    if stats.bytes_spilled > spilled {
+        return Err(format!("planned {spilled} bytes on disk, took {}", stats.bytes_spilled));
     }
     let checked = executable.run_checked(inputs).map_err(|error| format!("a fault of the second run: {error}"))?;
     same_outputs(&checked.outputs, expected).map_err(|e| format!("in memory that is not zero: {e}"))?;

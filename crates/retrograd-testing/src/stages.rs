@@ -73,7 +73,7 @@ fn planned(program: &Program, directives: &Directives) -> Result<String, Error> 
     for name in directives.all("strategy") {
         let strategy = strategy_of(name)?;
         for budget in &budgets {
-            match plan(&gradient, &Request { strategy: strategy.clone(), budget: *budget }) {
+            match plan(&gradient, &Request { strategy: strategy.clone(), budget: *budget, spill: None }) {
                 Ok(plan) => text += &format!("{plan}{}\n", actions(&plan)),
                 Err(error) => text += &format!("{name}: {error}\n\n"),
             }
@@ -125,6 +125,8 @@ fn in_words(action: Action) -> String {
         Action::Reverse { from, to, at, choice } => format!("reverse {from}..{to} at {at} by {choice}"),
         Action::Turnback { step } => format!("turnback {step}"),
         Action::Turn => "turn".into(),
+        Action::Spill { at, step } => format!("spill {step} at {at}"),
+        Action::Fetch { at, step } => format!("fetch {step} at {at}"),
         Action::Done => "done".into(),
     }
 }

@@ -43,7 +43,7 @@ impl Traffic<'_> {
             }
             Stmt::If { then_body, else_body, .. } => self.own(then_body).max(self.own(else_body)),
             Stmt::Part(number) => self.own(&self.kernel.parts[*number as usize].body),
-            Stmt::For { .. } | Stmt::Loop { .. } => 0,
+            Stmt::For { .. } | Stmt::Loop { .. } | Stmt::Spread { .. } => 0,
             Stmt::Literal { .. }
             | Stmt::Let { .. }
             | Stmt::Move { .. }
@@ -53,6 +53,8 @@ impl Traffic<'_> {
             | Stmt::Leave
             | Stmt::Start { .. }
             | Stmt::Next { .. }
+            | Stmt::Spill { .. }
+            | Stmt::Fetch { .. }
             | Stmt::Poll { .. }
             | Stmt::Probe { .. }
             | Stmt::Fault { .. } => 0,
@@ -75,7 +77,7 @@ impl Traffic<'_> {
         match stmt {
             Stmt::For { body, .. } | Stmt::Loop { body } => vec![body],
             Stmt::If { then_body, else_body, .. } => [self.loops(then_body), self.loops(else_body)].concat(),
-            Stmt::Part(number) => self.loops(&self.kernel.parts[*number as usize].body),
+            Stmt::Part(part) | Stmt::Spread { part, .. } => self.loops(&self.kernel.parts[*part as usize].body),
             Stmt::Literal { .. }
             | Stmt::Let { .. }
             | Stmt::Move { .. }
@@ -90,6 +92,8 @@ impl Traffic<'_> {
             | Stmt::Leave
             | Stmt::Start { .. }
             | Stmt::Next { .. }
+            | Stmt::Spill { .. }
+            | Stmt::Fetch { .. }
             | Stmt::Call { .. }
             | Stmt::Poll { .. }
             | Stmt::Probe { .. }

@@ -102,8 +102,9 @@ fn insert(entry: Entry) {
 }
 
 fn same(options: &Options, other: &Options) -> bool {
-    let Options { wanted, argnums, strategy, budget, backend } = options;
+    let Options { wanted, argnums, strategy, budget, backend, spill, threads } = options;
     (wanted, argnums, budget, backend) == (&other.wanted, &other.argnums, &other.budget, &other.backend)
+        && (spill, threads) == (&other.spill, &other.threads)
         // A strategy is what it prints. It never decides a bit of the answer.
         && format!("{strategy:?}") == format!("{:?}", other.strategy)
 }

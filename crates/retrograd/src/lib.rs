@@ -51,7 +51,9 @@ pub use derivatives::{
 pub use einsum::{Contraction, einsum};
 pub use index::{Axis, Place};
 pub use linalg::Triangle;
-pub use pipeline::{Backend, Compiled, Counts, Direction, Executable, Plan, Progress, Seeds, Sighting, Stats, Strategy, Watch, strategy};
+pub use pipeline::{
+    Backend, Compiled, Counts, Direction, Executable, Plan, Progress, Seeds, Sighting, SpillTo, Stats, Strategy, Watch, strategy,
+};
 pub use retrograd_compiler::ir::{Array, Attr, Attrs, DType, Data, Error, ErrorKind, Part, Pos, Program, Row, Type};
 pub use retrograd_compiler::plan::Fate;
 pub use retrograd_compiler::{eval, ops};

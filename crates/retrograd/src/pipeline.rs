@@ -1,8 +1,10 @@
 //! From a Program to something that runs: the line of the compiler, read aloud.
 
 use retrograd_compiler::ir::{Array, Builder, Error, ErrorKind, Pos, Program, Type};
-use std::path::Path;
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 use retrograd_compiler::diff::check::{check_in_mode, check_to_order, floats};
 use retrograd_compiler::{diff, eval, fuse, opt, plan};
@@ -49,6 +51,46 @@ pub struct Options {
     pub budget: Option<u64>,
     /// Who makes machine code.
     pub backend: Backend,
+    /// Where states go that the budget has no room for; nowhere unless told.
+    pub spill: Option<SpillTo>,
+    /// Threads of a run, the one that calls included; bits do not depend on them.
+    pub threads: NonZeroUsize,
+}
+
+/// A directory for states of loops: a plan under a budget writes them there where that is faster than to compute them again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpillTo {
+    /// The directory; every run has one file there, and leaves nothing behind.
+    pub directory: PathBuf,
+    /// Bytes that a run may take there.
+    pub bytes: u64,
+    /// How fast it is; measured once for every directory unless told.
+    pub bytes_per_second: Option<u64>,
+}
+
+impl SpillTo {
+    fn tier(&self) -> Result<plan::Spill, Error> {
+        static MEASURED: Mutex<BTreeMap<PathBuf, u64>> = Mutex::new(BTreeMap::new());
+        let mut measured = MEASURED.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let bytes_per_second = match self.bytes_per_second.or(measured.get(&self.directory).copied()) {
+            Some(known) => known,
+            None => {
+                let found = retrograd_jit::bytes_per_second(&self.directory)?;
+                measured.insert(self.directory.clone(), found);
+                found
+            }
+        };
+        Ok(plan::Spill { bytes: self.bytes, bytes_per_second })
+    }
+}
+
+/// As many threads as there are cores, or one where that is not known.
+///
+/// ```
+/// assert!(retrograd::pipeline::cores().get() >= 1);
+/// ```
+pub fn cores() -> NonZeroUsize {
+    std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }
 
 /// Machine code with the Program that it runs and the plan that it follows. A clone shares them, and has arenas of its own.
@@ -66,14 +108,15 @@ pub struct Compiled {
 /// Compiles a verified Program; its inputs are the user's, its outputs what is wanted.
 ///
 /// ```
-/// use retrograd::pipeline::{Backend, Options, Wanted, compile, strategy};
+/// use retrograd::pipeline::{Backend, Options, Wanted, compile, cores, strategy};
 /// use retrograd::{Array, Attrs, Pos, Type, ops, trace::Tracer};
 /// let (tracer, pos) = (Tracer::new("square"), Pos::unknown());
 /// let x = tracer.input(Type::f64([]));
 /// let y = tracer.op(&ops::MUL, Attrs::none(), &[x, x], &pos)?;
 /// let program = tracer.finish(&[y])?;
 /// let (strategy, backend) = (strategy::find("auto").unwrap(), Backend::Cranelift);
-/// let options = Options { wanted: Wanted::ValueAndGradient, argnums: vec![0], strategy, budget: None, backend };
+/// let (spill, threads) = (None, cores());
+/// let options = Options { wanted: Wanted::ValueAndGradient, argnums: vec![0], strategy, budget: None, backend, spill, threads };
 /// let compiled = compile(&program, &options)?;
 /// assert_eq!(compiled.run(&[&Array::scalar(3.0)])?, [Array::scalar(9.0), Array::scalar(6.0)]);
 /// # Ok::<(), retrograd::Error>(())
@@ -87,11 +130,17 @@ pub fn compile(program: &Program, options: &Options) -> Result<Compiled, Error> 
         None => program,
     };
     let program = times.take("freeze", || opt::freeze(&program));
-    let request = plan::Request { strategy: options.strategy.clone(), budget: options.budget };
+    let spill = options.spill.as_ref().map(SpillTo::tier).transpose()?;
+    let request = plan::Request { strategy: options.strategy.clone(), budget: options.budget, spill };
     let plan = times.take("plan", || plan::plan(&program, &request))?;
     let fused = times.take("fuse", || fuse::fuse(&plan));
     let (inputs, outputs) = (program.main().param_types(), program.main().result_types());
     let executable = times.take("jit", || Executable::by(&options.backend, &fused.kernel, inputs, outputs, fused.faults))?;
+    let executable = executable.with_threads(options.threads.get());
+    let executable = match &options.spill {
+        Some(to) => executable.spilling_to(&to.directory),
+        None => executable,
+    };
     Ok(Compiled { program: Arc::new(program), plan: Arc::new(plan), times, executable })
 }
 
@@ -226,6 +275,11 @@ impl Compiled {
         let (pos, found) = (here(), inputs.iter().map(|array| array.ty()).collect::<Vec<_>>());
         check_arguments(&self.program.main().param_types(), &found, &pos)?;
         self.executable.run(inputs)
+    }
+
+    /// How many threads a run has: as many as were asked for, or one where its arrays are too small to share.
+    pub fn threads(&self) -> usize {
+        self.executable.threads()
     }
 
     /// Who made the machine code: a name, a version and, of a library, its path.

@@ -4,13 +4,15 @@ use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use retrograd_compiler::ir::{Array, DType, Error, ErrorKind, Pos, Program, Type};
 
 use crate::budget::{Budget, IntoBudget};
 use crate::cache;
-use crate::pipeline::{self, Backend, Compiled, Options, Plan, Sighting, Strategy, Wanted, strategy};
+use crate::pipeline::{self, Backend, Compiled, Options, Plan, Sighting, SpillTo, Strategy, Wanted, strategy};
 use crate::times::Times;
 use crate::var::{Trace, Var, here};
 
@@ -134,6 +136,8 @@ pub struct Transformed<'f, M> {
     /// A mistake in a budget is reported by the compilation, so that options chain.
     budget: Option<Result<Budget, Error>>,
     backend: Backend,
+    spill: Option<Result<SpillTo, Error>>,
+    threads: NonZeroUsize,
     runs: Runs,
     compiled: Mutex<BTreeMap<Vec<Type>, Arc<Compiled>>>,
     mode: PhantomData<M>,
@@ -179,6 +183,8 @@ impl<'f, M: Mode> Transformed<'f, M> {
             strategy: strategy::all()[0].clone(),
             budget: None,
             backend: Backend::default(),
+            spill: None,
+            threads: pipeline::cores(),
             runs: Runs::MachineCode,
             compiled: Mutex::default(),
             mode: PhantomData,
@@ -259,6 +265,24 @@ impl<'f, M: Mode> Transformed<'f, M> {
         Transformed { budget: Some(budget), compiled: Mutex::default(), ..self }
     }
 
+    /// Let states of loops go to a file in this directory, at most so many bytes, where the budget has no room for them and that is faster
+    /// than to compute them again. Nothing is left there after a run, and no bit of the answer changes.
+    ///
+    /// ```
+    /// use retrograd::{Array, for_loop, grad};
+    /// let f = || grad(|[x]| for_loop(1000, x, |_, z| z.sin().exp().sin()).sum()).budget("20 kB");
+    /// let x = Array::f64([100], vec![0.5; 100]);
+    /// assert_eq!(f().spill(std::env::temp_dir(), "1 MB").run(&[x.clone()])?, f().run(&[x])?);
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
+    #[must_use]
+    #[track_caller]
+    pub fn spill(self, directory: impl Into<PathBuf>, bytes: impl IntoBudget) -> Transformed<'f, M> {
+        let (pos, directory) = (here(), directory.into());
+        let spill = bytes.into_budget().map(|bytes| SpillTo { directory, bytes: bytes.bytes(), bytes_per_second: None });
+        Transformed { spill: Some(spill.map_err(|error| error.at(&pos))), compiled: Mutex::default(), ..self }
+    }
+
     /// Look for NaNs: a run is interpreted, slowly, and ends with an error of the kind [`NotFinite`](ErrorKind::NotFinite) at the first
     /// operation, forward or backward, that makes an infinity out of finite numbers or a NaN out of numbers. Infinities that the function
     /// or its caller writes down are let through.
@@ -295,6 +319,20 @@ impl<'f, M: Mode> Transformed<'f, M> {
     #[must_use]
     pub fn backend(self, backend: Backend) -> Transformed<'f, M> {
         Transformed { backend, compiled: Mutex::default(), ..self }
+    }
+
+    /// Runs on so many threads, the one that calls included; as many as there are cores unless told. Bits do not depend on them.
+    ///
+    /// ```
+    /// use std::num::NonZeroUsize;
+    /// use retrograd::{Array, jit};
+    /// let square = jit(|[x]| x * x).threads(NonZeroUsize::MIN);
+    /// assert_eq!(square.run(&[Array::scalar(3.0)])?, [Array::scalar(9.0)]);
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
+    #[must_use]
+    pub fn threads(self, threads: NonZeroUsize) -> Transformed<'f, M> {
+        Transformed { threads, compiled: Mutex::default(), ..self }
     }
 
     /// The plan for arguments of these types: what is kept, recomputed or spilled, and the bytes that it takes.
@@ -367,10 +405,12 @@ impl<'f, M: Mode> Transformed<'f, M> {
 
     fn specialise(&self, types: &[Type]) -> Result<Compiled, Error> {
         let budget = self.budget.clone().transpose()?.map(Budget::bytes);
+        let spill = self.spill.clone().transpose()?;
         let mut times = Times::default();
         let program = times.take("trace", || self.traced(types))?;
         let (strategy, backend) = (self.strategy.clone(), self.backend.clone());
-        let options = Options { wanted: self.wanted, argnums: self.places(types)?, strategy, budget, backend };
+        let (wanted, argnums, threads) = (self.wanted, self.places(types)?, self.threads);
+        let options = Options { wanted, argnums, strategy, budget, backend, spill, threads };
         let compiled = cache::compile(&program, &options)?;
         Ok(Compiled { times: times.then(compiled.times.clone()), ..compiled })
     }

@@ -191,6 +191,8 @@ fn a_gradient_of_nothing_is_an_error() {
         strategy: retrograd::strategy::all()[0].clone(),
         budget: None,
         backend: retrograd::Backend::Cranelift,
+        spill: None,
+        threads: retrograd::pipeline::cores(),
     };
     let error = retrograd::pipeline::compile(&nothing, &options).unwrap_err();
     assert_eq!(error.kind, retrograd::ErrorKind::Argument);

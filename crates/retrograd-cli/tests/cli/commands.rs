@@ -328,3 +328,11 @@ fn back_ends_print_the_same_and_a_missing_one_is_an_error() {
     missing.fails_with(1, "/nowhere/libLLVM.so");
     on(LOOP, &["run", "-", "--backend", "gcc"]).fails_with(2, "no back end `gcc`");
 }
+
+#[test]
+fn threads_do_not_change_what_is_printed() {
+    let inputs = ["--input", "f64[4] [0.1, 0.2, 0.3, 0.4]", "--input", "f64[4] [1.0, 2.0, 3.0, 4.0]"];
+    let expected = on(LOOP, &[&["grad", "-", "--threads", "1"][..], &inputs].concat()).ok();
+    assert_eq!(on(LOOP, &[&["grad", "-", "--threads", "2"][..], &inputs].concat()).ok(), expected);
+    on(LOOP, &["run", "-", "--threads", "0"]).fails_with(2, "--threads");
+}

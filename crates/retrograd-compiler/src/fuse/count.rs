@@ -74,6 +74,9 @@ impl Count<'_> {
                 | Stmt::Next { .. }
                 | Stmt::Call { .. }
                 | Stmt::Part(_)
+                | Stmt::Spread { .. }
+                | Stmt::Spill { .. }
+                | Stmt::Fetch { .. }
                 | Stmt::Poll { .. }
                 | Stmt::Probe { .. }
                 | Stmt::Fault { .. }) => {
@@ -103,7 +106,8 @@ impl Count<'_> {
             Stmt::Load { dst, .. } => [0, 0, self.bytes(*dst), 0],
             Stmt::Store { src, .. } => [0, 0, 0, self.bytes(*src)],
             Stmt::Copy { bytes, .. } => [0, 0, *bytes, *bytes],
-            Stmt::Zero { bytes, .. } => [0, 0, 0, *bytes],
+            Stmt::Zero { bytes, .. } | Stmt::Fetch { bytes, .. } => [0, 0, 0, *bytes],
+            Stmt::Spill { bytes, .. } => [0, 0, *bytes, 0],
             Stmt::ForVec { count, body, .. } => {
                 let step = body.iter().fold([0; COUNTS], |sums, stmt| added(sums, self.of(stmt)));
                 added([1, 0, 0, 0], step.map(|sum| sum.saturating_mul(*count)))
@@ -121,6 +125,7 @@ impl Count<'_> {
             | Stmt::Start { .. }
             | Stmt::Next { .. }
             | Stmt::Part(_)
+            | Stmt::Spread { .. }
             | Stmt::Poll { .. }
             | Stmt::Probe { .. }
             | Stmt::Fault { .. } => [0; COUNTS],

@@ -3,18 +3,24 @@
 use std::collections::BTreeMap;
 
 use super::Fuse;
-use super::kernel::{Reg, RegType, Stmt};
+use super::kernel::{Address, Order, Reg, RegType, RoutineCall, Stmt};
 use super::nest::{Axis, loops};
 use super::reduce::Indices;
 use crate::ir::{Attrs, Reduction, Scalar, Type};
-use crate::ops::{DotAxes, DotOrder};
-use crate::plan::place::{Access, Val};
+use crate::ops::{DotAxes, DotOrder, PRODUCTS, Products};
+use crate::plan::place::{Access, Call, Val};
 
 /// Multiplications of a contraction that can be stopped on its way.
 const LONG: usize = 1 << 24;
 
+/// Multiplications between two moments at which a call of products can be stopped.
+const LONG_CALL: usize = 1 << 28;
+
 /// An axis of fewer elements makes no vector loop where there is a longer one.
 const SHORT: usize = 8;
+
+/// Rows of a part are a multiple of these, which are packed at once.
+const ROWS: usize = 96;
 
 /// Most multiplications of a vector loop's body.
 const UNROLLED: usize = 256;
@@ -111,6 +117,70 @@ impl Fuse<'_> {
         }
         sum
     }
+}
+
+/// Whether a call is of products that take long enough to be stopped.
+pub(super) fn takes_long(call: &Call) -> bool {
+    call.attrs.get("products").is_some() && Products::read(&call.attrs).work() >= LONG_CALL
+}
+
+impl Fuse<'_> {
+    /// Products part by part, so that they can be stopped: of a batch one by one, else by rows. A part has the bits of the whole.
+    pub(super) fn products(&mut self, call: &Call) {
+        let whole = Products::read(&call.attrs);
+        let [m, n, k] = whole.extents;
+        let rows = (LONG_CALL / (n * k)).next_multiple_of(ROWS);
+        if whole.batch > 1 {
+            let one = Products { batch: 1, ..whole };
+            self.parts(call, one, whole.batch, [whole.lhs[0], whole.rhs[0], m * n]);
+        } else {
+            let some = Products { extents: [rows.min(m), n, k], ..whole };
+            let steps = [rows * whole.lhs[1], 0, rows * n];
+            self.parts(call, some, m / rows.min(m), steps);
+            let rest = m % rows.min(m);
+            if rest > 0 {
+                let done = (m / rows) as i64;
+                self.strip(call, Products { extents: [rest, n, k], ..whole }, steps.map(|step| Offset::Fixed(done * step as i64)));
+            }
+        }
+    }
+
+    fn parts(&mut self, call: &Call, part: Products, count: usize, steps: [usize; 3]) {
+        let (index, from, to) = (self.int(), self.literal(0), self.literal(count as i64));
+        let body = self.nested(|fuse| fuse.strip(call, part, steps.map(|step| Offset::Times(index, step as i64))));
+        self.body.push(Stmt::For { index, from, to, order: Order::Up, body });
+    }
+
+    /// One part: left, right and result this far from where the whole has them.
+    fn strip(&mut self, call: &Call, part: Products, offsets: [Offset; 3]) {
+        let dtype = self.placed.ty(call.result).dtype;
+        let moved = |address: Address, offset: &Offset| match *offset {
+            Offset::Fixed(elements) => Address { offset: address.offset + elements * dtype.bytes() as i64, ..address },
+            Offset::Times(_, 0) => address,
+            Offset::Times(index, step) => {
+                let terms = address.terms.iter().copied().chain([(index, step * dtype.bytes() as i64)]).collect();
+                Address { terms, ..address }
+            }
+        };
+        let [lhs, rhs] = [call.args[0], call.args[1]].map(|v| self.element(&self.placed.access(v).clone(), &[]));
+        let args = vec![moved(lhs, &offsets[0]), moved(rhs, &offsets[1])];
+        let result = moved(self.whole(call.result), &offsets[2]);
+        let routine = RoutineCall {
+            routine: PRODUCTS,
+            attrs: part.attrs(),
+            args: part.spans().map(|span| Type::new(dtype, [span])).to_vec(),
+            result: Type::new(dtype, [part.extents[0] * part.extents[1]]),
+            scratch: call.scratch.iter().map(|v| self.placed.ty(*v).clone()).collect(),
+        };
+        self.body.push(Stmt::Poll { reached: None });
+        self.call_over(routine, args, result, &call.scratch);
+    }
+}
+
+/// How far a part is from the whole, in elements.
+enum Offset {
+    Fixed(i64),
+    Times(Reg, i64),
 }
 
 /// A loop for each axis of more than one element.

@@ -31,6 +31,7 @@ impl Fuse<'_> {
                 ));
                 arms.push((ActionCode::Snapshot, fuse.nested(|fuse| fuse.snapshot(&trajectory, &states, action[3]))));
             }
+            arms.extend(fuse.spill(&trajectory, &states, action));
             let tape = fuse.by_choice(&trajectory, &drive.tape, (&carries, &[], Order::Up), action);
             arms.extend(tape.map(|body| (ActionCode::Tape, body)));
             arms.push((ActionCode::Turn, vec![Stmt::Leave]));
@@ -117,9 +118,35 @@ impl Fuse<'_> {
         if !working.is_empty() {
             arms.push((ActionCode::Restore, self.nested(|fuse| fuse.restore(trajectory, working, &drive.starts, action[3]))));
         }
+        arms.extend(self.spill(trajectory, working, action));
+        arms.extend(self.fetch(trajectory, working, &drive.starts, action));
         let tape = self.by_choice(trajectory, &drive.tape, (working, &[], Order::Up), action);
         arms.extend(tape.map(|body| (ActionCode::Tape, body)));
         arms
+    }
+
+    /// A state goes to the disk by way of the pool, which is empty then.
+    fn spill(&mut self, trajectory: &Trajectory, states: &[Carry], action: Action) -> Option<(ActionCode, Vec<Stmt>)> {
+        let to = (action[3], trajectory.spill_at?);
+        let body = self.nested(|fuse| {
+            let (start, bytes) = (fuse.literal(0), row_layout(&trajectory.state).1);
+            fuse.snapshot(trajectory, states, start);
+            let from = at(fuse.pool(trajectory));
+            fuse.body.push(Stmt::Spill { to, from, bytes });
+        });
+        Some((ActionCode::Spill, body))
+    }
+
+    /// And comes back the same way.
+    fn fetch(&mut self, trajectory: &Trajectory, working: &[Carry], starts: &[Val], action: Action) -> Option<(ActionCode, Vec<Stmt>)> {
+        let from = (action[3], trajectory.spill_at?);
+        let body = self.nested(|fuse| {
+            let (start, bytes) = (fuse.literal(0), row_layout(&trajectory.state).1);
+            let to = at(fuse.pool(trajectory));
+            fuse.body.push(Stmt::Fetch { to, from, bytes });
+            fuse.restore(trajectory, working, starts, start);
+        });
+        Some((ActionCode::Fetch, body))
     }
 
     /// Recorded steps: a branch for each choice but the last, which needs none; nothing where no choice is used.

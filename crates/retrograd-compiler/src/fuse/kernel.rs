@@ -33,6 +33,8 @@ pub struct Kernel {
     pub parts: Vec<Part>,
     /// Bytes of the arena.
     pub arena_bytes: usize,
+    /// Bytes on the disk.
+    pub spill_bytes: u64,
     /// Literal arrays that the code reads, by number; they belong to the code, not to the arena.
     pub literals: Vec<crate::ir::Array>,
     /// What [`Stmt::Call`] calls, by number.
@@ -49,6 +51,8 @@ pub struct Part {
     /// Registers that hold, when it begins, what they hold where it is run. Whatever else it reads it has assigned before, and what it
     /// assigns is its own.
     pub params: Vec<Reg>,
+    /// Of a part that is spread: i64 registers that hold its range, the first index and one past the last.
+    pub range: Option<[Reg; 2]>,
     /// What it does.
     pub body: Vec<Stmt>,
 }
@@ -205,6 +209,24 @@ pub enum Stmt {
         /// Kind, from (or step), to, place in bytes (or −1 for the start value), choice.
         dst: [Reg; 5],
     },
+    /// Writes bytes to the disk, with their sum after them; ends the routine here, with outputs undefined, where that fails.
+    Spill {
+        /// Where to: a register, and what it counts from.
+        to: (Reg, u64),
+        /// From where.
+        from: Address,
+        /// How many bytes.
+        bytes: u64,
+    },
+    /// Reads bytes that [`Stmt::Spill`] wrote; ends the routine where that fails, or their sum is another.
+    Fetch {
+        /// To where.
+        to: Address,
+        /// Where from: a register, and what it counts from.
+        from: (Reg, u64),
+        /// How many bytes.
+        bytes: u64,
+    },
     /// Calls a routine over memory; result and scratch overlap nothing, every array lies in one run.
     Call {
         /// Number of the call.
@@ -218,6 +240,16 @@ pub enum Stmt {
     },
     /// Runs the part of this number.
     Part(u32),
+    /// Runs a part with a range over all of `0..count`, chunk by chunk, in any order and at the same time: no index reads what another
+    /// writes, and none faults, polls or probes.
+    Spread {
+        /// Number of the part.
+        part: u32,
+        /// How many indices.
+        count: u64,
+        /// Indices of a chunk; the last may have fewer.
+        chunk: u64,
+    },
     /// Ends the routine here, with outputs undefined, if its caller wants it to stop.
     Poll {
         /// How far the run is, for a caller who wants to know; `None` where steps are run again.
@@ -322,4 +354,8 @@ pub enum ActionCode {
     Turn = 6,
     /// All steps are reversed.
     Done = 7,
+    /// Write the working state (before step `from`) to the disk.
+    Spill = 8,
+    /// Read the state before step `from` from the disk.
+    Fetch = 9,
 }

@@ -1,7 +1,8 @@
 //! From a Plan to loops over scalar code.
 //!
 //! `fuse` walks the placed tree once: registers for scalars, addresses for arrays, nests as vector loops (`nest`), reductions (`reduce`),
-//! walks along an axis (`line`), schedules as native drivers (`drive`), long code as functions of their own (`parts`).
+//! walks along an axis (`line`), schedules as native drivers (`drive`), long code and what is spread over
+//! threads as functions of their own (`parts`).
 
 mod count;
 mod dot;
@@ -45,7 +46,8 @@ pub fn fuse(plan: &Plan) -> Fused {
     fuse.outputs();
     let Fuse { regs, body, parts, calls, loops, .. } = fuse;
     let (arena_bytes, literals, probes) = (placed.bytes as usize, placed.literals.clone(), placed.probes.clone());
-    let kernel = Kernel { regs, body, parts, arena_bytes, literals, calls, probes, loops };
+    let spill_bytes = placed.spill_bytes;
+    let kernel = Kernel { regs, body, parts, arena_bytes, spill_bytes, literals, calls, probes, loops };
     Fused { kernel, faults: placed.faults.clone() }
 }
 
@@ -210,6 +212,7 @@ impl<'p> Fuse<'p> {
             Node::Reduce { result, operand, axes, how } => self.reduce(*result, *operand, axes, *how),
             Node::Line { result, operands, axis, line } => self.line(*result, operands, *axis, *line),
             Node::Dot { result, operands, attrs } => self.dot(*result, *operands, attrs),
+            Node::Call(call) if dot::takes_long(call) => self.products(call),
             Node::Call(call) => self.call(call),
             Node::If(branch) => self.branch(branch),
             Node::For(node) => self.plain_loop(node),
@@ -277,20 +280,22 @@ impl<'p> Fuse<'p> {
     }
 
     fn call(&mut self, call: &Call) {
-        let Call { routine, attrs, args, result, scratch } = call;
         let types = |values: &[Val]| values.iter().map(|v| self.placed.ty(*v).clone()).collect();
-        let (args, scratch) = (args.clone(), scratch.clone());
-        let number = self.calls.len() as u32;
-        self.calls.push(RoutineCall {
-            routine: *routine,
-            attrs: attrs.clone(),
-            args: types(&args),
-            result: self.placed.ty(*result).clone(),
-            scratch: types(&scratch),
-        });
-        let args = args.iter().map(|v| self.element(&self.placed.access(*v).clone(), &[])).collect();
+        let whole = RoutineCall {
+            routine: call.routine,
+            attrs: call.attrs.clone(),
+            args: types(&call.args),
+            result: self.placed.ty(call.result).clone(),
+            scratch: types(&call.scratch),
+        };
+        let args = call.args.iter().map(|v| self.element(&self.placed.access(*v).clone(), &[])).collect();
+        self.call_over(whole, args, self.whole(call.result), &call.scratch);
+    }
+
+    fn call_over(&mut self, call: RoutineCall, args: Vec<Address>, result: Address, scratch: &[Val]) {
         let scratch = scratch.iter().map(|v| self.whole(*v)).collect();
-        self.body.push(Stmt::Call { call: number, args, result: self.whole(*result), scratch });
+        self.body.push(Stmt::Call { call: self.calls.len() as u32, args, result, scratch });
+        self.calls.push(call);
     }
 
     fn copy(&mut self, to: Address, from: Address, bytes: u64) {
@@ -587,6 +592,9 @@ fn takes_long(stmt: &Stmt) -> bool {
         | Stmt::Zero { .. }
         | Stmt::Call { .. }
         | Stmt::Part(_)
+        | Stmt::Spill { .. }
+        | Stmt::Fetch { .. }
+        | Stmt::Spread { .. }
         | Stmt::Probe { .. } => true,
         Stmt::If { then_body, else_body, .. } => then_body.iter().chain(else_body).any(takes_long),
         Stmt::Literal { .. } | Stmt::Let { .. } | Stmt::Move { .. } | Stmt::Swap(..) | Stmt::Pointer { .. } | Stmt::Offset { .. } => false,

@@ -12,6 +12,13 @@ pub(super) struct Axis {
     pub(super) axis: usize,
 }
 
+/// Blocks of a loop are a multiple of so many elements, which is any vector that there is.
+const LANES: usize = 16;
+
+fn up(index: Reg, [from, to]: [Reg; 2], body: Vec<Stmt>) -> Stmt {
+    Stmt::For { index, from, to, order: Order::Up, body }
+}
+
 /// How the innermost loop of a nest runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Steps {
@@ -58,7 +65,54 @@ impl Fuse<'_> {
             Root::Write { index: None, .. } | Root::Store { .. } | Root::Reduce { .. } => false,
         };
         let steps = if faults || nest.roots.iter().any(meets) { Steps::OneByOne } else { Steps::InLanes };
-        self.loop_nest(&loops, steps, &mut vec![], nest);
+        if steps == Steps::InLanes && !reduces && self.is_independent(nest) && self.work(nest) >= self.placed.grain.work_per_launch {
+            self.spread_nest(&loops, nest, &iotas);
+        } else {
+            self.loop_nest(&loops, steps, &mut vec![], nest);
+        }
+    }
+
+    /// Whether no two elements meet in memory, and none can fault.
+    fn is_independent(&self, nest: &Nest) -> bool {
+        let picks = nest.rows.iter().any(|item| self.placed.picks.contains_key(&item.result));
+        !picks && !nest.roots.iter().any(|root| matches!(root, Root::Write { index: Some(_), .. }))
+    }
+
+    /// Work of a nest, in additions.
+    fn work(&self, nest: &Nest) -> usize {
+        let each = nest.rows.iter().map(|item| item.row.cost as usize).sum::<usize>() + nest.roots.len();
+        nest.shape.iter().product::<usize>().saturating_mul(each)
+    }
+
+    /// A nest in chunks, which threads share: of its outermost loop, or of blocks of its only one. A quarter of the least work of a
+    /// launch is a chunk, so that those who are late have something to do.
+    fn spread_nest(&mut self, loops: &[Axis], nest: &Nest, iotas: &[usize]) {
+        let chunk = self.placed.grain.work_per_launch / 4;
+        let (index, range) = (self.int(), [self.int(), self.int()]);
+        let each = |extent: usize| (self.work(nest) / extent).max(1);
+        match loops {
+            [only] if !iotas.contains(&only.axis) && only.extent >= 2 * LANES => {
+                let block = (chunk / each(only.extent)).clamp(LANES, only.extent) / LANES * LANES;
+                let base = self.int();
+                let body = self.nested(|fuse| {
+                    let length = fuse.literal(block as i64);
+                    fuse.body.push(Stmt::Let { dst: base, op: Scalar::Mul, args: vec![index, length] });
+                    fuse.loop_nest(&[Axis { extent: block, ..*only }], Steps::InLanes, &mut vec![(base, only.axis)], nest);
+                });
+                let (blocks, rest) = (only.extent / block, only.extent % block);
+                self.spread(vec![up(index, range, body)], range, blocks, 1);
+                if rest > 0 {
+                    let base = self.literal((blocks * block) as i64);
+                    self.loop_nest(&[Axis { extent: rest, ..*only }], Steps::InLanes, &mut vec![(base, only.axis)], nest);
+                }
+            }
+            [outer, rest @ ..] if !rest.is_empty() => {
+                let chunk = (chunk / each(outer.extent)).clamp(1, outer.extent);
+                let body = self.nested(|fuse| fuse.loop_nest(rest, Steps::InLanes, &mut vec![(index, outer.axis)], nest));
+                self.spread(vec![up(index, range, body)], range, outer.extent, chunk);
+            }
+            loops => self.loop_nest(loops, Steps::InLanes, &mut vec![], nest),
+        }
     }
 
     /// All views of memory that a nest touches.

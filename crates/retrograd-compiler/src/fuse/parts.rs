@@ -1,4 +1,4 @@
-//! Parts of long blocks as functions of their own.
+//! Parts of long blocks, and what is spread over threads, as functions of their own.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,8 @@ impl Fuse<'_> {
                 nodes[part.nodes.clone()].iter().for_each(|node| fuse.node(node));
                 fuse.put(frame, &part.stores);
             });
-            let number = self.part(body);
+            let number = self.outline(body, None);
+            self.body.push(Stmt::Part(number as u32));
             let lost = self.parts[number].params.iter().any(|reg| made.contains(reg));
             assert!(!lost, "what one part makes and another reads has a slot");
         }
@@ -40,9 +41,15 @@ impl Fuse<'_> {
         }
     }
 
-    /// Code as a function of its own, and its number. Addresses that never change it finds itself, others are passed.
-    fn part(&mut self, code: Vec<Stmt>) -> usize {
-        let mut walk = Walk { parts: &self.parts, assigned: BTreeSet::new(), found: BTreeSet::new() };
+    /// Code for a range of `0..count`, run in chunks at the same time.
+    pub(super) fn spread(&mut self, body: Vec<Stmt>, range: [Reg; 2], count: usize, chunk: usize) {
+        let part = self.outline(body, Some(range)) as u32;
+        self.body.push(Stmt::Spread { part, count: count as u64, chunk: chunk as u64 });
+    }
+
+    /// Code as a function of its own, by number. Addresses that never change it finds itself, other registers are passed.
+    fn outline(&mut self, code: Vec<Stmt>, range: Option<[Reg; 2]>) -> usize {
+        let mut walk = Walk { parts: &self.parts, assigned: range.into_iter().flatten().collect(), found: BTreeSet::new() };
         walk.statements(&code);
         let (mut params, mut body) = (vec![], vec![]);
         for reg in walk.found {
@@ -52,10 +59,8 @@ impl Fuse<'_> {
             }
         }
         body.extend(code);
-        self.parts.push(Part { params, body });
-        let number = self.parts.len() - 1;
-        self.body.push(Stmt::Part(number as u32));
-        number
+        self.parts.push(Part { params, range, body });
+        self.parts.len() - 1
     }
 }
 
@@ -143,9 +148,13 @@ impl Walk<'_> {
             Stmt::Call { args, result, scratch, .. } => {
                 args.iter().chain([result]).chain(scratch).for_each(|address| self.address(address));
             }
-            Stmt::Part(number) => {
+            Stmt::Spill { to: (place, _), from: memory, .. } | Stmt::Fetch { to: memory, from: (place, _), .. } => {
+                self.reads([place]);
+                self.address(memory);
+            }
+            Stmt::Part(part) | Stmt::Spread { part, .. } => {
                 let parts = self.parts;
-                self.reads(&parts[*number as usize].params);
+                self.reads(&parts[*part as usize].params);
             }
             Stmt::Probe { seen, steps, .. } => {
                 match seen {

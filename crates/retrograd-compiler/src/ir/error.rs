@@ -104,6 +104,8 @@ pub enum ErrorKind {
         /// Bytes asked for.
         needed: u64,
     },
+    /// States of a run could not be written to a disk, or read from it.
+    Disk,
     /// The run was stopped from outside.
     Interrupted,
 }
@@ -149,6 +151,7 @@ impl fmt::Display for Error {
             ErrorKind::DivisionByZero => "integer division by zero",
             ErrorKind::NotFinite => "not finite",
             ErrorKind::OutOfMemory { .. } => "out of memory",
+            ErrorKind::Disk => "disk",
             ErrorKind::Interrupted => "interrupted",
         };
         if self.pos.is_known() { write!(f, "{}: {kind}: {}", self.pos, self.message) } else { write!(f, "{kind}: {}", self.message) }

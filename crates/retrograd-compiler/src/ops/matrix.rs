@@ -19,6 +19,11 @@ const BLOCK_COLUMNS: usize = 240;
 /// Multiples of every number of rows and of columns in a tile.
 const ROUND_ROWS: usize = 24;
 const ROUND_COLUMNS: usize = 48;
+/// The same where rows of B are read where they lie: few of them at once, in long runs.
+const RUN_STEPS: usize = 32;
+const RUN_COLUMNS: usize = 960;
+/// Steps of rows that are packed together, so that what they become stays in cache.
+const PACKED_STEPS: usize = 16;
 /// Rows of A from which it pays to pack rows of B that lie in one run each.
 const PACKED_FROM: usize = 48;
 /// Elements of the largest tile.
@@ -41,8 +46,16 @@ impl<'a, T> Matrix<'a, T> {
         Matrix { down: self.right, right: self.down, ..self }
     }
 
-    fn from(self, i: usize, j: usize) -> Matrix<'a, T> {
+    /// From element (i, j) on.
+    pub(super) fn from(self, i: usize, j: usize) -> Matrix<'a, T> {
         Matrix { elements: &self.elements[i * self.down + j * self.right..], ..self }
+    }
+}
+
+impl<T: Copy> Matrix<'_, T> {
+    #[inline(always)]
+    pub(super) fn at(self, i: usize, j: usize) -> T {
+        self.elements[i * self.down + j * self.right]
     }
 }
 
@@ -197,11 +210,12 @@ impl<T: Real> Product<'_, T> {
         let Product { target, extents: extents @ Extents { m, n, k }, a, b, c, down, scratch } = self;
         let columns = VECTORS * V::LANES;
         let (rows_at, columns_at) = scratch[..extents.scratch()].split_at_mut(extents.packed_rows());
-        let packs = b.right != 1 || m >= PACKED_FROM;
-        for j0 in (0..n).step_by(BLOCK_COLUMNS) {
-            let width = BLOCK_COLUMNS.min(n - j0);
-            for k0 in (0..k).step_by(BLOCK_STEPS) {
-                let steps = BLOCK_STEPS.min(k - k0);
+        let packs = b.right != 1 || b.down < columns || m >= PACKED_FROM;
+        let (block_columns, block_steps) = if packs { (BLOCK_COLUMNS, BLOCK_STEPS) } else { (RUN_COLUMNS, RUN_STEPS) };
+        for j0 in (0..n).step_by(block_columns) {
+            let width = block_columns.min(n - j0);
+            for k0 in (0..k).step_by(block_steps) {
+                let steps = block_steps.min(k - k0);
                 let block = b.from(k0, j0);
                 // Without packing only what does not fill a tile is copied.
                 let first = if packs { 0 } else { width / columns * columns };
@@ -216,25 +230,30 @@ impl<T: Real> Product<'_, T> {
                         Target::Set => pack(rows_at, a.from(i0, k0), height, steps, rows, |x| x),
                         Target::Subtract => pack(rows_at, a.from(i0, k0), height, steps, rows, |x| -x),
                     }
-                    for j in (0..width).step_by(columns) {
+                    // Of few steps results are most of the memory: row after row. Of many, columns of B stay in cache.
+                    let (down_count, right_count) = (height.div_ceil(rows), width.div_ceil(columns));
+                    for tile in 0..down_count * right_count {
+                        let (i, j) = if steps <= RUN_STEPS {
+                            (tile / right_count * rows, tile % right_count * columns)
+                        } else {
+                            (tile % down_count * rows, tile / down_count * columns)
+                        };
                         let (b, b_down) = match j.checked_sub(first) {
                             Some(packed) => (&columns_at[packed * steps..], columns),
                             None => (block.from(0, j).elements, block.down),
                         };
-                        for i in (0..height).step_by(rows) {
-                            let part = Part {
-                                a: &rows_at[i * steps..][..rows * steps],
-                                b,
-                                b_down,
-                                rows: rows.min(height - i),
-                                columns: columns.min(width - j),
-                                starts: target == Target::Set && k0 == 0,
-                            };
-                            let c = &mut c[(i0 + i) * down + j0 + j..];
-                            match rows {
-                                1 => part.run::<V, 1, VECTORS>(vectors, c, down),
-                                _ => part.run::<V, ROWS, VECTORS>(vectors, c, down),
-                            }
+                        let part = Part {
+                            a: &rows_at[i * steps..][..rows * steps],
+                            b,
+                            b_down,
+                            rows: rows.min(height - i),
+                            columns: columns.min(width - j),
+                            starts: target == Target::Set && k0 == 0,
+                        };
+                        let c = &mut c[(i0 + i) * down + j0 + j..];
+                        match rows {
+                            1 => part.run::<V, 1, VECTORS>(vectors, c, down),
+                            _ => part.run::<V, ROWS, VECTORS>(vectors, c, down),
                         }
                     }
                 }
@@ -257,14 +276,16 @@ fn pack<T: Real>(to: &mut [T], from: Matrix<'_, T>, count: usize, steps: usize, 
             }
             continue;
         }
-        for row in 0..rows {
-            let places = to[row..].iter_mut().step_by(rows);
-            if row >= there {
-                places.for_each(|to| *to = T::ZERO);
-                continue;
+        for (block, to) in to.chunks_mut(PACKED_STEPS * rows).enumerate() {
+            for row in 0..rows {
+                let places = to[row..].iter_mut().step_by(rows);
+                if row >= there {
+                    places.for_each(|to| *to = T::ZERO);
+                    continue;
+                }
+                let elements = &from.elements[(first + row) * from.down + block * PACKED_STEPS * from.right..];
+                places.enumerate().for_each(|(k, to)| *to = sign(elements[k * from.right]));
             }
-            let elements = &from.elements[(first + row) * from.down..];
-            places.enumerate().for_each(|(k, to)| *to = sign(elements[k * from.right]));
         }
     }
 }
@@ -316,6 +337,80 @@ impl<T: Real> Part<'_, T> {
         }
         for (i, sums) in sums.iter().enumerate() {
             V::of_mut(&mut c[i * down..][..width]).copy_from_slice(sums);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Extents, Matrix, Real, Target, multiply, scratch_elements};
+
+    /// Numbers of many magnitudes, so that another order of a sum would show.
+    fn numbers(count: usize, seed: usize) -> Vec<f64> {
+        (0..count).map(|k| ((k * 7919 + seed) % 1009) as f64 * 0.37 - 180.0 + 1.0 / (k + seed + 1) as f64).collect()
+    }
+
+    fn by_plain_loops<T: Real>(target: Target, extents: Extents, a: Matrix<'_, T>, b: Matrix<'_, T>, c: &mut [T], down: usize) {
+        for (i, j) in (0..extents.m).flat_map(|i| (0..extents.n).map(move |j| (i, j))) {
+            let place = &mut c[i * down + j];
+            let (start, sign) = match target {
+                Target::Set => (T::ZERO, T::ONE),
+                Target::Subtract => (*place, -T::ONE),
+            };
+            *place = (0..extents.k).fold(start, |sum, k| (sign * a.at(i, k)).fused(b.at(k, j), sum));
+        }
+    }
+
+    fn agrees<T: Real + std::fmt::Debug>(target: Target, extents: Extents, narrow: fn(f64) -> T) {
+        let Extents { m, n, k } = extents;
+        let take = |count: usize, seed: usize| numbers(count, seed).into_iter().map(narrow).collect::<Vec<T>>();
+        // One element of offset, and more between rows than there are columns.
+        let (a, b, start) = (take(1 + (m + 3) * (k + 3), 1), take(1 + (k + 2) * (n + 2), 5), take((m + 1) * (n + 5), 9));
+        for (a_turned, b_turned) in [(false, false), (true, false), (false, true), (true, true)] {
+            let a = if a_turned { Matrix::new(&a[1..], 1, m + 3) } else { Matrix::new(&a[1..], k + 3, 1) };
+            let b = if b_turned { Matrix::new(&b[1..], 1, k + 2) } else { Matrix::new(&b[1..], n + 2, 1) };
+            for down in [n, n + 5] {
+                let (mut found, mut expected) = (start.clone(), start.clone());
+                let mut scratch = vec![T::NAN; scratch_elements(extents)];
+                multiply(target, extents, a, b, &mut found, down, &mut scratch);
+                by_plain_loops(target, extents, a, b, &mut expected, down);
+                assert!(found == expected, "{target:?} {extents:?}, turned {a_turned} {b_turned}, rows {down} apart");
+            }
+        }
+    }
+
+    #[test]
+    fn every_element_is_the_chain_of_plain_loops() {
+        let extents = [
+            (1, 1, 1),
+            (2, 3, 0),
+            (7, 5, 3),
+            (8, 24, 17),
+            (9, 25, 300),
+            (1, 77, 40),
+            (77, 1, 40),
+            (49, 49, 33),
+            (100, 250, 260),
+            (97, 50, 2),
+        ];
+        for (m, n, k) in extents {
+            for target in [Target::Set, Target::Subtract] {
+                agrees::<f64>(target, Extents { m, n, k }, |x| x);
+                agrees::<f32>(target, Extents { m, n, k }, |x| x as f32);
+            }
+        }
+    }
+
+    #[test]
+    fn rows_may_be_repeated_and_overlap() {
+        let (x, y) = (numbers(400, 3), numbers(400, 4));
+        let extents = Extents { m: 5, n: 29, k: 40 };
+        for (down, right) in [(0, 1), (1, 0), (1, 1), (0, 0), (2, 3)] {
+            let (a, b) = (Matrix::new(&x, down, right), Matrix::new(&y, right, down));
+            let (mut found, mut expected) = (vec![0.0; 5 * 29], vec![0.0; 5 * 29]);
+            multiply(Target::Set, extents, a, b, &mut found, 29, &mut vec![0.0; scratch_elements(extents)]);
+            by_plain_loops(Target::Set, extents, a, b, &mut expected, 29);
+            assert_eq!(found, expected, "{down} {right}");
         }
     }
 }

@@ -24,7 +24,8 @@ impl Products {
         Attrs::none().ints("products", numbers)
     }
 
-    fn read(attrs: &Attrs) -> Products {
+    /// From the attributes of its call; panics on those of others.
+    pub fn read(attrs: &Attrs) -> Products {
         let numbers = attrs.numbers("products");
         let three = |first: usize| [0, 1, 2].map(|k| usize::try_from(numbers[first + k]).expect("extents and strides are not negative"));
         Products { batch: usize::try_from(numbers[0]).expect("a count is not negative"), extents: three(1), lhs: three(4), rhs: three(7) }
@@ -38,6 +39,11 @@ impl Products {
             if extents.contains(&0) { 0 } else { last + 1 }
         };
         [span([self.batch, m, k], self.lhs), span([self.batch, k, n], self.rhs)]
+    }
+
+    /// Multiplications of all of them.
+    pub fn work(&self) -> usize {
+        self.extents.iter().fold(self.batch, |work, extent| work.saturating_mul(*extent))
     }
 
     fn matrices(&self) -> Extents {

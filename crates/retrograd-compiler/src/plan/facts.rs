@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use super::Spill;
 use super::cut::{Cut, Fate, Forward, Search, view_cost};
 use super::pair::{Pair, beyond, pairs};
 use super::place::row_layout;
@@ -19,6 +20,8 @@ pub struct Facts {
     pub root: Region,
     /// Work of the Program without its unwinds, in additions.
     pub cost: u64,
+    /// A slower tier for states of loops that are not inside others.
+    pub spill: Option<Spill>,
 }
 
 /// A part of a Program, as far as it has unwinds.
@@ -146,7 +149,7 @@ pub(super) fn facts(program: &Program, search: Search, fates: Fates<'_>) -> Fact
     let mut visit = Visit { program, search, fates, effects: program.effects(), loops: vec![] };
     let root = visit.function(program.entry, 0);
     let cost = cost(program, program.main());
-    Facts { loops: visit.loops, root, cost }
+    Facts { loops: visit.loops, root, cost, spill: None }
 }
 
 struct Visit<'p> {

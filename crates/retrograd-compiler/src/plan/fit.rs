@@ -7,13 +7,13 @@
 use super::facts::{ChoiceFacts, LoopFacts, UNKNOWN_STEPS};
 use super::optimal::{Alone, Choice, Paired, Place, Steps};
 use super::schedule::{Recipe, Schedule, Sweep, Uses, counts, slots};
-use super::{Cut, LoopDecision, Way};
+use super::{Cut, LoopDecision, Spill, Way};
 
 /// Work of asking for an action and branching to it, in additions.
-const ACTION: u64 = 25;
+pub(super) const ACTION: u64 = 25;
 
 /// A cell of a table with few splits takes about as long as so many splits.
-const QUICK: u64 = 20;
+pub(super) const QUICK: u64 = 20;
 
 /// A loop of more steps has closed forms only: a recipe can have as many parts as its loop has steps.
 const LONGEST: u64 = 20_000;
@@ -58,13 +58,22 @@ pub(super) struct Inside<'f> {
     pub(super) backward: u64,
     /// Cells that a table may take time for: steps squared times units.
     pub(super) cells: u64,
+    /// Room on the disk.
+    pub(super) spill: Option<Spill>,
 }
 
 /// A sweep, and what can be recorded with it.
-struct Records<'f> {
-    sweep: Sweep,
-    choices: Vec<&'f ChoiceFacts>,
-    count: u64,
+pub(super) struct Records<'f> {
+    pub(super) sweep: Sweep,
+    pub(super) choices: Vec<&'f ChoiceFacts>,
+    pub(super) count: u64,
+}
+
+impl Records<'_> {
+    /// Bytes of a state and of every kind of record.
+    pub(super) fn sizes(&self, state_bytes: u64) -> impl Iterator<Item = u64> + Clone {
+        self.choices.iter().map(|choice| choice.bytes.max(1)).chain([state_bytes.max(1)])
+    }
 }
 
 impl<'f> Inside<'f> {
@@ -97,6 +106,7 @@ impl<'f> Inside<'f> {
             found.extend((0..way.choices.len()).filter_map(|choice| self.segments(&way, choice, bytes)));
             found.extend((1..way.choices.len()).filter_map(|choice| self.two_choices(&way, choice, bytes)));
             found.extend(self.table(&way, bytes));
+            found.extend(self.over_tiers(&way, bytes));
         }
         let fits = |fitted: &&Fitted| bytes.is_none_or(|bytes| fitted.bytes <= bytes);
         let best = found.iter().filter(fits).min_by_key(|fitted| (fitted.work, fitted.bytes));
@@ -187,7 +197,7 @@ impl<'f> Inside<'f> {
         self.fitted(Schedule::of(recipe), sweep, cuts, work - self.own(sweep, count))
     }
 
-    fn advance(self) -> u64 {
+    pub(super) fn advance(self) -> u64 {
         self.facts.cost_forward + self.forward
     }
 
@@ -209,7 +219,7 @@ impl<'f> Inside<'f> {
     }
 
     /// Work of the program's own loop, which is no work of its reversal.
-    fn own(self, sweep: Sweep, count: u64) -> u128 {
+    pub(super) fn own(self, sweep: Sweep, count: u64) -> u128 {
         match sweep {
             Sweep::Paired | Sweep::Online => u128::from(count) * u128::from(self.advance()),
             Sweep::Alone => 0,
@@ -221,12 +231,12 @@ impl<'f> Inside<'f> {
         Fitted { decision: LoopDecision { ways: vec![Way { schedule, sweep, cuts }] }, bytes, work }
     }
 
-    fn recipe(self, way: &Records<'f>, recipe: Recipe, work: u128) -> Fitted {
+    pub(super) fn recipe(self, way: &Records<'f>, recipe: Recipe, work: u128) -> Fitted {
         let cuts = way.choices.iter().map(|choice| choice.cut.clone()).collect();
         self.fitted(Schedule::of(recipe), way.sweep, cuts, work - self.own(way.sweep, way.count))
     }
 
-    fn record_bytes(way: &Records<'f>) -> Vec<u64> {
+    pub(super) fn record_bytes(way: &Records<'f>) -> Vec<u64> {
         way.choices.iter().map(|choice| choice.bytes).collect()
     }
 
@@ -293,19 +303,14 @@ impl<'f> Inside<'f> {
         if bytes.is_none() && way.count > SHORT {
             return None;
         }
-        let state = self.facts.state_bytes.max(1);
-        let sizes = way.choices.iter().map(|choice| choice.bytes.max(1));
-        let exact = sizes.clone().fold(state, greatest_common_divisor);
-        let (least, largest) = (sizes.clone().fold(state, u64::min), sizes.fold(state, u64::max));
-        let room = bytes.unwrap_or(u64::MAX).min(way.count.saturating_mul(largest));
+        let sizes = way.sizes(self.facts.state_bytes);
+        let room = bytes.unwrap_or(u64::MAX).min(way.count.saturating_mul(sizes.clone().max()?));
         // A few splits for every length are tried where there is no time for all.
-        let units = self.cells / (way.count.checked_mul(QUICK)?).max(1);
-        let unit = if room / exact <= units { exact } else { room.div_ceil(units.max(1)) };
-        // What is smaller than a unit would be rounded to one, and little would fit.
-        if way.count == 0 || way.count > LONGEST || room < unit || unit > least.max(exact) {
+        let unit = unit(sizes, room, self.cells / (way.count.checked_mul(QUICK)?).max(1))?;
+        if way.count == 0 || way.count > LONGEST {
             return None;
         }
-        let steps = self.steps(way, unit, state)?;
+        let steps = self.steps(way, unit)?;
         let (count, units) = (way.count as usize, (room / unit) as usize);
         let all = way.count.saturating_mul(way.count).saturating_mul(units as u64 + 1) <= self.cells;
         let alone = if all { Alone::new(&steps.costs, count, units) } else { Alone::quick(&steps.costs, count, units) };
@@ -339,14 +344,14 @@ impl<'f> Inside<'f> {
     }
 
     /// The loop as the recurrences see it; work is shifted so that it fits.
-    fn steps(self, way: &Records<'f>, unit: u64, state: u64) -> Option<Shifted> {
+    pub(super) fn steps(self, way: &Records<'f>, unit: u64) -> Option<Shifted> {
         let dearest =
             [self.turn(), self.advance(), self.hold()].into_iter().chain(way.choices.iter().map(|c| self.record(c).max(self.reverse(c))));
         let most = (u128::from(dearest.max()?) * u128::from(way.count)).saturating_mul(u128::from(way.count));
         let shift = (128 - most.leading_zeros()).saturating_sub(58);
         let costs = Steps {
             start: 0,
-            state: state.div_ceil(unit) as usize,
+            state: self.facts.state_bytes.max(1).div_ceil(unit) as usize,
             advance: self.advance() >> shift,
             hold: self.hold() >> shift,
             turn: vec![self.turn() >> shift],
@@ -372,9 +377,17 @@ fn held_states(sweep: Sweep, slots: u64, state_bytes: u64) -> Schedule {
     }
 }
 
-struct Shifted {
-    costs: Steps,
-    shift: u32,
+pub(super) struct Shifted {
+    pub(super) costs: Steps,
+    pub(super) shift: u32,
+}
+
+/// The units of memory that sizes of a loop are counted in: exact where tables of so many cells allow it; none where what is smaller than
+/// a unit would be rounded to one, and little would fit.
+pub(super) fn unit(sizes: impl Iterator<Item = u64> + Clone, room: u64, cells: u64) -> Option<u64> {
+    let exact = sizes.clone().fold(0, greatest_common_divisor);
+    let unit = if room / exact <= cells { exact } else { room.div_ceil(cells.max(1)) };
+    (room >= unit && unit <= sizes.min()?.max(exact)).then_some(unit)
 }
 
 fn greatest_common_divisor(a: u64, b: u64) -> u64 {

@@ -13,6 +13,7 @@ mod pair;
 pub mod place;
 pub mod schedule;
 mod share;
+mod spill;
 mod split;
 pub mod strategy;
 
@@ -36,6 +37,17 @@ pub struct Request {
     pub strategy: Arc<dyn Strategy>,
     /// Bytes of the arena; `None` is no limit.
     pub budget: Option<u64>,
+    /// A slower tier for states of loops that are not inside others; `None` is none.
+    pub spill: Option<Spill>,
+}
+
+/// Memory that is slow to write and to read: a disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spill {
+    /// Bytes that may be used.
+    pub bytes: u64,
+    /// How fast they are written, and read.
+    pub bytes_per_second: u64,
 }
 
 /// The schedule of every unwind, by its bwd.
@@ -88,6 +100,8 @@ pub struct Plan {
     pub budget: Option<u64>,
     /// Bytes of the arena: the peak of a run, to the byte.
     pub bytes_peak: u64,
+    /// Bytes on the disk at their most, to the byte.
+    pub bytes_spilled: u64,
     /// The schedules.
     pub decision: Decision,
     /// Elements of a tile of each loop that runs tile by tile.
@@ -102,11 +116,19 @@ pub struct Plan {
 pub fn plan(program: &Program, request: &Request) -> Result<Plan, Error> {
     let program = &opt::all_calls(program);
     check_supported(program, program.entry)?;
-    let tiled = if request.strategy.interchanges() { interchange::interchange(program) } else { None };
-    let Some(tiled) = tiled else { return plan_as_is(program, request) };
+    let tilings = if request.strategy.interchanges() { interchange::interchange(program) } else { vec![] };
+    let Some((tiled, larger)) = tilings.split_last() else { return plan_as_is(program, request) };
+    // Large tiles are the fastest, if no step need run twice for them.
+    for tiled in larger {
+        let Ok(free) = plan_as_is(&tiled.program, &Request { budget: None, ..request.clone() }) else { continue };
+        let fits = |budget: u64| free.bytes_peak <= budget && !free.facts.loops.iter().any(LoopFacts::is_open);
+        if request.budget.is_none_or(fits) {
+            return Ok(Plan { tiles: tiled.tiles.clone(), budget: request.budget, ..free });
+        }
+    }
     // In tiles a loop is faster and takes less memory, as a rule; where it does not fit, the loop may.
     match plan_as_is(&tiled.program, request) {
-        Ok(plan) => Ok(Plan { tiles: tiled.tiles, ..plan }),
+        Ok(plan) => Ok(Plan { tiles: tiled.tiles.clone(), ..plan }),
         Err(in_tiles) => plan_as_is(program, request).map_err(|error| if needed(&in_tiles) < needed(&error) { in_tiles } else { error }),
     }
 }
@@ -117,10 +139,19 @@ fn needed(error: &Error) -> u64 {
 }
 
 fn plan_as_is(program: &Program, request: &Request) -> Result<Plan, Error> {
+    let plan = plan_with(program, request)?;
+    // A loop that stands twice in the Program has two places on the disk, and a strategy knows of one.
+    match request.spill {
+        Some(spill) if plan.bytes_spilled > spill.bytes => plan_with(program, &Request { spill: None, ..request.clone() }),
+        Some(_) | None => Ok(plan),
+    }
+}
+
+fn plan_with(program: &Program, request: &Request) -> Result<Plan, Error> {
     let strategy = &request.strategy;
-    let facts = facts::facts(program, strategy.search(), &|origin| strategy.fate(origin));
+    let facts = Facts { spill: request.spill, ..facts::facts(program, strategy.search(), &|origin| strategy.fate(origin)) };
     let decide = |room: Option<u64>| strategy.decide(&facts, room);
-    let place = |decision: &Decision| place(program, decision, strategy.statements_per_part());
+    let place = |decision: &Decision| place(program, decision, strategy.grain());
     let (decision, placed) = match request.budget {
         None => {
             let decision = decide(None)?;
@@ -130,7 +161,8 @@ fn plan_as_is(program: &Program, request: &Request) -> Result<Plan, Error> {
         Some(budget) => within(budget, &facts, decide, place)?,
     };
     let (strategy, budget) = (strategy.name(), request.budget);
-    Ok(Plan { strategy, budget, bytes_peak: placed.bytes, decision, tiles: vec![], facts, placed })
+    let (bytes_peak, bytes_spilled) = (placed.bytes, placed.spill_bytes);
+    Ok(Plan { strategy, budget, bytes_peak, bytes_spilled, decision, tiles: vec![], facts, placed })
 }
 
 /// Nothing is planned that cannot become machine code.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::facts::{Facts, Region};
 use super::fit::{Fitted, Inside};
 use super::schedule::Sweep;
-use super::{Decision, LoopFacts};
+use super::{Decision, LoopFacts, Spill};
 use crate::ir::Error;
 
 /// Makes the decision for one loop in so many bytes.
@@ -128,7 +128,10 @@ impl Sharing<'_> {
 
     fn fitted(&self, facts: &LoopFacts, (forward, backward): (u64, u64), bytes: Option<u64>, cells: u64) -> Result<Share, Error> {
         let cells = if self.alone { CELLS } else { cells };
-        let fitted = (self.fit)(Inside { facts, forward, backward, cells }, bytes)?;
+        let outermost = self.facts.loops.iter().filter(|facts| facts.depth == 0).count() as u64;
+        let part = |spill: Spill| Spill { bytes: spill.bytes / outermost, ..spill };
+        let spill = self.facts.spill.filter(|_| facts.depth == 0).map(part);
+        let fitted = (self.fit)(Inside { facts, forward, backward, cells, spill }, bytes)?;
         Ok(Share { fitted, forward, backward })
     }
 

@@ -39,7 +39,7 @@ impl Generator for Cranelift {
         builder.symbol("fmaf", fused_narrow as *const u8);
         let mut module = JITModule::new(builder);
         let entry = declare(&mut module, "kernel", 6);
-        let parts: Vec<FuncId> = (0..kernel.parts.len()).map(|k| declare(&mut module, &format!("part_{k}"), 7)).collect();
+        let parts: Vec<FuncId> = (0..kernel.parts.len()).map(|k| declare(&mut module, &format!("part_{k}"), 9)).collect();
         let mut context = module.make_context();
         let mut frontend = FunctionBuilderContext::new();
         let bodies = kernel.parts.iter().map(Body::Part);
@@ -133,7 +133,7 @@ mod tests {
 
     fn run<T: Copy + Default>(code: &Code, x: &[T; 5]) -> [T; 5] {
         let mut y = [T::default(); 5];
-        let (inputs, outputs, mut words) = ([x.as_ptr().cast::<u8>()], [y.as_mut_ptr().cast::<u8>()], [0; 2]);
+        let (inputs, outputs, mut words) = ([x.as_ptr().cast::<u8>()], [y.as_mut_ptr().cast::<u8>()], [0; 3]);
         // SAFETY: the kernel has no arena, and reads and writes five elements of the type it was made for.
         unsafe { code.call(std::ptr::null_mut(), inputs.as_ptr(), outputs.as_ptr(), words.as_mut_ptr(), &Watch::never()) };
         y

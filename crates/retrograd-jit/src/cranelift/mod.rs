@@ -23,13 +23,14 @@ use retrograd_compiler::ir::DType;
 use retrograd_compiler::plan::schedule::{Schedule, Sweep};
 
 use crate::code::{Constants, STOPPED};
+use crate::crew::LAUNCH_WORDS;
 use crate::runtime::{Import, encode_order, encode_sweep};
 use crate::watch::UNKNOWN;
 use arithmetic::Width;
 pub(crate) use machine::Cranelift;
 
 /// Writes the body of a function of the arena, the inputs, the outputs, two words (the fault, and who observes), the flag and
-/// the watch; those of `parts` get one parameter more, where their registers are.
+/// the watch; those of `parts` get three parameters more: where their registers are, and their range.
 fn lower(kernel: &Kernel, what: Body<'_>, constants: &Constants, parts: &[FuncId], module: &mut JITModule, builder: FunctionBuilder<'_>) {
     let mut lower = Lower::new(kernel, constants, parts, module, builder);
     match what {
@@ -157,6 +158,9 @@ impl<'k, 'b> Lower<'k, 'b> {
             Stmt::Next { words, schedule, table, dst } => self.next(words, schedule, *table, *dst),
             Stmt::Call { call, args, result, scratch } => self.routine(*call, args, result, scratch),
             Stmt::Part(number) => self.part(*number),
+            Stmt::Spill { to, from, bytes } => self.disk(Import::Spill, *to, from, *bytes),
+            Stmt::Fetch { to, from, bytes } => self.disk(Import::Fetch, *from, to, *bytes),
+            Stmt::Spread { part, count, chunk } => self.spread(*part, *count, *chunk),
             Stmt::Poll { reached } => self.poll(*reached),
             Stmt::Fault { cond, site } => self.fault(*cond, *site),
             Stmt::Probe { site, seen, steps } => self.probe(*site, seen, steps),
@@ -289,16 +293,10 @@ impl<'k, 'b> Lower<'k, 'b> {
 
     /// Runs a part, which finds its registers in words of ours.
     fn part(&mut self, number: u32) {
-        let params = &self.kernel.parts[number as usize].params;
-        let bytes = 8 * params.len() as u32;
-        let slot = self.builder.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, bytes, 3));
-        let words = self.builder.ins().stack_addr(types::I64, slot, 0);
-        for (k, reg) in (0..).zip(params) {
-            let value = self.get(*reg);
-            self.builder.ins().store(FLAGS, value, words, 8 * k);
-        }
-        let function = self.module.declare_func_in_func(self.parts[number as usize], self.builder.func);
-        let args: Vec<Value> = self.params.into_iter().chain([words]).collect();
+        let words = self.registers(number);
+        let function = self.function(number);
+        let zero = self.integer(0);
+        let args: Vec<Value> = self.params.into_iter().chain([words, zero, zero]).collect();
         self.builder.ins().call(function, &args);
         let (stopped, after) = (self.builder.create_block(), self.builder.create_block());
         self.builder.set_cold_block(stopped);
@@ -310,13 +308,52 @@ impl<'k, 'b> Lower<'k, 'b> {
         self.continue_at(after);
     }
 
-    /// The registers of a part are in the words that the last parameter points to.
+    /// Writes a launch down, and hands it to the crew.
+    fn spread(&mut self, number: u32, count: u64, chunk: u64) {
+        let words = self.registers(number);
+        let function = self.function(number);
+        let function = self.builder.ins().func_addr(types::I64, function);
+        let [count, chunk] = [count, chunk].map(|number| self.integer(number.cast_signed()));
+        let fields: Vec<Value> = [function].into_iter().chain(self.params).chain([words, count, chunk]).collect();
+        assert_eq!(fields.len(), LAUNCH_WORDS, "a launch is written down whole");
+        let launch = self.stack_words(fields.len());
+        for (k, field) in (0..).zip(fields) {
+            self.builder.ins().store(FLAGS, field, launch, 8 * k);
+        }
+        self.call(Import::Spread, &[launch]);
+    }
+
+    fn function(&mut self, part: u32) -> FuncRef {
+        self.module.declare_func_in_func(self.parts[part as usize], self.builder.func)
+    }
+
+    /// What a part gets, in words of ours.
+    fn registers(&mut self, part: u32) -> Value {
+        let params = &self.kernel.parts[part as usize].params;
+        let words = self.stack_words(params.len());
+        for (k, reg) in (0..).zip(params) {
+            let value = self.get(*reg);
+            self.builder.ins().store(FLAGS, value, words, 8 * k);
+        }
+        words
+    }
+
+    fn stack_words(&mut self, count: usize) -> Value {
+        let data = StackSlotData::new(StackSlotKind::ExplicitSlot, 8 * count as u32, 3);
+        let slot = self.builder.create_sized_stack_slot(data);
+        self.builder.ins().stack_addr(types::I64, slot, 0)
+    }
+
+    /// The registers of a part are in the words that the parameter after the usual ones points to; its range comes last.
     fn begin(&mut self, part: &Part) {
         let entry = self.builder.current_block().expect("it is being written");
-        let words = self.builder.block_params(entry)[6];
+        let [words, from, to] = self.builder.block_params(entry)[6..].try_into().expect("a part has three parameters more");
         for (k, reg) in (0..).zip(&part.params) {
             let value = self.builder.ins().load(native(self.kernel.regs[reg.0 as usize]), FLAGS, words, 8 * k);
             self.set(*reg, value);
+        }
+        for (reg, value) in part.range.into_iter().flatten().zip([from, to]) {
+            self.set(reg, value);
         }
     }
 
@@ -344,6 +381,23 @@ impl<'k, 'b> Lower<'k, 'b> {
         let Some(Reached { number, order, step, steps }) = reached else { return [UNKNOWN; 4].map(|word| self.integer(word)) };
         let steps = if let Some(steps) = steps { self.get(steps) } else { self.integer(UNKNOWN) };
         [self.integer(i64::from(number)), self.get(step), steps, self.integer(encode_order(order))]
+    }
+
+    /// Writes or reads a state on the disk, whose file is in the second word after the fault; the run ends where that fails.
+    fn disk(&mut self, import: Import, (place, first): (Reg, u64), memory: &Address, bytes: u64) {
+        let fault = self.params[3];
+        let (failed, after) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.set_cold_block(failed);
+        let (place, memory) = (self.get(place), self.address(memory));
+        let file = self.builder.ins().load(types::I64, FLAGS, fault, 16);
+        let [first, bytes, code] = [first.cast_signed(), bytes.cast_signed(), STOPPED].map(|word| self.integer(word));
+        let at = self.builder.ins().iadd(place, first);
+        let fails = self.call(import, &[file, at, memory, bytes]).expect("it answers");
+        self.builder.ins().brif(fails, failed, &[], after, &[]);
+        self.continue_at(failed);
+        self.builder.ins().store(FLAGS, code, fault, 0);
+        self.builder.ins().return_(&[]);
+        self.continue_at(after);
     }
 
     /// Hands the address of the value and of the steps to the observer, whose address is in the word after the fault.

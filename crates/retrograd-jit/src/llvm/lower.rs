@@ -10,9 +10,10 @@ use retrograd_compiler::ir::{DType, Scalar};
 use retrograd_compiler::plan::schedule::{Schedule, Sweep};
 
 use super::Instructions;
-use super::text::{Form, Functions, Label, Module, Text, Value, literal};
+use super::text::{Form, Functions, Label, Module, PARAMS, Text, Value, literal};
 use super::vector;
 use crate::code::{Constants, STOPPED};
+use crate::crew::LAUNCH_WORDS;
 use crate::runtime::{Import, encode_order, encode_sweep};
 use crate::watch::UNKNOWN;
 
@@ -20,7 +21,7 @@ use crate::watch::UNKNOWN;
 const ATTRIBUTES: &str = r#"nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512""#;
 
 /// A module with one function of the arena, the inputs, the outputs, two words (the fault, and who observes), the flag and the
-/// watch, and one for each part, which gets one parameter more, where its registers are; vectors have so many lanes.
+/// watch, and one for each part, which gets three parameters more, where its registers are, and its range; vectors have so many lanes.
 pub(super) fn lower(kernel: &Kernel, constants: &Constants, Instructions { lanes, fused }: Instructions, name: &str) -> String {
     let mut module = Module::default();
     let function = |part: Option<&Part>| {
@@ -43,7 +44,7 @@ pub(super) fn lower(kernel: &Kernel, constants: &Constants, Instructions { lanes
     };
     module.add(function(None), name, "", "");
     for (k, part) in kernel.parts.iter().enumerate() {
-        module.add(function(Some(part)), &part_name(name, k as u32), "internal ", ", ptr %words");
+        module.add(function(Some(part)), &part_name(name, k as u32), "internal ", ", ptr %words, i64 %from, i64 %to");
     }
     module.finish(ATTRIBUTES)
 }
@@ -64,8 +65,8 @@ fn calls(body: &[Stmt]) -> usize {
         Stmt::If { then_body, else_body, .. } => calls(then_body) + calls(else_body),
         Stmt::Literal { .. } | Stmt::Let { .. } | Stmt::Move { .. } | Stmt::Swap(..) | Stmt::Pointer { .. } | Stmt::Offset { .. } => 0,
         Stmt::Load { .. } | Stmt::Store { .. } | Stmt::Copy { .. } | Stmt::Zero { .. } | Stmt::ForVec { .. } | Stmt::Leave => 0,
-        Stmt::Start { .. } | Stmt::Next { .. } | Stmt::Call { .. } | Stmt::Part(_) | Stmt::Poll { .. } | Stmt::Probe { .. } => 0,
-        Stmt::Fault { .. } => 0,
+        Stmt::Start { .. } | Stmt::Next { .. } | Stmt::Call { .. } | Stmt::Part(_) | Stmt::Spread { .. } => 0,
+        Stmt::Spill { .. } | Stmt::Fetch { .. } | Stmt::Poll { .. } | Stmt::Probe { .. } | Stmt::Fault { .. } => 0,
     };
     body.iter().map(count).sum()
 }
@@ -151,6 +152,9 @@ impl<'k> Lower<'k> {
             Stmt::Next { words, schedule, table, dst } => self.next(words, schedule, *table, *dst),
             Stmt::Call { call, args, result, scratch } => self.routine(*call, args, result, scratch),
             Stmt::Part(number) => self.part(*number),
+            Stmt::Spill { to, from, bytes } => self.disk(Import::Spill, *to, from, *bytes),
+            Stmt::Fetch { to, from, bytes } => self.disk(Import::Fetch, *from, to, *bytes),
+            Stmt::Spread { part, count, chunk } => self.spread(*part, *count, *chunk),
             Stmt::Poll { reached } => self.poll(*reached),
             Stmt::Probe { site, seen, steps } => self.probe(*site, seen, steps),
             Stmt::Fault { cond, site } => self.fault(*cond, *site),
@@ -296,17 +300,9 @@ impl<'k> Lower<'k> {
 
     /// Runs a part, which finds its registers in words of ours.
     fn part(&mut self, number: u32) {
-        let params = &self.kernel.parts[number as usize].params;
-        let words = self.text.room(&format!("[{} x i64]", params.len()));
-        for (k, reg) in (0..).zip(params) {
-            let (at, value) = (self.text.offset(&words, 8 * k), self.get(*reg));
-            let ty = native(self.kernel.regs[reg.0 as usize]);
-            self.text.act(format_args!("store {ty} {value}, ptr {at}"));
-        }
+        let words = self.registers(number);
         let callee = part_name(self.name, number);
-        self.text.act(format_args!(
-            "call void @{callee}(ptr %arena, ptr %inputs, ptr %outputs, ptr %fault, ptr %flag, ptr %watch, ptr {words})"
-        ));
+        self.text.act(format_args!("call void @{callee}({}, ptr {words}, i64 0, i64 0)", PARAMS));
         let (stopped, after) = (self.text.label(), self.text.label());
         let fault = self.text.make(format_args!("load i64, ptr %fault"));
         let stops = self.text.make(format_args!("icmp eq i64 {fault}, {STOPPED}"));
@@ -316,13 +312,57 @@ impl<'k> Lower<'k> {
         self.text.at(after);
     }
 
-    /// The registers of a part are in the words that the last parameter points to.
+    /// Writes or reads a state on the disk, whose file is in the second word after the fault; the run ends where that fails.
+    fn disk(&mut self, import: Import, (place, first): (Reg, u64), memory: &Address, bytes: u64) {
+        let [failed, after] = [(); 2].map(|()| self.text.label());
+        let (place, memory) = (self.get(place), self.address(memory));
+        let file = self.pointer_at("%fault", 16);
+        let at = self.text.make(format_args!("add i64 {place}, {first}"));
+        let callee = Value::address(import.address());
+        let answer = self.text.make(format_args!("call i8 {callee}(ptr {file}, i64 {at}, ptr {memory}, i64 {bytes})"));
+        let fails = self.text.make(format_args!("icmp ne i8 {answer}, 0"));
+        self.text.branch(&fails, failed, after);
+        self.text.at(failed);
+        self.text.act(format_args!("store i64 {STOPPED}, ptr %fault"));
+        self.text.act(format_args!("ret void"));
+        self.text.at(after);
+    }
+
+    /// Writes a launch down, and hands it to the crew.
+    fn spread(&mut self, number: u32, count: u64, chunk: u64) {
+        let words = self.registers(number);
+        let callee = part_name(self.name, number);
+        let fields = format!("ptr @{callee}, {PARAMS}, ptr {words}, i64 {count}, i64 {chunk}");
+        let launch = self.text.room(&format!("[{LAUNCH_WORDS} x i64]"));
+        let mut fields = fields.split(", ");
+        for k in 0..LAUNCH_WORDS as i64 {
+            let (at, field) = (self.text.offset(&launch, 8 * k), fields.next().expect("a launch is written down whole"));
+            self.text.act(format_args!("store {field}, ptr {at}"));
+        }
+        self.call(Import::Spread, format_args!("ptr {launch}"));
+    }
+
+    /// What a part gets, in words of ours.
+    fn registers(&mut self, part: u32) -> Value {
+        let params = &self.kernel.parts[part as usize].params;
+        let words = self.text.room(&format!("[{} x i64]", params.len()));
+        for (k, reg) in (0..).zip(params) {
+            let (at, value) = (self.text.offset(&words, 8 * k), self.get(*reg));
+            self.text.act(format_args!("store {} {value}, ptr {at}", native(self.kernel.regs[reg.0 as usize])));
+        }
+        words
+    }
+
+    /// The registers of a part are in the words that the parameter after the usual ones points to; its range comes last.
     fn begin(&mut self, part: &Part) {
         for (k, reg) in (0..).zip(&part.params) {
             let at = self.text.offset(&Value::new("%words"), 8 * k);
             let ty = native(self.kernel.regs[reg.0 as usize]);
             let value = self.text.make(format_args!("load {ty}, ptr {at}"));
             self.set(*reg, &value);
+        }
+        for (reg, value) in part.range.into_iter().flatten().zip(["%from", "%to"]) {
+            self.set(reg, &Value::new(value));
         }
     }
 

@@ -129,6 +129,9 @@ pub(super) enum Functions {
     Called,
 }
 
+/// What every function gets, and passes on to the parts that it runs.
+pub(super) const PARAMS: &str = "ptr %arena, ptr %inputs, ptr %outputs, ptr %fault, ptr %flag, ptr %watch";
+
 /// Functions, and what they call of LLVM.
 #[derive(Default)]
 pub(super) struct Module {
@@ -141,8 +144,7 @@ impl Module {
     pub(super) fn add(&mut self, text: Text, name: &str, linkage: &str, more: &str) {
         let Text { rooms, body, declarations, .. } = text;
         self.declarations.extend(declarations);
-        let params = "ptr %arena, ptr %inputs, ptr %outputs, ptr %fault, ptr %flag, ptr %watch";
-        writeln!(self.functions, "define {linkage}void @{name}({params}{more}) #0 {{\n{rooms}{body}  ret void\n}}")
+        writeln!(self.functions, "define {linkage}void @{name}({PARAMS}{more}) #0 {{\n{rooms}{body}  ret void\n}}")
             .expect("strings take everything");
     }
 

@@ -57,6 +57,19 @@ enum Flow {
 }
 
 impl<'k> Machine<'k> {
+    /// Registers that a part assigns are its own.
+    fn part(&mut self, number: u32, from: u64, to: u64) {
+        let part = &self.kernel.parts[number as usize];
+        let mut own = vec![Word::default(); self.regs.len()];
+        part.params.iter().for_each(|reg| own[reg.0 as usize] = self.regs[reg.0 as usize]);
+        let ours = std::mem::replace(&mut self.regs, own);
+        for (reg, index) in part.range.into_iter().flatten().zip([from, to]) {
+            self.set(reg, index);
+        }
+        self.run(&part.body);
+        self.regs = ours;
+    }
+
     fn run(&mut self, body: &'k [Stmt]) -> Flow {
         for stmt in body {
             if self.statement(stmt) == Flow::Left {
@@ -140,15 +153,14 @@ impl<'k> Machine<'k> {
                 let (buffer, at) = self.address(result);
                 self.memory[buffer][at..at + call.result.bytes()].copy_from_slice(&to_bytes(&made));
             }
-            Stmt::Part(number) => {
-                // Registers that it assigns are its own.
-                let part = &self.kernel.parts[*number as usize];
-                let mut own = vec![Word::default(); self.regs.len()];
-                part.params.iter().for_each(|reg| own[reg.0 as usize] = self.regs[reg.0 as usize]);
-                let ours = std::mem::replace(&mut self.regs, own);
-                self.run(&part.body);
-                self.regs = ours;
+            Stmt::Part(number) => self.part(*number, 0, 0),
+            Stmt::Spread { part, count, chunk } => {
+                // Chunks may run in any order.
+                for from in (0..count.div_ceil(*chunk)).rev().map(|k| k * chunk) {
+                    self.part(*part, from, (from + chunk).min(*count));
+                }
             }
+            Stmt::Spill { .. } | Stmt::Fetch { .. } => panic!("nothing is spilled here"),
             // Nobody stops it.
             Stmt::Poll { .. } => {}
             Stmt::Probe { .. } => {}
@@ -366,6 +378,8 @@ fn encode(action: Action) -> [u64; 5] {
         Action::Reverse { from, to, at, choice } => [ActionCode::Reverse as u64, from, to, at, choice],
         Action::Turnback { step } => [ActionCode::Turnback as u64, step, 0, 0, 0],
         Action::Turn => [ActionCode::Turn as u64, 0, 0, 0, 0],
+        Action::Spill { at, step } => [ActionCode::Spill as u64, step, 0, at, 0],
+        Action::Fetch { at, step } => [ActionCode::Fetch as u64, step, 0, at, 0],
         Action::Done => [ActionCode::Done as u64, 0, 0, 0, 0],
     }
 }

@@ -28,7 +28,7 @@ const POINTS: u32 = 14;
 impl Curve {
     /// Plans a Program at many budgets, and at the one that was asked for.
     pub fn new(program: &Program, chosen: &Plan, request: &Request) -> Result<Curve, Error> {
-        let at = |budget: Option<u64>| plan(program, &Request { strategy: request.strategy.clone(), budget });
+        let at = |budget: Option<u64>| plan(program, &Request { budget, ..request.clone() });
         let free = at(None)?;
         let least = match at(Some(0)) {
             Ok(plan) => plan.bytes_peak,

@@ -14,6 +14,7 @@ impl Plan {
             ("strategy", text(self.strategy)),
             ("budget", self.budget.map_or("null".into(), |budget| budget.to_string())),
             ("bytes_peak", self.bytes_peak.to_string()),
+            ("bytes_spilled", self.bytes_spilled.to_string()),
             ("peak", list(peak)),
             ("work", self.decision.work.to_string()),
             ("work_bound", self.work_bound().to_string()),
@@ -55,6 +56,7 @@ fn loop_json(report: &LoopReport) -> String {
         ("taped", counts(|counts| counts.taped)),
         ("turnbacks", counts(|counts| counts.turnbacks)),
         ("snapshots", counts(|counts| counts.snapshots)),
+        ("spills", counts(|counts| counts.spills)),
         ("residuals", list(report.residuals.iter().map(residual_json))),
     ])
 }

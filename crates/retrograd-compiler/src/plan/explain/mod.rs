@@ -37,6 +37,9 @@ impl fmt::Display for Plan {
             Some(budget) => writeln!(f, "budget {}", exactly(budget))?,
             None => writeln!(f, "no budget")?,
         }
+        if self.bytes_spilled > 0 {
+            writeln!(f, "on disk {}", exactly(self.bytes_spilled))?;
+        }
         let (work, bound) = (self.decision.work, self.work_bound().max(1));
         writeln!(f, "work {:.3} times the least without a budget", work as f64 / bound as f64)?;
         for (what, bytes) in self.peak() {

@@ -45,6 +45,8 @@ fn picture(facts: &LoopFacts, way: &Way) -> String {
             Action::Turnback { step } => line(step + 1, step, "#e09020"),
             Action::Snapshot { step, .. } => dot(step, "#208040"),
             Action::Restore { step, .. } => dot(step, "#80c090"),
+            Action::Spill { step, .. } => dot(step, "#802080"),
+            Action::Fetch { step, .. } => dot(step, "#c080c0"),
             Action::Turn => format!(
                 "<line x1=\"{0:.1}\" y1=\"20\" x2=\"{0:.1}\" y2=\"{1}\" stroke=\"black\" stroke-dasharray=\"4\"/>\n",
                 x(k),
@@ -58,6 +60,6 @@ fn picture(facts: &LoopFacts, way: &Way) -> String {
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" font-family=\"sans-serif\" font-size=\"12\">\n\
          <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n<text x=\"20\" y=\"16\">{title}</text>\n\
-         <text x=\"20\" y=\"32\">grey: advanced, blue: recorded, red: reversed, orange: turned back, green: held and restored</text>\n{shapes}</svg>\n"
+         <text x=\"20\" y=\"32\">grey: advanced, blue: recorded, red: reversed, orange: turned back, green: held and restored, violet: on disk</text>\n{shapes}</svg>\n"
     )
 }

@@ -173,6 +173,10 @@ impl<'p> Flatten<'p> {
             Lowering::Reduce(_) | Lowering::Dot | Lowering::Line(_) => self.push(row, attrs.clone(), args, ty.clone(), &inst.pos, scope),
             Lowering::Composed(of) => self.composed(of, attrs, &args, &inst.pos, scope),
             Lowering::Routine(routine) => self.call(routine, attrs, &args, ty, scope),
+            Lowering::Factored(routine) => {
+                let factors = self.factors(args[0], scope);
+                self.call(routine, attrs, &[&[factors], &args[1..]].concat(), ty, scope)
+            }
             Lowering::Probe | Lowering::Missing => {
                 panic!("probes are placed above, and plan refuses rows without machine code: {}", row.name)
             }
@@ -214,6 +218,18 @@ impl<'p> Flatten<'p> {
         let number = self.placed.define(ty.clone());
         scope.raws.push(Raw::Node(Node::Load { result: number, from: Access::whole(result, ty) }));
         number
+    }
+
+    /// The factors of matrices, computed once in a block for all that read them.
+    fn factors(&mut self, matrices: Val, scope: &mut Scope) -> Val {
+        let key = ("factors".to_owned(), vec![matrices]);
+        if let Some(known) = scope.known.get(&key) {
+            return *known;
+        }
+        let ty = ops::factors_type(self.placed.ty(matrices));
+        let result = self.call(ops::FACTORS, &Attrs::none(), &[matrices], &ty, scope);
+        scope.known.insert(key, result);
+        result
     }
 
     pub(super) fn push(&mut self, row: &'static Row, attrs: Attrs, args: Vec<Val>, ty: Type, pos: &Pos, scope: &mut Scope) -> Val {
@@ -501,7 +517,7 @@ impl<'p> Flatten<'p> {
     fn trajectory(&mut self, bwd: FuncId, count: Val, state: Vec<Type>, decided: &Way, splits: &[Split]) -> TrajectoryId {
         // A count known at compile time bounds what a schedule can use; one that is not leaves the schedule as it is.
         let known = self.constants.get(&count).map(|n| n.as_i64()[0].max(0) as u64);
-        let table = decided.schedule.table();
+        let (table, spill_bytes) = (decided.schedule.table(), decided.schedule.spill_bytes());
         let table = (!table.is_empty()).then(|| {
             self.placed.literals.push(Array::new([table.len()], Data::I64(table)));
             self.placed.literals.len() as u32 - 1
@@ -517,7 +533,9 @@ impl<'p> Flatten<'p> {
             words: StoreId(u32::MAX),
             table,
             pool: StoreId(u32::MAX),
+            spill_at: (spill_bytes > 0).then_some(self.placed.spill_bytes),
         });
+        self.placed.spill_bytes += spill_bytes;
         TrajectoryId(self.placed.trajectories.len() as u32 - 1)
     }
 

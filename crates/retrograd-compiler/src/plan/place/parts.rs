@@ -5,16 +5,64 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::tree::{Block, Node, Part, Parts, Placed, Slot, Step, StoreId, Val};
+use super::tree::{Block, Node, Placed, Root, Step, StoreId, Val};
 
-/// Statements of a part, about, unless a strategy says otherwise. A block of up to twice as many stays whole.
-pub const STATEMENTS_PER_PART: usize = 1024;
+/// How much code is one function, and how much work is worth several threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grain {
+    /// Statements of a function, about: a block of more than twice as many is cut into parts.
+    pub statements_per_part: usize,
+    /// Work, in additions, from which a nest is spread over threads. Workers that sleep take some 10 µs to wake.
+    pub work_per_launch: usize,
+}
+
+impl Default for Grain {
+    fn default() -> Grain {
+        Grain { statements_per_part: 1024, work_per_launch: 1 << 18 }
+    }
+}
+
+/// A block in parts, each a function of its own. A scalar that one part makes and another reads goes through a frame in the arena.
+#[derive(Clone, Debug)]
+pub struct Parts {
+    /// The frame.
+    pub frame: StoreId,
+    /// Its bytes.
+    pub bytes: u64,
+    /// Scalars that are there before the block: they go into the frame first.
+    pub entry: Vec<Slot>,
+    /// The parts, in order.
+    pub parts: Vec<Part>,
+    /// Scalars that are read after the block.
+    pub exit: Vec<Slot>,
+}
+
+/// Some consecutive nodes of a block.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// Which nodes.
+    pub nodes: std::ops::Range<usize>,
+    /// What it takes from the frame, before anything else.
+    pub loads: Vec<Slot>,
+    /// What it puts into the frame, after everything else.
+    pub stores: Vec<Slot>,
+}
+
+/// A scalar and its place in a frame, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slot {
+    /// The scalar.
+    pub value: Val,
+    /// Where it is.
+    pub offset: u64,
+}
 
 /// Bytes of a slot.
 const SLOT: u64 = 8;
 
 /// The parts of a block whose `ends` are read after it, where it is long; its frame has no place yet.
-pub(super) fn cut(placed: &Placed, block: &Block, ends: &[Val], statements: usize) -> Option<Parts> {
+pub(super) fn cut(placed: &Placed, block: &Block, ends: &[Val]) -> Option<Parts> {
+    let statements = placed.grain.statements_per_part;
     let weigh = Weigh { statements };
     let weights: Vec<usize> = block.nodes.iter().map(|node| weigh.node(node)).collect();
     if !weigh.is_long(weights.iter().sum()) {
@@ -116,6 +164,50 @@ impl Crossing {
         }
         let exit = self.exit.iter().map(|value| slot(&places, value)).collect();
         Parts { frame: StoreId(u32::MAX), bytes: slots * SLOT, entry, parts, exit }
+    }
+}
+
+impl Node {
+    /// Tells every value that exists in this node or after it, and not before.
+    fn defines(&self, placed: &Placed, tell: &mut impl FnMut(Val)) {
+        self.results().into_iter().for_each(&mut *tell);
+        match self {
+            Node::Scalar(_) | Node::Load { .. } | Node::Clamp { .. } | Node::Probe { .. } => {}
+            Node::Reduce { .. } | Node::Dot { .. } | Node::Line { .. } | Node::Call(_) => {}
+            Node::Nest(nest) => {
+                for item in &nest.rows {
+                    tell(item.result);
+                    placed.picks.get(&item.result).into_iter().for_each(|index| tell(index.clamped));
+                }
+                for root in &nest.roots {
+                    if let Root::Write { index: Some(index), .. } = root {
+                        tell(index.clamped);
+                    }
+                }
+            }
+            Node::If(branch) => branch.blocks.iter().for_each(|block| block.defines(placed, tell)),
+            Node::For(node) => node.step.defines(placed, tell),
+            Node::While(node) => {
+                node.cond.defines(placed, tell);
+                node.step.defines(placed, tell);
+            }
+            Node::Sweep(drive) | Node::Reversal(drive) => drive.steps().for_each(|step| step.defines(placed, tell)),
+        }
+    }
+}
+
+impl Block {
+    fn defines(&self, placed: &Placed, tell: &mut impl FnMut(Val)) {
+        self.nodes.iter().for_each(|node| node.defines(placed, tell));
+    }
+}
+
+impl Step {
+    fn defines(&self, placed: &Placed, tell: &mut impl FnMut(Val)) {
+        tell(self.index);
+        self.carries.iter().for_each(|(before, _)| tell(*before));
+        self.rows.iter().for_each(|row| tell(row.value));
+        self.block.defines(placed, tell);
     }
 }
 

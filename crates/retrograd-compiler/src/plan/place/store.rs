@@ -12,17 +12,16 @@ use crate::ir::{DType, Type};
 use crate::plan::schedule::Sweep;
 
 /// Gives every array its home and every store its lifetime.
-pub(super) fn assign(placed: &mut Placed, statements_per_part: usize) {
+pub(super) fn assign(placed: &mut Placed) {
     let mut body = std::mem::take(&mut placed.body);
     let ends = placed.outputs.clone();
-    let mut assign = Assign { placed, statements_per_part, clock: 0, owners: vec![], open: vec![] };
+    let mut assign = Assign { placed, clock: 0, owners: vec![], open: vec![] };
     assign.block(&mut body, &ends, Owned::default(), &mut Targets::default());
     placed.body = body;
 }
 
 struct Assign<'p> {
     placed: &'p mut Placed,
-    statements_per_part: usize,
     clock: u32,
     /// Depth of the block that owns each store.
     owners: Vec<usize>,
@@ -175,7 +174,7 @@ impl Assign<'_> {
     /// Memory for a block; what it ends with lives to its end.
     fn block(&mut self, block: &mut Block, ends: &[Val], mut owned: Owned, targets: &mut Targets) {
         let uses = LastUse::new(self.placed, block, ends);
-        block.parts = parts::cut(self.placed, block, ends, self.statements_per_part);
+        block.parts = parts::cut(self.placed, block, ends);
         if let Some(parts) = &mut block.parts {
             parts.frame = self.store(parts.bytes);
         }

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+use super::parts::{Grain, Parts};
 use crate::ir::{Array, Attrs, DType, ErrorKind, FuncId, Line, Lowering, Pos, Reduction, Routine, Row, Scalar, Type, Write};
 use crate::plan::schedule::{Schedule, Sweep};
 
@@ -58,6 +59,10 @@ pub struct Placed {
     pub picks: BTreeMap<Val, Index>,
     /// Bytes of the arena.
     pub bytes: u64,
+    /// Bytes on the disk.
+    pub spill_bytes: u64,
+    /// How code is divided.
+    pub grain: Grain,
 }
 
 /// A place where a run can fault, and what the error says.
@@ -147,41 +152,6 @@ pub struct Block {
     pub nodes: Vec<Node>,
     /// Its parts, where it is too long for one function.
     pub parts: Option<Parts>,
-}
-
-/// A block in parts, each a function of its own. A scalar that one part makes and another reads goes through a frame in the arena.
-#[derive(Clone, Debug)]
-pub struct Parts {
-    /// The frame.
-    pub frame: StoreId,
-    /// Its bytes.
-    pub bytes: u64,
-    /// Scalars that are there before the block: they go into the frame first.
-    pub entry: Vec<Slot>,
-    /// The parts, in order.
-    pub parts: Vec<Part>,
-    /// Scalars that are read after the block.
-    pub exit: Vec<Slot>,
-}
-
-/// Some consecutive nodes of a block.
-#[derive(Clone, Debug)]
-pub struct Part {
-    /// Which nodes.
-    pub nodes: std::ops::Range<usize>,
-    /// What it takes from the frame, before anything else.
-    pub loads: Vec<Slot>,
-    /// What it puts into the frame, after everything else.
-    pub stores: Vec<Slot>,
-}
-
-/// A scalar and its place in a frame, in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Slot {
-    /// The scalar.
-    pub value: Val,
-    /// Where it is.
-    pub offset: u64,
 }
 
 /// One thing that happens.
@@ -530,6 +500,8 @@ pub struct Trajectory {
     pub table: Option<u32>,
     /// States and records.
     pub pool: StoreId,
+    /// Where its states on the disk begin; none where it has none.
+    pub spill_at: Option<u64>,
 }
 
 /// What a native driver runs: the steps that the actions of a schedule ask for.
@@ -620,6 +592,7 @@ impl RowItem {
             | Lowering::Line(_)
             | Lowering::Composed(_)
             | Lowering::Routine(_)
+            | Lowering::Factored(_)
             | Lowering::Probe
             | Lowering::Missing => {
                 panic!("elementwise rows only: {}", self.row.name)
@@ -673,33 +646,6 @@ impl Node {
             Node::Sweep(drive) | Node::Reversal(drive) => {
                 drive.results.iter().copied().chain(drive.emitted.iter().map(|e| e.value)).collect()
             }
-        }
-    }
-
-    /// Tells every value that exists in this node or after it, and not before.
-    pub(super) fn defines(&self, placed: &Placed, tell: &mut impl FnMut(Val)) {
-        self.results().into_iter().for_each(&mut *tell);
-        match self {
-            Node::Scalar(_) | Node::Load { .. } | Node::Clamp { .. } | Node::Probe { .. } => {}
-            Node::Reduce { .. } | Node::Dot { .. } | Node::Line { .. } | Node::Call(_) => {}
-            Node::Nest(nest) => {
-                for item in &nest.rows {
-                    tell(item.result);
-                    placed.picks.get(&item.result).into_iter().for_each(|index| tell(index.clamped));
-                }
-                for root in &nest.roots {
-                    if let Root::Write { index: Some(index), .. } = root {
-                        tell(index.clamped);
-                    }
-                }
-            }
-            Node::If(branch) => branch.blocks.iter().for_each(|block| block.defines(placed, tell)),
-            Node::For(node) => node.step.defines(placed, tell),
-            Node::While(node) => {
-                node.cond.defines(placed, tell);
-                node.step.defines(placed, tell);
-            }
-            Node::Sweep(drive) | Node::Reversal(drive) => drive.steps().for_each(|step| step.defines(placed, tell)),
         }
     }
 
@@ -758,20 +704,7 @@ impl Node {
     }
 }
 
-impl Block {
-    fn defines(&self, placed: &Placed, tell: &mut impl FnMut(Val)) {
-        self.nodes.iter().for_each(|node| node.defines(placed, tell));
-    }
-}
-
 impl Step {
-    fn defines(&self, placed: &Placed, tell: &mut impl FnMut(Val)) {
-        tell(self.index);
-        self.carries.iter().for_each(|(before, _)| tell(*before));
-        self.rows.iter().for_each(|row| tell(row.value));
-        self.block.defines(placed, tell);
-    }
-
     fn reads(&self, tell: &mut impl FnMut(Val)) {
         self.carries.iter().for_each(|(_, next)| tell(*next));
         for row in &self.rows {

@@ -1,5 +1,6 @@
 //! The controller: what to do next, with its whole state in a few words of the caller's memory.
 
+use super::recipe::slot_bytes;
 use super::{Action, Schedule, Sweep, binomial, online};
 
 /// Which function continues: `RECIPE`, `REVOLVE` or `ONLINE`.
@@ -104,6 +105,7 @@ pub(super) const TURNBACK: i64 = 0;
 pub(super) const END_OF_SWEEP: i64 = 1;
 pub(super) const TAPE: i64 = 2;
 pub(super) const HOLD: i64 = 3;
+pub(super) const SPILL: i64 = 4;
 
 /// Words of a part in a table.
 const PART_WORDS: usize = 5;
@@ -151,6 +153,16 @@ fn enter(words: &mut [i64], table: &[i64]) -> Action {
             words[PART..=HELD].copy_from_slice(&[right, step + count, after, 0]);
             Action::Tape { from: step as u64, to: (step + count) as u64, at: at as u64, choice: size as u64 }
         }
+        SPILL => {
+            if step > 0 && words[HELD] == 0 {
+                words[HELD] = 1;
+                return Action::Spill { at: at as u64, step: step as u64 };
+            }
+            push(words, [number, step, at, 0]);
+            let after = at + if step > 0 { slot_bytes(table[0] as u64) as i64 } else { 0 };
+            words[PART..=HELD].copy_from_slice(&[right, step + size, place_of(table, right, after), 0]);
+            Action::Advance { from: step as u64, to: (step + size) as u64 }
+        }
         _ => {
             if step > 0 && words[HELD] == 0 {
                 words[HELD] = 1;
@@ -182,6 +194,11 @@ fn advance(words: &mut [i64], table: &[i64]) -> Action {
     Action::Snapshot { at: held_at(table, step, at, level + 1) as u64, step: (from + advance) as u64 }
 }
 
+/// Where a part begins that comes after a state on the disk, which ends at `after`: there, or in the pool, which is empty.
+fn place_of(table: &[i64], number: i64, after: i64) -> i64 {
+    if part(table, number)[0] == SPILL { after } else { 0 }
+}
+
 /// Where the held state of this number is; `x_0` takes nothing.
 fn held_at(table: &[i64], step: i64, at: i64, level: i64) -> i64 {
     at + (level - i64::from(step == 0)) * table[0]
@@ -196,6 +213,13 @@ fn come_back(words: &mut [i64], table: &[i64]) -> Action {
     if kind == TAPE {
         words[DEPTH] -= 1;
         return Action::Reverse { from: step as u64, to: (step + count) as u64, at: at as u64, choice: size as u64 };
+    }
+    if kind == SPILL {
+        words[DEPTH] -= 1;
+        // On the disk it stays as long as a part needs it there.
+        let stays = i64::from(step > 0 && part(table, left)[0] == SPILL);
+        words[PART..=PHASE].copy_from_slice(&[left, step, place_of(table, left, at), stays, ENTER]);
+        return if step > 0 { Action::Fetch { at: at as u64, step: step as u64 } } else { Action::Restore { at: None, step: 0 } };
     }
     // The newest held state: its steps are next, and the frame goes with the last.
     if level == 0 {

@@ -15,6 +15,10 @@ pub struct Counts {
     pub snapshots: u128,
     /// States copied back.
     pub restores: u128,
+    /// States written to the disk.
+    pub spills: u128,
+    /// States read from the disk.
+    pub fetches: u128,
 }
 
 impl Counts {
@@ -31,6 +35,8 @@ impl Counts {
             turnbacks: self.turnbacks + times * other.turnbacks,
             snapshots: self.snapshots + times * other.snapshots,
             restores: self.restores + times * other.restores,
+            spills: self.spills + times * other.spills,
+            fetches: self.fetches + times * other.fetches,
         }
     }
 }
@@ -42,7 +48,7 @@ impl Counts {
 /// let periodic = Schedule::of(Recipe::periodic(4, 10, Sweep::Paired, 8, 16));
 /// assert_eq!(
 ///     counts(&periodic, Sweep::Paired, 10),
-///     Counts { advances: 8, taped: 10, turnbacks: 0, snapshots: 1, restores: 2 }
+///     Counts { advances: 8, taped: 10, snapshots: 1, restores: 2, ..Counts::default() }
 /// );
 /// assert_eq!(counts(&Schedule::Revolve { slots: 3, state_bytes: 8 }, Sweep::Alone, 10).forward_steps(), 25);
 /// assert_eq!(counts(&Schedule::Revolve { slots: 3, state_bytes: 8 }, Sweep::Paired, 10).forward_steps(), 28);
@@ -64,6 +70,7 @@ pub fn counts(schedule: &Schedule, sweep: Sweep, n: u64) -> Counts {
                 snapshots: u128::from(binomial::stores(steps, *slots).saturating_sub(1)),
                 // One after each turn, whether Turnback or Turn, but the last.
                 restores: u128::from(steps.saturating_sub(1)),
+                ..Counts::default()
             }
         }
         Schedule::Online { .. } => driven(schedule, sweep, n),
@@ -86,7 +93,9 @@ fn driven(schedule: &Schedule, sweep: Sweep, n: u64) -> Counts {
             Action::Restore { .. } => counts.restores += 1,
             Action::Turnback { .. } => counts.turnbacks += 1,
             Action::Done => return counts,
-            action @ (Action::Tape { .. } | Action::Reverse { .. } | Action::Turn) => panic!("{action:?} is no part of this"),
+            action @ (Action::Tape { .. } | Action::Reverse { .. } | Action::Turn | Action::Spill { .. } | Action::Fetch { .. }) => {
+                panic!("{action:?} is no part of this")
+            }
         }
     }
 }

@@ -16,11 +16,13 @@ mod controller;
 mod counts;
 pub mod online;
 mod recipe;
+mod tiered;
 
 pub use controller::{next, start, start_recipe, start_revolve};
 pub use counts::{Counts, counts, slots};
 pub use online::start_online;
-pub use recipe::{Part, PartId, Recipe, Uses};
+pub use recipe::{Part, PartId, Recipe, SUM_BYTES, Uses};
+pub use tiered::Tiered;
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -82,6 +84,20 @@ pub enum Action {
     Restore {
         /// Where from, in bytes; none is the loop's start value.
         at: Option<u64>,
+        /// The step that starts from this state.
+        step: u64,
+    },
+    /// Write the working buffer, which holds `x_step`, to the disk; the pool is empty.
+    Spill {
+        /// Where to, in bytes.
+        at: u64,
+        /// The step that starts from this state.
+        step: u64,
+    },
+    /// Read `x_step` from the disk into the working buffer; the pool is empty.
+    Fetch {
+        /// Where from, in bytes.
+        at: u64,
         /// The step that starts from this state.
         step: u64,
     },
@@ -157,6 +173,14 @@ impl Schedule {
         }
     }
 
+    /// Bytes on the disk at their most.
+    pub fn spill_bytes(&self) -> u64 {
+        match self {
+            Schedule::Recipe(recipe) => recipe.spill_bytes(),
+            Schedule::Nothing | Schedule::Revolve { .. } | Schedule::Online { .. } => 0,
+        }
+    }
+
     /// Actions of the first sweep, and of the reversal.
     pub fn uses(&self) -> [Uses; 2] {
         match self {
@@ -195,8 +219,11 @@ impl fmt::Display for Recipe {
             Part::Hold { times, advance, right, left } if self.is_periodic(times, advance, right, left) => {
                 write!(f, "every {advance} steps")
             }
-            Part::Tape { .. } | Part::Hold { .. } => {
+            Part::Tape { .. } | Part::Hold { .. } | Part::Spill { .. } => {
                 let counts = self.counts();
+                if counts.spills > 0 {
+                    write!(f, "{} states written to the disk; ", counts.spills)?;
+                }
                 write!(f, "states and records mixed: {} steps recorded, {} turned back, ", counts.taped, counts.turnbacks)?;
                 write!(f, "{} states held, {} steps run again", counts.snapshots, counts.forward_steps() - u128::from(self.steps))
             }
@@ -208,7 +235,7 @@ impl Recipe {
     fn is_periodic(&self, times: u64, advance: u64, right: PartId, left: PartId) -> bool {
         let taped = |part: PartId| match self.parts[part as usize] {
             Part::Tape { steps, .. } => steps,
-            Part::Turnback | Part::End | Part::Hold { .. } => 0,
+            Part::Turnback | Part::End | Part::Hold { .. } | Part::Spill { .. } => 0,
         };
         taped(left) == advance && taped(right) == self.steps - times * advance
     }

@@ -41,6 +41,16 @@ pub enum Part {
         /// What is done with the steps of each held state.
         left: PartId,
     },
+    /// The state goes to the disk and `advance` steps are executed; then comes the rest, with nothing in the pool; then the state comes
+    /// back and the steps are reversed. It is no part of any other kind.
+    Spill {
+        /// Steps from here to the rest.
+        advance: u64,
+        /// The rest of the range.
+        right: PartId,
+        /// What is done with the steps.
+        left: PartId,
+    },
 }
 
 /// A schedule for one number of steps.
@@ -82,6 +92,8 @@ pub struct Uses {
     pub snapshot: bool,
     /// States are copied back.
     pub restore: bool,
+    /// States are written to the disk.
+    pub spill: bool,
     /// Steps are reversed where they stand.
     pub turnback: bool,
     /// Steps are recorded, by choice.
@@ -92,17 +104,37 @@ pub struct Uses {
 
 /// Parts under construction: equal ones are one.
 #[derive(Debug, Default)]
-struct Parts {
-    list: Vec<Part>,
+pub(super) struct Parts {
+    pub(super) list: Vec<Part>,
     known: BTreeMap<Part, PartId>,
+    /// Cells that are parts already.
+    made: BTreeMap<Key, Option<PartId>>,
 }
 
 impl Parts {
-    fn add(&mut self, part: Part) -> PartId {
+    pub(super) fn add(&mut self, part: Part) -> PartId {
         *self.known.entry(part).or_insert_with(|| {
             self.list.push(part);
             self.list.len() as PartId - 1
         })
+    }
+
+    /// The program of least work in a cell of the tables.
+    pub(super) fn of_cell(&mut self, alone: &Alone<'_>, paired: Option<&Paired<'_>>, root: Key) -> Option<PartId> {
+        let mut open = vec![root];
+        // Children first, without recursion: a recipe can be as deep as its loop is long.
+        while let Some(key) = open.last().copied() {
+            let draft = key.draft(alone, paired);
+            let missing: Vec<Key> = draft.uses().into_iter().filter(|child| !self.made.contains_key(child)).collect();
+            if missing.is_empty() {
+                let part = draft.part(&self.made).map(|part| self.add(part));
+                self.made.insert(key, part);
+                open.pop();
+            } else {
+                open.extend(missing);
+            }
+        }
+        self.made[&root]
     }
 }
 
@@ -177,22 +209,10 @@ impl Recipe {
     }
 
     fn of_tables(alone: &Alone<'_>, paired: Option<&Paired<'_>>, root: Key, state_bytes: u64, record_bytes: Vec<u64>) -> Recipe {
-        let mut made: BTreeMap<Key, Option<PartId>> = BTreeMap::new();
         let mut parts = Parts::default();
-        let mut open = vec![root];
-        // Children first, without recursion: a recipe can be as deep as its loop is long.
-        while let Some(key) = open.last().copied() {
-            let draft = key.draft(alone, paired);
-            let missing: Vec<Key> = draft.uses().into_iter().filter(|child| !made.contains_key(child)).collect();
-            if missing.is_empty() {
-                made.insert(key, draft.part(&made).map(|part| parts.add(part)));
-                open.pop();
-            } else {
-                open.extend(missing);
-            }
-        }
+        let found = parts.of_cell(alone, paired, root);
         let sweep = if root.paired { Sweep::Paired } else { Sweep::Alone };
-        Recipe { steps: root.steps as u64, sweep, state_bytes, record_bytes, parts: parts.list, root: made[&root] }
+        Recipe { steps: root.steps as u64, sweep, state_bytes, record_bytes, parts: parts.list, root: found }
     }
 
     /// Bytes of the pool at its fullest.
@@ -200,6 +220,25 @@ impl Recipe {
         let mut peaks: Vec<[u64; 2]> = vec![];
         for part in &self.parts {
             peaks.push([Entry::Start, Entry::Bare].map(|entry| self.peak(*part, entry, &peaks)));
+        }
+        // A state goes to the disk and comes back by way of the pool.
+        let through = if self.spill_bytes() > 0 { self.state_bytes } else { 0 };
+        self.root.map_or(0, |root| peaks[root as usize][0].max(through))
+    }
+
+    /// Bytes on the disk at their most.
+    pub fn spill_bytes(&self) -> u64 {
+        let mut peaks: Vec<[u64; 2]> = vec![];
+        for part in &self.parts {
+            let peak = |entry: Entry| match *part {
+                Part::Turnback | Part::End | Part::Tape { .. } | Part::Hold { .. } => 0,
+                Part::Spill { right, left, .. } => {
+                    let own = if entry == Entry::Start { 0 } else { slot_bytes(self.state_bytes) };
+                    let after = own.saturating_add(peaks[right as usize][1]);
+                    after.max(peaks[left as usize][usize::from(entry != Entry::Start)])
+                }
+            };
+            peaks.push([Entry::Start, Entry::Bare].map(peak));
         }
         self.root.map_or(0, |root| peaks[root as usize][0])
     }
@@ -219,6 +258,7 @@ impl Recipe {
                 let last = if times == 1 { 0 } else { (held - self.state_bytes).saturating_add(of(left, Entry::Bare)) };
                 rest.max(last).max(of(left, entry))
             }
+            Part::Spill { right, left, .. } => of(right, Entry::Bare).max(of(left, entry)),
         }
     }
 
@@ -231,6 +271,7 @@ impl Recipe {
                 Part::Turnback | Part::End => 0,
                 Part::Tape { then, .. } => 1 + then.map_or(0, of),
                 Part::Hold { times, right, left, .. } => (1 + of(right)).max(of(left) + u64::from(times > 1)),
+                Part::Spill { right, left, .. } => (1 + of(right)).max(of(left)),
             });
         }
         self.root.map_or(0, of_list(&depths))
@@ -258,6 +299,22 @@ impl Recipe {
                     let first = if entry == Entry::Start { Entry::Start } else { Entry::Held };
                     let lefts = of(left, first).plus(of(left, Entry::Held), u128::from(times) - 1);
                     of(right, Entry::Bare).plus(own, 1).plus(lefts, 1)
+                }
+                Part::Spill { advance, right, left } => {
+                    let own = Counts {
+                        advances: u128::from(advance),
+                        spills: u128::from(entry == Entry::Bare),
+                        fetches: u128::from(entry != Entry::Start),
+                        restores: u128::from(entry == Entry::Start),
+                        ..Counts::default()
+                    };
+                    let first = match (entry, self.parts[left as usize]) {
+                        (Entry::Start, _) => Entry::Start,
+                        (Entry::Bare | Entry::Held, Part::Spill { .. }) => Entry::Held,
+                        // What comes back from the disk is in the working buffer only.
+                        (Entry::Bare | Entry::Held, Part::Turnback | Part::End | Part::Tape { .. } | Part::Hold { .. }) => Entry::Bare,
+                    };
+                    of(right, Entry::Bare).plus(own, 1).plus(of(left, first), 1)
                 }
             });
             all.push(counts);
@@ -294,6 +351,13 @@ impl Recipe {
                     lefts.push(left);
                     Some(right)
                 }
+                Part::Spill { right, left, .. } => {
+                    forward.advance = true;
+                    forward.spill |= !first;
+                    (reversal.restore, reversal.spill) = (true, true);
+                    lefts.push(left);
+                    Some(right)
+                }
             };
             first = false;
         }
@@ -320,11 +384,20 @@ impl Recipe {
                 Part::Hold { times, advance, right, left } => {
                     [super::controller::HOLD, times as i64, advance as i64, i64::from(right), i64::from(left)]
                 }
+                Part::Spill { advance, right, left } => [super::controller::SPILL, 1, advance as i64, i64::from(right), i64::from(left)],
             });
         }
         words
     }
 }
+
+/// Bytes of a state on the disk, with the sum by which it is known to be whole.
+pub(super) fn slot_bytes(state_bytes: u64) -> u64 {
+    state_bytes + SUM_BYTES
+}
+
+/// Bytes of the sum after a state on the disk.
+pub const SUM_BYTES: u64 = 8;
 
 fn of_list(list: &[u64]) -> impl Fn(PartId) -> u64 + '_ {
     |part| list[part as usize]
@@ -348,17 +421,21 @@ impl Uses {
                 (self.advance, self.snapshot, self.restore) = (true, true, true);
                 vec![right, left]
             }
+            Part::Spill { right, left, .. } => {
+                (self.advance, self.spill, self.restore) = (true, true, true);
+                vec![right, left]
+            }
         }
     }
 }
 
 /// A cell of the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Key {
-    paired: bool,
-    place: Place,
-    steps: usize,
-    free: usize,
+pub(super) struct Key {
+    pub(super) paired: bool,
+    pub(super) place: Place,
+    pub(super) steps: usize,
+    pub(super) free: usize,
 }
 
 /// A part whose children are still cells.

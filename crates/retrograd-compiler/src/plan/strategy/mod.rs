@@ -18,7 +18,7 @@ pub use user::{LoopFate, User};
 
 use std::sync::Arc;
 
-use super::place::STATEMENTS_PER_PART;
+use super::place::Grain;
 use super::{Decision, Facts, Fate, LoopFacts, Search};
 use crate::ir::{Error, ErrorKind};
 
@@ -41,9 +41,9 @@ pub trait Strategy: std::fmt::Debug + Send + Sync {
         Search::Hull
     }
 
-    /// About how many statements are one function of machine code: longer code is cut into parts, which takes a little memory.
-    fn statements_per_part(&self) -> usize {
-        STATEMENTS_PER_PART
+    /// How much code is one function, and how much work is worth several threads.
+    fn grain(&self) -> Grain {
+        Grain::default()
     }
 
     /// What is decided beforehand about a value, by what makes it and its line, such as `sin at model.py:12`.

@@ -1,0 +1,106 @@
+//! The fastest way to reverse one loop with states on a disk, too.
+//!
+//! What goes to the disk is decided by the recurrence over two tiers, over the tables of what is done in memory. Those tables reach as far
+//! as one segment between states on disk; in a long loop a state goes there only at every so many steps.
+
+use super::Spill;
+use super::fit::{ACTION, Fitted, Inside, QUICK, Records, Shifted, unit};
+use super::optimal::tiers::{Disk, Fast, Tiers};
+use super::optimal::{Alone, Paired, Place};
+use super::schedule::{SUM_BYTES, Sweep, Tiered};
+
+/// Steps up to which memory alone is asked.
+const REACH: u64 = 2000;
+
+/// Most places in a loop at which a state may go to the disk.
+const GRAINS: u64 = 2000;
+
+/// Cells of the tables in memory, and of those over both tiers.
+const CELLS: u64 = 20_000_000;
+const CELLS_OF_TIERS: u64 = 60_000_000;
+
+/// Bytes of the controller for every state that is on the disk.
+const FRAME_BYTES: u64 = 32;
+
+/// Additions that a machine does in a second, about: what a byte on the disk is worth.
+const ADDITIONS_PER_SECOND: f64 = 1e9;
+
+impl<'f> Inside<'f> {
+    /// What the recurrence over two tiers says, where there is a disk and memory is limited.
+    pub(super) fn over_tiers(self, way: &Records<'f>, bytes: Option<u64>) -> Option<Fitted> {
+        let (spill, bytes) = (self.spill?, bytes?);
+        let state = self.facts.state_bytes;
+        // The controller remembers every state in memory: that should not take what could hold states.
+        let slots = (spill.bytes / (state + SUM_BYTES)).min(bytes / 4 / FRAME_BYTES);
+        let reach = way.count.min(REACH);
+        if slots == 0 || way.count < 2 || bytes < state {
+            return None;
+        }
+        let near = Records { sweep: way.sweep, choices: way.choices.clone(), count: reach };
+        let room = bytes.min(reach.saturating_mul(near.sizes(state).max()?));
+        let unit = unit(near.sizes(state), room, CELLS / (reach * QUICK))?;
+        let steps = self.steps(&near, unit)?;
+        let mut units = (room / unit) as usize;
+        let alone = Alone::quick(&steps.costs, reach as usize, units);
+        let paired = (way.sweep == Sweep::Paired).then(|| Paired::new(&alone, reach as usize, units, 0));
+        loop {
+            let found = self.tiered(way, (&alone, paired.as_ref()), &steps, units, (slots, spill))?;
+            match found.bytes.checked_sub(bytes).filter(|over| *over > 0) {
+                None => return Some(found),
+                Some(over) => units = units.checked_sub(over.div_ceil(unit) as usize)?,
+            }
+        }
+    }
+
+    /// In so many units of memory.
+    fn tiered(
+        self,
+        way: &Records<'f>,
+        (alone, paired): (&Alone<'_>, Option<&Paired<'_>>),
+        steps: &Shifted,
+        units: usize,
+        (slots, spill): (u64, Spill),
+    ) -> Option<Fitted> {
+        // As many places as there is time for; no more states can be on the disk at once.
+        let grain = way.count.div_ceil((CELLS_OF_TIERS / slots).isqrt().max(slots).min(GRAINS));
+        let (grains, lead) = ((way.count / grain) as usize, way.count % grain);
+        let fast = |work: &dyn Fn(Place, usize) -> Option<u64>| {
+            let row = |place: Place, lead: u64| {
+                let steps = (0..=grains).map(|k| k as u64 * grain + lead);
+                let work = |steps: u64| if steps <= way.count.min(REACH) { work(place, steps as usize) } else { None };
+                steps.map(|steps| work(steps).map_or(f64::INFINITY, |work| work as f64)).collect()
+            };
+            Fast { later: row(Place::Later, 0), first: row(Place::First, lead) }
+        };
+        let in_memory = fast(&|place, steps| alone.work(place, steps, units));
+        let sweep = paired.map(|paired| fast(&|place, steps| paired.work(place, steps, units)));
+        let scale = 2f64.powi(steps.shift as i32);
+        let access = (self.facts.state_bytes as f64 * ADDITIONS_PER_SECOND / spill.bytes_per_second.max(1) as f64 + ACTION as f64) / scale;
+        let advance = self.advance() as f64 / scale;
+        // Steps before the first grain are there even where they are no work.
+        let before = if lead > 0 { (lead as f64 * advance).max(1e-9) } else { 0.0 };
+        let over = |slots: Option<usize>| {
+            let disk = Disk { slots, write: access, read: access };
+            let tiers = Tiers::new(in_memory.clone(), sweep.clone(), grain as f64 * advance, before, disk);
+            let work = if paired.is_some() {
+                tiers.work_of_sweep(grains)
+            } else {
+                tiers.work(super::optimal::tiers::Origin::Start, grains, slots.unwrap_or(1))
+            };
+            let tables = Tiered { alone, paired, tiers: &tiers, grain, units };
+            work.is_finite().then(|| {
+                let recipe = tables.recipe(way.count, slots.unwrap_or(1), self.facts.state_bytes, Self::record_bytes(way));
+                (recipe, (work * scale) as u128)
+            })
+        };
+        let most = slots * (self.facts.state_bytes + SUM_BYTES);
+        let (recipe, work) = match over(None) {
+            Some(found) if found.0.spill_bytes() <= most => found,
+            Some(_) | None => over(Some(slots as usize))?,
+        };
+        if recipe.spill_bytes() == 0 {
+            return None;
+        }
+        Some(self.recipe(way, recipe, work.max(self.own(way.sweep, way.count))))
+    }
+}

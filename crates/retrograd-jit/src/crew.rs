@@ -1,0 +1,221 @@
+//! Threads that work on one run together.
+//!
+//! A launch is a part of a kernel over a range of indices. Its chunks are taken one after the other by whoever is free: the thread that
+//! runs the kernel, and the workers, which spin for a while before they sleep. Chunks are independent of each other and are fixed by the
+//! kernel, so that who computes what does not matter to any bit. Nothing is allocated after [`Crew::new`].
+
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use crate::watch::Watch;
+
+/// A part of a kernel: that of its caller (arena, inputs, outputs, words, flag, watch), where its registers are, and a range.
+type PartEntry =
+    unsafe extern "C" fn(*mut u8, *const *const u8, *const *mut u8, *mut i64, *const u8, *const Watch<'static>, *const u8, i64, i64);
+
+/// A part over `0..count`, as machine code writes it down.
+#[repr(C)]
+pub(crate) struct Launch {
+    function: PartEntry,
+    arena: *mut u8,
+    inputs: *const *const u8,
+    outputs: *const *mut u8,
+    /// The fault, who observes, and the crew.
+    words: *mut i64,
+    flag: *const u8,
+    watch: *const Watch<'static>,
+    registers: *const u8,
+    count: i64,
+    chunk: i64,
+}
+
+/// Words of a [`Launch`].
+pub(crate) const LAUNCH_WORDS: usize = size_of::<Launch>() / 8;
+
+impl Launch {
+    /// Runs some of the indices on this thread.
+    ///
+    /// # Safety
+    /// The launch is that of a run under way, and nobody else runs these indices.
+    unsafe fn range(&self, from: i64, to: i64) {
+        let Launch { function, arena, inputs, outputs, words, flag, watch, registers, .. } = *self;
+        // SAFETY: machine code put down a part of its own with what it was called with; the caller promises the rest.
+        unsafe { function(arena, inputs, outputs, words, flag, watch, registers, from, to) }
+    }
+}
+
+/// `Crew::run` for machine code, or all on this thread where there is no crew.
+///
+/// # Safety
+/// `launch` points to a launch of the run under way; the fourth of its words is 0 or the address of a crew.
+pub(crate) unsafe extern "C" fn spread(launch: *const Launch) {
+    // SAFETY: the caller promises it: machine code passes the address of a stack slot.
+    let launch = unsafe { &*launch };
+    // SAFETY: the words of a run are four.
+    let crew = unsafe { launch.words.add(3).read() };
+    let crew = std::ptr::with_exposed_provenance::<Crew>(crew.cast_unsigned() as usize);
+    // SAFETY: the executable that runs owns its crew.
+    match unsafe { crew.as_ref() } {
+        Some(crew) => crew.run(launch),
+        // SAFETY: nobody else knows of the launch.
+        None => unsafe { launch.range(0, launch.count) },
+    }
+}
+
+/// Workers beside the thread that runs.
+pub(crate) struct Crew {
+    shared: Arc<Shared>,
+    workers: Vec<JoinHandle<()>>,
+    /// Held by the run whose launch is under way; other runs of the same executable work alone meanwhile.
+    busy: Mutex<()>,
+}
+
+/// What the workers see.
+#[derive(Default)]
+struct Shared {
+    /// Counts launches.
+    epoch: AtomicU64,
+    /// The launch under way, or null.
+    job: AtomicPtr<Job>,
+    /// Workers that may look at the job.
+    active: AtomicUsize,
+    sleeping: AtomicUsize,
+    ends: AtomicBool,
+    door: Mutex<()>,
+    bell: Condvar,
+}
+
+/// A launch, and where its next chunk begins.
+struct Job {
+    launch: *const Launch,
+    next: AtomicI64,
+}
+
+/// How often a worker looks for a launch before it sleeps: some tens of microseconds.
+const SPINS: usize = 2000;
+
+impl Crew {
+    /// So many threads in all, the one that runs included; none where that is one.
+    pub(crate) fn new(threads: usize) -> Option<Crew> {
+        let workers = threads.saturating_sub(1);
+        if workers == 0 {
+            return None;
+        }
+        let shared = Arc::new(Shared::default());
+        let worker = |_| {
+            let shared = shared.clone();
+            std::thread::Builder::new().name("retrograd".to_owned()).spawn(move || shared.work())
+        };
+        let workers = (0..workers).filter_map(|k| worker(k).ok()).collect();
+        Some(Crew { shared, workers, busy: Mutex::new(()) })
+    }
+
+    /// How many threads there are, the one that runs included.
+    pub(crate) fn threads(&self) -> usize {
+        self.workers.len() + 1
+    }
+
+    /// Runs a launch together, and returns when all of it is done.
+    fn run(&self, launch: &Launch) {
+        let Ok(_busy) = self.busy.try_lock() else {
+            // SAFETY: nobody else knows of the launch.
+            return unsafe { launch.range(0, launch.count) };
+        };
+        let mut job = Job { launch, next: AtomicI64::new(0) };
+        let shared = &self.shared;
+        shared.job.store(&raw mut job, Ordering::SeqCst);
+        shared.epoch.fetch_add(1, Ordering::SeqCst);
+        // A worker counts itself before it looks at the epoch for the last time, so that either it sees this one or we see it.
+        if shared.sleeping.load(Ordering::SeqCst) > 0 {
+            let _door = shared.door.lock().unwrap_or_else(PoisonError::into_inner);
+            shared.bell.notify_all();
+        }
+        // SAFETY: the launch lives until this function returns.
+        unsafe { job.work() };
+        // A worker counts itself before it looks at the job, so that either it finds none or we wait for it.
+        shared.job.store(std::ptr::null_mut(), Ordering::SeqCst);
+        let mut waited = 0;
+        while shared.active.load(Ordering::SeqCst) != 0 {
+            waited += 1;
+            if waited < SPINS { std::hint::spin_loop() } else { std::thread::yield_now() }
+        }
+    }
+}
+
+impl Drop for Crew {
+    fn drop(&mut self) {
+        self.shared.ends.store(true, Ordering::SeqCst);
+        {
+            let _door = self.shared.door.lock().unwrap_or_else(PoisonError::into_inner);
+            self.shared.bell.notify_all();
+        }
+        for worker in self.workers.drain(..) {
+            worker.join().expect("workers do not panic");
+        }
+    }
+}
+
+impl Job {
+    /// Takes chunks until there are none.
+    ///
+    /// # Safety
+    /// The launch is alive, of a run under way.
+    unsafe fn work(&self) {
+        // SAFETY: the caller promises it.
+        let launch = unsafe { &*self.launch };
+        loop {
+            let from = self.next.fetch_add(launch.chunk, Ordering::Relaxed);
+            if from >= launch.count {
+                return;
+            }
+            // SAFETY: every chunk is taken once.
+            unsafe { launch.range(from, (from + launch.chunk).min(launch.count)) };
+        }
+    }
+}
+
+impl Shared {
+    /// The life of a worker.
+    fn work(&self) {
+        let mut seen = 0;
+        while let Some(epoch) = self.after(seen) {
+            seen = epoch;
+            self.active.fetch_add(1, Ordering::SeqCst);
+            let job = self.job.load(Ordering::SeqCst);
+            // SAFETY: a job stays until no worker is active that may have seen it.
+            if let Some(job) = unsafe { job.as_ref() } {
+                // SAFETY: its launch lives as long.
+                unsafe { job.work() };
+            }
+            self.active.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+
+    /// The number of the next launch, or nothing at the end.
+    fn after(&self, seen: u64) -> Option<u64> {
+        let next = || Some(self.epoch.load(Ordering::SeqCst)).filter(|epoch| *epoch != seen);
+        for _ in 0..SPINS {
+            if self.ends.load(Ordering::SeqCst) {
+                return None;
+            }
+            if let Some(epoch) = next() {
+                return Some(epoch);
+            }
+            std::hint::spin_loop();
+        }
+        let mut door = self.door.lock().unwrap_or_else(PoisonError::into_inner);
+        self.sleeping.fetch_add(1, Ordering::SeqCst);
+        let found = loop {
+            if self.ends.load(Ordering::SeqCst) {
+                break None;
+            }
+            if let Some(epoch) = next() {
+                break Some(epoch);
+            }
+            door = self.bell.wait(door).unwrap_or_else(PoisonError::into_inner);
+        };
+        self.sleeping.fetch_sub(1, Ordering::SeqCst);
+        found
+    }
+}

@@ -1,0 +1,70 @@
+"""What every transformation can be told besides its function: how much memory there is, and how code is made and run."""
+
+import inspect
+import os
+import textwrap
+
+from . import errors
+
+OPTIONS = {
+    "budget": (None, 'bytes that a run may take ("16 MB", or an int); it never changes a bit of the result. None is no limit.'),
+    "strategy": (None, '`rg.auto()` unless told; `rg.keep_all()`, `rg.revolve()` and their like, or a name.'),
+    "backend": ("cranelift", 'who makes the machine code, with the same bits: "cranelift", which is part of Retrograd; "llvm", or "llvm:PATH" '
+                "of a libLLVM, whose code is faster and takes longer to make; or \"auto\", which is llvm where a libLLVM is found."),
+    "spill": (None, "a directory for states of loops that the budget has no room for: what is faster to read again than to compute goes there, and nothing is left there after a run."),
+    "spill_budget": (None, 'bytes for one run in that directory ("10 GB").'),
+    "threads": (None, "how many work on large arrays, as many as there are cores unless told; results do not depend on it."),
+    "progress": (None, "called with an `rg.Progress` during long runs, at most ten times a second; an exception of it ends the run."),
+}
+
+
+class Strategy:
+    """A memory strategy by name, with its options."""
+
+    def __init__(self, name, **options):
+        self.name, self.options = name, options
+
+    def __repr__(self):
+        return f"rg.{self.name}({', '.join(f'{key}={value}' for key, value in self.options.items())})"
+
+    def native(self):
+        """(name, numbers, fates of values, fates of loops), as the compiler takes it."""
+        named = {key: [(str(name), str(fate)) for name, fate in self.options.get(key, {}).items()] for key in ("values", "loops")}
+        numbers = [(key, number) for key, number in self.options.items() if key not in named]
+        return self.name, numbers, named["values"], named["loops"]
+
+
+class Options:
+    """The options by name, checked."""
+
+    def __init__(self, given):
+        unknown = [name for name in given if name not in OPTIONS]
+        if unknown:
+            raise errors.ArgumentError(f"there is no option `{unknown[0]}`; there are {', '.join(OPTIONS)}")
+        values = {name: given.get(name, default) for name, (default, _) in OPTIONS.items()}
+        strategy, threads = values["strategy"], values["threads"]
+        if (values["spill"] is None) != (values["spill_budget"] is None):
+            raise errors.ArgumentError('`spill` is a directory and `spill_budget` the bytes for a run there ("10 GB"): both or neither')
+        if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
+            raise errors.ArgumentError(f"`threads` is a positive int, or None for as many as there are cores, found {threads!r}")
+        self.strategy = strategy if isinstance(strategy, Strategy) else Strategy("auto" if strategy is None else str(strategy))
+        self.budget, self.threads, self.backend, self.progress = values["budget"], threads, values["backend"], values["progress"]
+        self.spill = None if values["spill"] is None else (os.fspath(values["spill"]), values["spill_budget"], None)
+
+    def limits(self):
+        """Bytes of memory, and the directory with its bytes."""
+        return self.budget, self.spill
+
+    def machine(self):
+        return self.backend, self.threads
+
+
+def takes_options(function):
+    """Tells the options in the documentation and the signature of a function that takes them by `**options`."""
+    lines = (textwrap.fill(f"{name}: {words}", 120, initial_indent="    ", subsequent_indent="        ") for name, (_, words) in OPTIONS.items())
+    function.__doc__ = inspect.cleandoc(function.__doc__) + "\n\nOptions:\n" + "\n".join(lines)
+    signature = inspect.signature(function)
+    plain = [parameter for parameter in signature.parameters.values() if parameter.kind is not parameter.VAR_KEYWORD]
+    named = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default) for name, (default, _) in OPTIONS.items()]
+    function.__signature__ = signature.replace(parameters=plain + named)
+    return function

@@ -51,6 +51,16 @@ def program(random, d, K, n):
             total = total + most + np.log(np.sum(np.exp(terms - most)))
         return total - n * np.log(np.sum(np.exp(alphas))) + prior(logs, factors) + constant
 
+    def one_product(alphas, means, factors, x):
+        """Q x − Q mean: a matrix product over the points, no centred copies."""
+        logs = factors[:, :d]
+        Q = unpack(factors) + np.exp(logs)[:, :, None] * np.eye(d)
+        moved = (x @ Q.reshape(K * d, d).T).reshape(n, K, d) - np.einsum("kij,kj->ki", Q, means)
+        terms = alphas + np.sum(logs, axis=1) - 0.5 * np.sum(moved * moved, axis=2)
+        most = np.max(terms, axis=1)
+        points = np.sum(most + np.log(np.sum(np.exp(terms - most[:, None]), axis=1)))
+        return points - n * np.log(np.sum(np.exp(alphas))) + prior(logs, factors) + constant
+
     def prior(logs, factors):
         diagonal, below = np.exp(logs), factors[:, d:]
         return 0.5 * GAMMA**2 * (np.sum(diagonal * diagonal) + np.sum(below * below))
@@ -78,7 +88,7 @@ def program(random, d, K, n):
     shapes = [(K,), (K, d), (K, d + entries)]
     return Program(
         args=(*(0.5 * random.standard_normal(shape) for shape in shapes), random.standard_normal((n, d))),
-        forms={"": whole, "loop over points": by_points},
+        forms={"": whole, "loop over points": by_points, "one matrix product": one_product},
         argnums=(0, 1, 2),
         c=lambda args: hand_written(__file__, (d, K, n, GAMMA, constant), args, [], shapes),
         jax_values=jax_losses,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from . import errors, views
+from . import errors, runs, views
 from .array import Array, affine, entangle, is_weak, lift, local, reshaped, result_dtype, traced, view
 from .trace import DTYPES, NUMPY, current, is_float, refuse_dtype
 
@@ -13,6 +13,8 @@ from .trace import DTYPES, NUMPY, current, is_float, refuse_dtype
 def ufunc(function, method, inputs, kwargs):
     """`np.add(x, y)` and the like."""
     name = f"np.{function.__name__}"
+    if runs.has_run(inputs):
+        return runs.ufunc(function, method, inputs, kwargs)
     if method == "at":
         from . import numeric
 
@@ -38,6 +40,9 @@ def ufunc(function, method, inputs, kwargs):
 def function(called, args, kwargs):
     """`np.sum(x)` and the like."""
     from . import linalg
+
+    if runs.has_run(args):
+        return runs.function(called, args, kwargs)
 
     rule = FUNCTIONS.get(called) or linalg.FUNCTIONS.get(called)
     if rule is None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from . import errors, views
+from . import errors, runs, views
 from .array import Array, affine, describe, index_of, lift, shadow_of, traced, view
 from .trace import DTYPES, current
 
@@ -20,6 +20,9 @@ def load(array, index):
         from . import numeric
 
         return numeric.take(load(array, rest), indices, axis)
+    run = runs.window(array, index)
+    if run is not None:
+        return run.read()
     window = parse(array, index)
     payload = array.payload()
     element = not window.shape and not _has_ellipsis(index)
@@ -38,6 +41,10 @@ def store(array, index, value):
         raise errors.ArgumentError("a scalar does not support item assignment", errors.here())
     array.check_writable()
     _check_cast(array, value)
+    run = runs.window(array, index)
+    if run is not None:
+        run.write(value)
+        return
     if _is_mask(index, array):
         array.set(views.convert(current(), np.where(index, value, array).handle(), DTYPES[array.dtype]))
         return
@@ -85,7 +92,7 @@ def _check_shape(found, shape):
 
 
 def _check_cast(array, value):
-    dtype = value.dtype if isinstance(value, Array) else np.asarray(value).dtype
+    dtype = value.dtype if isinstance(value, (Array, runs.Run)) else np.asarray(value).dtype
     if array.dtype.kind == "i" and dtype.kind == "f":
         raise errors.DTypeError(
             f"assigning {dtype} into an {array.dtype} array ({describe(array)}) would drop fractions; make the array {dtype}", errors.here()
@@ -225,14 +232,8 @@ def _slice(item, extent, axis):
 
 
 def _traced_slice(item, extent, axis, step):
-    """A slice whose bounds are traced but differ by a constant: `A[i:i+3]`."""
-    if not _is_traced(item.start) or not _is_traced(item.stop):
-        raise errors.Unsupported("a slice whose length depends on a traced integer is not supported; use a loop", errors.here())
-    (low, start), (high, stop) = affine(item.start), affine(item.stop)
-    if low is not high:
-        raise errors.Unsupported(
-            "the length of this slice is not known: write its bounds as one traced integer plus constants, as in A[i:i+3]", errors.here()
-        )
+    """A slice whose bounds are traced but differ by a constant: `A[i:i+3]`. Others are runs."""
+    (_, start), (_, stop) = affine(item.start), affine(item.stop)
     size = len(range(start, stop, step))
     if size == 0:
         return 0, 0, 1, slice(0, 0)

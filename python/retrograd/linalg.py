@@ -103,6 +103,16 @@ def _inner(a, b):
     return functions._contract("inner", a, b, [a.ndim - 1], [b.ndim - 1], 0)
 
 
+def _cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
+    """Of vectors of three; those of two are deprecated in NumPy."""
+    a, b = functions._as_array(a), functions._as_array(b)
+    places = (axisa, axisb, axisc) if axis is None else (axis,) * 3
+    if not a.ndim or not b.ndim or a.shape[_axis(places[0], a, "cross")] != 3 or b.shape[_axis(places[1], b, "cross")] != 3:
+        raise errors.ShapeError(f"np.cross: takes vectors of 3, found shapes {a.shape} and {b.shape}", errors.here())
+    a, b = ([np.moveaxis(x, place, 0)[k] for k in range(3)] for x, place in ((a, places[0]), (b, places[1])))
+    return np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]], axis=places[2])
+
+
 def _vdot(a, b):
     a, b = (np.ravel(functions._as_array(x)) for x in (a, b))
     return functions._contract("vdot", a, b, [0], [0], 0)
@@ -138,7 +148,7 @@ FUNCTIONS = {
     called: _by_numpy_where_known(called, rule)
     for called, rule in {
         np.linalg.cholesky: _cholesky,
-        np.linalg.solve: lambda a, b: _system("solve", a, b),
+        np.linalg.solve: lambda a, b: _system("solve", a, b, transpose=[0]),
         np.linalg.inv: lambda a: _matrix("inverse", a),
         np.linalg.det: lambda a: _matrix("det", a),
         np.linalg.slogdet: _slogdet,
@@ -147,6 +157,7 @@ FUNCTIONS = {
         np.outer: _outer,
         np.inner: _inner,
         np.vdot: _vdot,
+        np.cross: _cross,
         np.trace: _trace,
     }.items()
 }

@@ -3,7 +3,7 @@
 import numpy as np
 
 from . import errors
-from .array import Array, Symbol, index_of, traced
+from .array import Array, Symbol, affine, index_of, traced
 from .trace import current
 
 
@@ -22,10 +22,17 @@ class TracedRange:
         low, high = (self.start, self.stop) if self.step > 0 else (self.stop, self.start)
         below = 0 if self.step > 0 else 1
         above = 1 if self.step > 0 else 0
-        return (low + below if isinstance(low, int) else None, high - above if isinstance(high, int) else None)
+        return (_known(low, "low", below), _known(high, "high", -above))
 
     def __iter__(self):
         raise errors.Unsupported("a range with a traced bound can only be the subject of a `for` statement", errors.here())
+
+
+def _known(bound, side, beyond):
+    """A bound of the index, as far as it is known."""
+    symbol, offset = affine(bound)
+    known = 0 if symbol is None else getattr(symbol, side)
+    return None if known is None else known + offset + beyond
 
 
 def make_range(*arguments):

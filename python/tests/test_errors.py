@@ -189,7 +189,7 @@ def array_index_bounds(x):
 def traced_length(x):
     s = 0.0
     for i in range(3):
-        s = s + np.sum(x[:i])  # here: Unsupported, length
+        s = s + np.max(x[:i])  # here: Unsupported, length
     return s
 
 

@@ -26,6 +26,11 @@ def case(*args):
     return keep
 
 
+@case(batch, right[0, :, 0].copy())
+def crosses(m, v):
+    return np.sum(np.cross(m[:, :, 1], m[:, :, 2]) * m[:, :, 0]) + np.sum(np.cross(m, v, axisa=1) ** 2) + np.sum(np.cross(m[0], m[1], axis=0) ** 3)
+
+
 @case(m4)
 def cholesky_of_product(m):
     # JAX takes the mean of both triangles, NumPy and we read one: they agree where the matrix is symmetric.

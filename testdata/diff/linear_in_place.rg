@@ -42,11 +42,11 @@ fn step(%i: i64, %A: f64[9]) -> f64[9] {
 //   %3: i64 = add %0, %2
 //   %4: f64 = constant {value=0.5}
 //   %5: f64[1] = broadcast %4 {shape=[1], axes=[]}
-//   %6: f64 = constant {value=0.0}
-//   %7: f64[1] = broadcast %6 {shape=[1], axes=[]}
-//   %8: f64[9] = update %1, %7, %3 {step=[1]}
-//   %9: f64[1] = dynamic_slice %1, %3 {sizes=[1], step=[1]}
-//   %10: f64[1] = mul %5, %9
-//   %11: f64[9] = add_at %8, %10, %0 {step=[1]}
+//   %6: f64[1] = dynamic_slice %1, %3 {sizes=[1], step=[1]}
+//   %7: f64[1] = mul %5, %6
+//   %8: f64 = constant {value=0.0}
+//   %9: f64[1] = broadcast %8 {shape=[1], axes=[]}
+//   %10: f64[9] = update %1, %9, %3 {step=[1]}
+//   %11: f64[9] = add_at %10, %7, %0 {step=[1]}
 //   return %11
 // }

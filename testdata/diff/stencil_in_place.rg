@@ -39,15 +39,12 @@ fn step(%i: i64, %A: f64[9]) -> f64[9] {
 //   %5: f64[1] = dynamic_slice %1, %0 {sizes=[1], step=[1]}
 //   %6: f64[1] = dynamic_slice %1, %4 {sizes=[1], step=[1]}
 //   %7: f64[1] = sin %5
-//   %8: f64 = constant {value=0.0}
-//   %9: f64[1] = broadcast %8 {shape=[1], axes=[]}
-//   %10: f64[9] = update %2, %9, %4 {step=[1]}
-//   %11: f64[1] = dynamic_slice %2, %4 {sizes=[1], step=[1]}
-//   %12: f64[1] = mul %6, %11
-//   %13: f64[1] = mul %7, %11
-//   %14: f64[1] = cos %5
-//   %15: f64[1] = mul %14, %12
-//   %16: f64[9] = add_at %10, %13, %4 {step=[1]}
-//   %17: f64[9] = add_at %16, %15, %0 {step=[1]}
-//   return %17
+//   %8: f64[1] = dynamic_slice %2, %4 {sizes=[1], step=[1]}
+//   %9: f64[1] = mul %6, %8
+//   %10: f64[1] = mul %7, %8
+//   %11: f64[1] = cos %5
+//   %12: f64[1] = mul %11, %9
+//   %13: f64[9] = update %2, %10, %4 {step=[1]}
+//   %14: f64[9] = add_at %13, %12, %0 {step=[1]}
+//   return %14
 // }

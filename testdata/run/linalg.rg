@@ -7,7 +7,7 @@ fn main(%a: f64[2,2], %m: f64[2,2,2], %b: f64[2,2,1]) -> f64[2,2], f64[2,2], f64
   %1: f64[2,2] = triangular_solve %0, %a {lower=[1], transpose=[0], unit=[1]}
   %2: f64[2,2,2] = lu %m
   %3: i64[2,2] = lu_permutation %m
-  %4: f64[2,2,1] = solve %m, %b
+  %4: f64[2,2,1] = solve %m, %b {transpose=[0]}
   %5: f64[2] = det %m
   %6: f64[2] = det_sign %m
   %7: f64[2] = logdet %m

@@ -194,7 +194,7 @@ fn encode_action(action: Action) -> [i64; 5] {
 }
 
 /// Most arguments, and most scratch arrays, of a routine.
-const MOST: usize = 4;
+const MOST: usize = 5;
 
 /// A routine for machine code.
 ///

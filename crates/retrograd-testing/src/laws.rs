@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use retrograd_compiler::fuse::fuse;
 use retrograd_compiler::ir::{Array, CustomRule, DType, Error, ErrorKind, FuncId, Op, Program, Type, verify};
-use retrograd_compiler::opt::{PASSES, Pass, contract, freeze, simplify};
+use retrograd_compiler::opt::{PASSES, Pass, contract, freeze, join, simplify};
 use retrograd_compiler::plan::strategy::{Auto, Ilp, KeepAll, Periodic, RecomputeAll, Revolve};
-use retrograd_compiler::plan::{LoopDecision, Plan, Request, Spill, Strategy, plan};
+use retrograd_compiler::plan::{Decision, Facts, Fate, LoopDecision, Plan, Request, Search, Spill, Strategy, plan};
 use retrograd_compiler::{diff, eval, ops};
 
 use crate::Random;
@@ -138,6 +138,17 @@ pub fn hold(case: Case) -> Result<(), String> {
 }
 
 impl Law {
+    /// The same law, asked of fewer Programs where it is not asked of all.
+    ///
+    /// ```
+    /// use retrograd_testing::laws::LAWS;
+    /// let (cheap, costly) = (LAWS[0].thinned(8), LAWS[4].thinned(8));
+    /// assert_eq!((cheap.small, costly.small), (1, 8 * LAWS[4].small));
+    /// ```
+    pub fn thinned(self, by: u64) -> Law {
+        if self.small == 1 { self } else { Law { small: self.small * by, large: self.large * by, ..self } }
+    }
+
     fn asked(&self, case: &Case) -> bool {
         case.seed.is_multiple_of(match case.size {
             Size::Small => self.small,
@@ -289,7 +300,7 @@ fn passes(trial: &Trial) -> Result<Verdict, String> {
     let raw = trial.gradient.as_ref().map_err(Clone::clone)?.as_ref().map(|gradient| &gradient.raw);
     for case in [Some(&trial.case), raw].into_iter().flatten() {
         let points = points(case, [case.inputs.clone(), Random::new(case.seed).awkward(&case.inputs), far(case)]);
-        for (name, pass) in PASSES.iter().copied().chain([("simplify", simplify as Pass)]) {
+        for (name, pass) in PASSES.iter().copied().chain([("simplify", simplify as Pass), ("join", join)]) {
             let named = |error: String| format!("after {name}: {error}");
             let after = verified(pass(&case.program)).map_err(named)?;
             same_at(&after, &points).map_err(named)?;
@@ -354,7 +365,7 @@ fn native(trial: &Trial) -> Result<Verdict, String> {
     let (case, far) = (&trial.case, far(&trial.case));
     let simple = trial.simple.as_ref().map_err(Clone::clone)?;
     for program in [&case.program, simple] {
-        let native = Native::new(program, Arc::new(Auto), None).map_err(words)?;
+        let native = Native::new(program, in_parts(case.seed, Arc::new(Auto)), None).map_err(words)?;
         for inputs in [case.inputs.clone(), Random::new(case.seed).awkward(&case.inputs)] {
             native.check(&inputs, &eval::run(program, &inputs).map_err(words)?)?;
         }
@@ -377,7 +388,10 @@ fn far(case: &Case) -> Vec<Array> {
 
 fn gradients(trial: &Trial) -> Result<Verdict, String> {
     match trial.gradient()? {
-        Some(gradient) => check_plans(&gradient.program, &gradient.inputs, &strategies()).map(|()| Verdict::Holds),
+        Some(gradient) => {
+            let strategies: Vec<_> = strategies().into_iter().map(|strategy| in_parts(trial.case.seed, strategy)).collect();
+            check_plans(&gradient.program, &gradient.inputs, &strategies).map(|()| Verdict::Holds)
+        }
         None => Ok(Verdict::Silent),
     }
 }
@@ -392,6 +406,49 @@ fn second(trial: &Trial) -> Result<Verdict, String> {
     };
     let strategies: [Arc<dyn Strategy>; 3] = [Arc::new(Auto), Arc::new(Revolve), Arc::new(Periodic { period: Some(2) })];
     check_plans(&second.program, &second.inputs, &strategies).map(|()| Verdict::Holds)
+}
+
+/// One program in four is cut into parts of a few statements, so that whatever can cross between parts does.
+fn in_parts(seed: u64, of: Arc<dyn Strategy>) -> Arc<dyn Strategy> {
+    // Which laws are asked depends on the last digits of a seed.
+    match seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 61 {
+        0 => Arc::new(InParts { of, statements: 1 }),
+        1 => Arc::new(InParts { of, statements: 9 }),
+        _ => of,
+    }
+}
+
+/// A strategy whose code is cut into short parts.
+#[derive(Debug)]
+struct InParts {
+    of: Arc<dyn Strategy>,
+    statements: usize,
+}
+
+impl Strategy for InParts {
+    fn name(&self) -> &'static str {
+        self.of.name()
+    }
+
+    fn interchanges(&self) -> bool {
+        self.of.interchanges()
+    }
+
+    fn decide(&self, facts: &Facts, room: Option<u64>) -> Result<Decision, Error> {
+        self.of.decide(facts, room)
+    }
+
+    fn search(&self) -> Search {
+        self.of.search()
+    }
+
+    fn fate(&self, origin: &str) -> Option<Fate> {
+        self.of.fate(origin)
+    }
+
+    fn statements_per_part(&self) -> usize {
+        self.statements
+    }
 }
 
 /// Every strategy, with its parameters left to it and given.

@@ -20,11 +20,11 @@ struct Traffic<'k> {
 
 impl Traffic<'_> {
     fn innermost(&self, body: &[Stmt]) -> Option<u64> {
-        loops(body).into_iter().map(|inner| self.innermost(inner).unwrap_or_else(|| self.own(inner))).max()
+        self.loops(body).into_iter().map(|inner| self.innermost(inner).unwrap_or_else(|| self.own(inner))).max()
     }
 
     fn steps(&self, body: &[Stmt]) -> u64 {
-        loops(body).into_iter().map(|inner| self.own(inner).max(self.steps(inner))).max().unwrap_or(0)
+        self.loops(body).into_iter().map(|inner| self.own(inner).max(self.steps(inner))).max().unwrap_or(0)
     }
 
     /// Bytes that statements move themselves, loops inside left out.
@@ -42,6 +42,7 @@ impl Traffic<'_> {
                 call.args.iter().chain([&call.result]).chain(&call.scratch).map(|ty| ty.bytes() as u64).sum()
             }
             Stmt::If { then_body, else_body, .. } => self.own(then_body).max(self.own(else_body)),
+            Stmt::Part(number) => self.own(&self.kernel.parts[*number as usize].body),
             Stmt::For { .. } | Stmt::Loop { .. } => 0,
             Stmt::Literal { .. }
             | Stmt::Let { .. }
@@ -66,36 +67,37 @@ impl Traffic<'_> {
             RegType::Pointer => 8,
         }
     }
-}
 
-/// Bodies of the outermost loops of statements.
-fn loops(body: &[Stmt]) -> Vec<&[Stmt]> {
-    body.iter().flat_map(loops_of).collect()
-}
+    /// Bodies of the outermost loops of statements.
+    fn loops<'b>(&'b self, body: &'b [Stmt]) -> Vec<&'b [Stmt]> {
+        body.iter().flat_map(|stmt| self.loops_of(stmt)).collect()
+    }
 
-fn loops_of(stmt: &Stmt) -> Vec<&[Stmt]> {
-    match stmt {
-        Stmt::For { body, .. } | Stmt::Loop { body } => vec![body],
-        Stmt::If { then_body, else_body, .. } => [loops(then_body), loops(else_body)].concat(),
-        Stmt::Literal { .. }
-        | Stmt::Let { .. }
-        | Stmt::Move { .. }
-        | Stmt::Swap(..)
-        | Stmt::Pointer { .. }
-        | Stmt::Offset { .. }
-        | Stmt::Load { .. }
-        | Stmt::Store { .. }
-        | Stmt::Copy { .. }
-        | Stmt::Zero { .. }
-        | Stmt::ForVec { .. }
-        | Stmt::Leave
-        | Stmt::Start { .. }
-        | Stmt::Next { .. }
-        | Stmt::Spill { .. }
-        | Stmt::Fetch { .. }
-        | Stmt::Call { .. }
-        | Stmt::Poll
-        | Stmt::Probe { .. }
-        | Stmt::Fault { .. } => vec![],
+    fn loops_of<'b>(&'b self, stmt: &'b Stmt) -> Vec<&'b [Stmt]> {
+        match stmt {
+            Stmt::For { body, .. } | Stmt::Loop { body } => vec![body],
+            Stmt::If { then_body, else_body, .. } => [self.loops(then_body), self.loops(else_body)].concat(),
+            Stmt::Part(number) => self.loops(&self.kernel.parts[*number as usize].body),
+            Stmt::Literal { .. }
+            | Stmt::Let { .. }
+            | Stmt::Move { .. }
+            | Stmt::Swap(..)
+            | Stmt::Pointer { .. }
+            | Stmt::Offset { .. }
+            | Stmt::Load { .. }
+            | Stmt::Store { .. }
+            | Stmt::Copy { .. }
+            | Stmt::Zero { .. }
+            | Stmt::ForVec { .. }
+            | Stmt::Leave
+            | Stmt::Start { .. }
+            | Stmt::Next { .. }
+            | Stmt::Spill { .. }
+            | Stmt::Fetch { .. }
+            | Stmt::Call { .. }
+            | Stmt::Poll
+            | Stmt::Probe { .. }
+            | Stmt::Fault { .. } => vec![],
+        }
     }
 }

@@ -67,7 +67,7 @@ fn close(found: &[f64], expected: &[f64]) {
 
 #[test]
 fn factors_multiply_back() {
-    for n in [1, 2, 3, 7, 16, 33] {
+    for n in [1, 2, 3, 7, 16, 33, 70, 130] {
         let (a, ty) = (random_matrix(n, n as u64), format!("f64[{n},{n}]"));
         let x = a.as_f64();
         let mut definite = product(x, &transposed(x, n), n);
@@ -96,7 +96,7 @@ fn factors_multiply_back() {
         (0..n).for_each(|k| identity[k * n + k] = 1.0);
         close(&product(x, &run("inverse %0", &[&a], &ty), n), &identity);
         let b = random_matrix(n, 99);
-        close(&product(x, &run("solve %0, %1", &[&a, &b], &ty), n), b.as_f64());
+        close(&product(x, &run("solve %0, %1 {transpose=[0]}", &[&a, &b], &ty), n), b.as_f64());
         let det = run("det %0", &[&a], "f64")[0];
         close(&[run("logdet %0", &[&a], "f64")[0]], &[det.abs().ln()]);
         assert_eq!(run("det_sign %0", &[&a], "f64"), [det.signum()]);
@@ -131,7 +131,7 @@ fn matrices_without_an_answer_say_so() {
     let l = run("cholesky %0", &[&indefinite], "f64[2,2]");
     assert!(l[0].is_nan() && l[2].is_nan() && l[3].is_nan() && l[1] == 0.0, "{l:?}");
     let b = Array::f64([2, 1], vec![1.0, 1.0]);
-    assert!(run("solve %0, %1", &[&singular, &b], "f64[2,1]").iter().all(|x| !x.is_finite()));
+    assert!(run("solve %0, %1 {transpose=[0]}", &[&singular, &b], "f64[2,1]").iter().all(|x| !x.is_finite()));
     assert!(run("inverse %0", &[&singular], "f64[2,2]").iter().all(|x| !x.is_finite()));
     assert_eq!(run("det %0", &[&singular], "f64"), [0.0]);
     assert_eq!(run("det_sign %0", &[&singular], "f64"), [0.0]);
@@ -174,7 +174,7 @@ fn step(%i: i64, %c: f64[3,2], %a: f64[3,3], %b: f64[4,3,2]) -> f64[3,2] {
   %row: f64[1,3,2] = dynamic_slice %b, %one, %zero, %zero {sizes=[1,3,2], step=[1,1,1]}
   %late: bool = gt %i, %one
   %r: f64[3,2] = reshape %row {shape=[3,2]}
-  %x: f64[3,2] = solve %a, %r
+  %x: f64[3,2] = solve %a, %r {transpose=[0]}
   %q: f64[3,2] = mul %x, %c
   %next: f64[3,2] = if %late args(%a, %q) {then=late, else=early}
   return %next
@@ -214,6 +214,19 @@ fn scratch_is_in_the_plan() {
     let native = Native::new(&program, Arc::new(Auto), None).expect("det has machine code");
     let expected = eval::run(&program, std::slice::from_ref(&a)).expect("no fault");
     native.check(&[a], &expected).unwrap_or_else(|message| panic!("{message}"));
-    // Packed factors, their permutation and the result.
-    assert_eq!(native.plan.bytes_peak, 8 * (20 * 20 + 20 + 1));
+    // Packed factors with the order of their rows, the result up to where the next array can start, and the marks of cycles.
+    assert_eq!(native.plan.bytes_peak, 8 * 21 * 20 + 32 + 8 * 20);
+}
+
+#[test]
+fn a_gradient_shares_the_factors() {
+    let (a, b) = (random_matrix(40, 3), random_matrix(40, 4));
+    let text = "fn main(%a: f64[40,40], %b: f64[40,40]) -> f64 {\n  %x: f64[40,40] = solve %a, %b {transpose=[0]}\n  %d: f64 = logdet %a\n  %s: f64 = sum %x {axes=[0,1]}\n  %y: f64 = add %s, %d\n  return %y\n}";
+    let gradient = diff::vjp(&ops::parse(text, "shared.rg").unwrap(), &[0, 1], &[0]).expect("there are rules");
+    let native = Native::new(&gradient, Arc::new(Auto), None).expect("it has a plan");
+    // Only factors have one row more than columns.
+    let factored = native.kernel.calls.iter().filter(|call| call.result.shape == [41, 40]).count();
+    assert_eq!(factored, 1, "two solves, one of the transpose, the determinant and the inverse, of one factorisation");
+    let inputs = [a, b, Array::scalar(1.0)];
+    native.check(&inputs, &eval::run(&gradient, &inputs).unwrap()).unwrap_or_else(|message| panic!("{message}"));
 }

@@ -103,7 +103,7 @@ impl<'t> Var<'t> {
     #[track_caller]
     pub fn solve(self, b: Var<'t>) -> Var<'t> {
         let pos = here();
-        self.then(|tracer| tracer.of_systems(&ops::SOLVE, Attrs::none(), self.traced(), b.traced(), &pos))
+        self.then(|tracer| tracer.of_systems(&ops::SOLVE, Attrs::none().ints("transpose", [0]), self.traced(), b.traced(), &pos))
     }
 
     /// x with a triangle of this matrix times x = `b`, a vector or the columns of a matrix. Nothing else of the matrix is read.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::active::Activity;
 use crate::ir::{Array, Attr, Attrs, Builder, CallOp, CustomRule, Error, FuncId, Function, Linearity, Op, Program, Value, linear_in};
 use crate::ops::CONSTANT;
+use crate::opt::join;
 
 /// A Program that is being differentiated. New functions are appended; old ones stay as they are.
 #[derive(Debug)]
@@ -62,6 +63,22 @@ impl Transform {
             Ok(function)
         });
         built.expect("nothing of it can fail")
+    }
+
+    /// The function with equal work done once, and with one loop where two have the same states: what is computed once is reversed once.
+    pub(super) fn joined(&mut self, function: Function) -> Function {
+        let mut program = self.program.clone();
+        program.entry = program.add(function);
+        let program = join(&program);
+        // The entry comes first, and no function of it uses it.
+        let first = self.program.functions.len() as u32;
+        let mut functions = program.functions.into_iter().map(|mut function| {
+            function.insts.iter_mut().for_each(|inst| inst.op.map_bodies(|id| FuncId(first + id.0 - 1)));
+            function
+        });
+        let entry = functions.next().expect("a Program has an entry");
+        self.program.functions.extend(functions);
+        entry
     }
 
     /// The function of that key; built the first time that it is asked for.

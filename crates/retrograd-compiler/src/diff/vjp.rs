@@ -2,6 +2,7 @@
 
 use super::active::at;
 use super::control;
+use super::sum::Sum;
 use super::transform::{Transform, replay};
 use crate::ir::{
     Attrs, Builder, Contribution, Error, ErrorKind, Expr, FuncId, Function, Inst, Op, Part, Partial, Row, Rule, Tangent, Value,
@@ -43,17 +44,17 @@ impl Transform {
         let function = self.program.function(id).clone();
         let values = replay(b, &function, args);
         let varied = self.activity.varied(&self.program, id, varied);
-        let mut sweep = Sweep { b, values, varied, cotangents: vec![None; function.types.len()] };
-        b.within(Part::Backward, || {
+        let mut sweep = Sweep { b, values, varied, cotangents: vec![Sum::default(); function.types.len()] };
+        let cotangents = b.within(Part::Backward, || {
             for (value, ct) in function.params.iter().zip(starts).chain(function.results.iter().zip(cts)) {
                 if let Some(ct) = ct {
                     sweep.add(*value, *ct);
                 }
             }
-            function.insts.iter().rev().try_for_each(|inst| self.reverse(&mut sweep, &function, inst))
+            function.insts.iter().rev().try_for_each(|inst| self.reverse(&mut sweep, &function, inst))?;
+            Ok(sweep.cotangents_of(&function.params))
         })?;
-        let results = function.results.iter().map(|v| sweep.value(*v)).collect();
-        Ok(Pulled { results, cotangents: sweep.cotangents_of(&function.params) })
+        Ok(Pulled { results: sweep.values(&function.results), cotangents })
     }
 
     fn reverse(&mut self, sweep: &mut Sweep<'_>, function: &Function, inst: &Inst) -> Result<(), Error> {
@@ -78,7 +79,7 @@ pub(super) struct Sweep<'b> {
     pub(super) b: &'b Builder,
     values: Vec<Option<Value>>,
     varied: Vec<bool>,
-    cotangents: Vec<Option<Value>>,
+    cotangents: Vec<Sum>,
 }
 
 impl Sweep<'_> {
@@ -95,14 +96,22 @@ impl Sweep<'_> {
         at(&self.varied, values)
     }
 
-    pub(super) fn cotangents_of(&self, values: &[Value]) -> Vec<Option<Value>> {
-        values.iter().map(|v| self.cotangents[v.0 as usize]).collect()
+    /// The cotangents that values have so far.
+    pub(super) fn cotangents_of(&mut self, values: &[Value]) -> Vec<Option<Value>> {
+        values.iter().map(|v| self.cotangent(*v)).collect()
+    }
+
+    fn cotangent(&mut self, value: Value) -> Option<Value> {
+        let ty = self.b.ty(self.value(value));
+        self.cotangents[value.0 as usize].settled(self.b, &ty)
     }
 
     /// Removes the cotangent that a value has so far, to be continued by a construct that gives the sum back through [`Sweep::add`].
     /// A value that is taken twice has nothing the second time, so that nothing counts twice.
     pub(super) fn take(&mut self, value: Value) -> Option<Value> {
-        self.cotangents[value.0 as usize].take()
+        let so_far = self.cotangent(value);
+        self.cotangents[value.0 as usize] = Sum::default();
+        so_far
     }
 
     /// Adds to the cotangent of a value, if the value is varied.
@@ -111,18 +120,10 @@ impl Sweep<'_> {
     }
 
     fn contribute(&mut self, value: Value, contribution: Contribution) {
-        if !self.varied[value.0 as usize] {
-            return;
+        if self.varied[value.0 as usize] {
+            let ty = self.b.ty(self.value(value));
+            self.cotangents[value.0 as usize].add(self.b, &ty, contribution);
         }
-        let so_far = self.take(value);
-        let sum = match contribution {
-            Contribution::Dense(ct) => so_far.map_or(ct, |sum| self.b.add(sum, ct)),
-            Contribution::At { row, update, indices, attrs } => {
-                let base = so_far.unwrap_or_else(|| self.zeros(value));
-                self.b.row(row, attrs, &[&[base, update], &indices[..]].concat())
-            }
-        };
-        self.cotangents[value.0 as usize] = Some(sum);
     }
 
     /// Zeros like a value of the function.

@@ -28,6 +28,8 @@ pub struct Kernel {
     pub regs: Vec<RegType>,
     /// What it does.
     pub body: Vec<Stmt>,
+    /// What [`Stmt::Part`] runs, by number.
+    pub parts: Vec<Part>,
     /// Bytes of the arena.
     pub arena_bytes: usize,
     /// Bytes on the disk.
@@ -38,6 +40,16 @@ pub struct Kernel {
     pub calls: Vec<RoutineCall>,
     /// What is shown by [`Stmt::Probe`], by number.
     pub probes: Vec<Probe>,
+}
+
+/// Code that is a function of its own.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// Registers that hold, when it begins, what they hold where it is run. Whatever else it reads it has assigned before, and what it
+    /// assigns is its own.
+    pub params: Vec<Reg>,
+    /// What it does.
+    pub body: Vec<Stmt>,
 }
 
 /// A routine with all of a call that is the same in every run.
@@ -221,6 +233,8 @@ pub enum Stmt {
         /// Its scratch arrays.
         scratch: Vec<Address>,
     },
+    /// Runs the part of this number.
+    Part(u32),
     /// Ends the routine here, with outputs undefined, if its caller wants it to stop.
     Poll,
     /// Shows a value, with the steps of the loops around it, to whoever observes the run.

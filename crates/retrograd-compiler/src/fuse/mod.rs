@@ -1,12 +1,14 @@
 //! From a Plan to loops over scalar code.
 //!
 //! `fuse` walks the placed tree once: registers for scalars, addresses for arrays, nests as vector loops (`nest`), reductions (`reduce`),
-//! walks along an axis (`line`), schedules as native drivers (`drive`).
+//! walks along an axis (`line`), schedules as native drivers (`drive`), long code as functions of their own (`parts`).
 
+mod dot;
 mod drive;
 pub mod kernel;
 mod line;
 mod nest;
+mod parts;
 mod reduce;
 
 use std::collections::BTreeMap;
@@ -35,9 +37,9 @@ pub fn fuse(plan: &Plan) -> Fused {
     let mut fuse = Fuse::new(placed);
     fuse.block(&placed.body);
     fuse.outputs();
-    let Fuse { regs, body, calls, .. } = fuse;
+    let Fuse { regs, body, parts, calls, .. } = fuse;
     let (arena_bytes, literals, probes) = (placed.bytes as usize, placed.literals.clone(), placed.probes.clone());
-    let kernel = Kernel { regs, body, arena_bytes, spill_bytes: placed.spill_bytes, literals, calls, probes };
+    let kernel = Kernel { regs, body, parts, arena_bytes, spill_bytes: placed.spill_bytes, literals, calls, probes };
     Fused { kernel, faults: placed.faults.clone() }
 }
 
@@ -48,7 +50,8 @@ struct Fuse<'p> {
     values: Vec<Option<Reg>>,
     /// Registers of addresses that move.
     pointers: Vec<Reg>,
-    /// Registers of fixed addresses.
+    /// Registers of fixed addresses, and what each points to.
+    fixed: BTreeMap<Reg, Place>,
     inputs: Vec<Reg>,
     literals: Vec<Reg>,
     stores: Vec<Reg>,
@@ -56,6 +59,8 @@ struct Fuse<'p> {
     lanes: BTreeMap<Val, Reg>,
     /// Truths that are faults in the nest under construction, with their sites.
     checks: Vec<(Reg, u32)>,
+    /// Parts so far.
+    parts: Vec<kernel::Part>,
     /// Calls so far.
     calls: Vec<RoutineCall>,
     /// The statements under construction.
@@ -69,11 +74,13 @@ impl<'p> Fuse<'p> {
             regs: vec![],
             values: vec![None; placed.types.len()],
             pointers: vec![],
+            fixed: BTreeMap::new(),
             inputs: vec![],
             literals: vec![],
             stores: vec![],
             lanes: BTreeMap::new(),
             checks: vec![],
+            parts: vec![],
             calls: vec![],
             body: vec![],
         };
@@ -96,6 +103,7 @@ impl<'p> Fuse<'p> {
     fn fixed(&mut self, to: Place) -> Reg {
         let dst = self.reg(RegType::Pointer);
         self.body.push(Stmt::Pointer { dst, to });
+        self.fixed.insert(dst, to);
         dst
     }
 
@@ -163,8 +171,9 @@ impl<'p> Fuse<'p> {
     }
 
     fn block(&mut self, block: &Block) {
-        for node in &block.nodes {
-            self.node(node);
+        match &block.parts {
+            None => block.nodes.iter().for_each(|node| self.node(node)),
+            Some(parts) => self.in_parts(&block.nodes, parts),
         }
     }
 
@@ -189,6 +198,7 @@ impl<'p> Fuse<'p> {
             Node::Reduce { result, operand, axes, how } => self.reduce(*result, *operand, axes, *how),
             Node::Line { result, operands, axis, line } => self.line(*result, operands, *axis, *line),
             Node::Dot { result, operands, attrs } => self.dot(*result, *operands, attrs),
+            Node::Call(call) if dot::takes_long(call) => self.products(call),
             Node::Call(call) => self.call(call),
             Node::If(branch) => self.branch(branch),
             Node::For(node) => self.plain_loop(node),
@@ -256,20 +266,22 @@ impl<'p> Fuse<'p> {
     }
 
     fn call(&mut self, call: &Call) {
-        let Call { routine, attrs, args, result, scratch } = call;
         let types = |values: &[Val]| values.iter().map(|v| self.placed.ty(*v).clone()).collect();
-        let (args, scratch) = (args.clone(), scratch.clone());
-        let number = self.calls.len() as u32;
-        self.calls.push(RoutineCall {
-            routine: *routine,
-            attrs: attrs.clone(),
-            args: types(&args),
-            result: self.placed.ty(*result).clone(),
-            scratch: types(&scratch),
-        });
-        let args = args.iter().map(|v| self.element(&self.placed.access(*v).clone(), &[])).collect();
+        let whole = RoutineCall {
+            routine: call.routine,
+            attrs: call.attrs.clone(),
+            args: types(&call.args),
+            result: self.placed.ty(call.result).clone(),
+            scratch: types(&call.scratch),
+        };
+        let args = call.args.iter().map(|v| self.element(&self.placed.access(*v).clone(), &[])).collect();
+        self.call_over(whole, args, self.whole(call.result), &call.scratch);
+    }
+
+    fn call_over(&mut self, call: RoutineCall, args: Vec<Address>, result: Address, scratch: &[Val]) {
         let scratch = scratch.iter().map(|v| self.whole(*v)).collect();
-        self.body.push(Stmt::Call { call: number, args, result: self.whole(*result), scratch });
+        self.body.push(Stmt::Call { call: self.calls.len() as u32, args, result, scratch });
+        self.calls.push(call);
     }
 
     fn copy(&mut self, to: Address, from: Address, bytes: u64) {
@@ -556,6 +568,7 @@ fn takes_long(stmt: &Stmt) -> bool {
         | Stmt::Copy { .. }
         | Stmt::Zero { .. }
         | Stmt::Call { .. }
+        | Stmt::Part(_)
         | Stmt::Spill { .. }
         | Stmt::Fetch { .. }
         | Stmt::Probe { .. } => true,

@@ -1,17 +1,14 @@
-//! Reductions over some axes, and contractions.
+//! Reductions over some axes.
 
 use super::Fuse;
 use super::kernel::{Address, Fold, Order, Reg, RegType, Stmt};
-use super::nest::{Axis, loops};
-use crate::ir::{Attrs, Reduction, Scalar};
-use crate::ops::{DotAxes, sum_axes};
+use super::nest::Axis;
+use crate::ir::{Reduction, Scalar};
+use crate::ops::sum_axes;
 use crate::plan::place::{Access, Val};
 
 /// Index registers, each with the axis whose stride it steps by.
 pub(super) type Indices = Vec<(Reg, usize)>;
-
-/// Multiplications of a contraction that can be stopped on its way.
-const LONG: usize = 1 << 24;
 
 impl Fuse<'_> {
     /// A reduction that keeps some axes: see `ops::SUM` for the order.
@@ -79,7 +76,15 @@ impl Fuse<'_> {
     }
 
     /// The blocked reduction of the product of views along a run; `step` is the axis that the run steps by.
-    fn blocked(&mut self, dst: Reg, count: usize, step: Option<usize>, indices: &[(Reg, usize)], views: &[&Access], how: Reduction) {
+    pub(super) fn blocked(
+        &mut self,
+        dst: Reg,
+        count: usize,
+        step: Option<usize>,
+        indices: &[(Reg, usize)],
+        views: &[&Access],
+        how: Reduction,
+    ) {
         let index = self.int();
         let mut inner = indices.to_vec();
         inner.extend(step.map(|axis| (index, axis)));
@@ -106,47 +111,6 @@ impl Fuse<'_> {
         let dst = self.reg(RegType::Scalar(self.placed.ty(view.root).dtype));
         self.body.push(Stmt::Load { dst, from });
         dst
-    }
-
-    /// A contraction: see `ops::DOT` for the order.
-    pub(super) fn dot(&mut self, result: Val, operands: [Val; 2], attrs: &Attrs) {
-        let [lhs, rhs] = operands.map(|v| self.placed.access(v).clone());
-        let shapes = operands.map(|v| self.placed.ty(v).shape.clone());
-        let axes = DotAxes::new(attrs, shapes[0].len(), shapes[1].len());
-        let count: usize = axes.lhs_contract.iter().map(|axis| shapes[0][*axis]).product();
-        // Both operands as views over the axes of the result, with the contraction as one more axis at the end.
-        let free = |own: &[usize], access: &Access, contract: &[usize], shape: &[usize], before: usize, after: usize| {
-            let run = contract.iter().rev().find(|axis| shape[**axis] != 1).map_or(0, |axis| access.strides[*axis]);
-            let mut strides = vec![0; before];
-            strides.extend(own.iter().map(|axis| access.strides[*axis]));
-            strides.extend(vec![0; after]);
-            strides.push(run);
-            strides
-        };
-        let (batch, left, right) = (axes.lhs_batch.len(), axes.lhs_free.len(), axes.rhs_free.len());
-        let lhs_axes = [axes.lhs_batch.clone(), axes.lhs_free].concat();
-        let lhs = Access { strides: free(&lhs_axes, &lhs, &axes.lhs_contract, &shapes[0], 0, right), ..lhs };
-        let mut rhs_strides: Vec<i64> = axes.rhs_batch.iter().map(|axis| rhs.strides[*axis]).collect();
-        rhs_strides.extend(vec![0; left]);
-        rhs_strides.extend(free(&axes.rhs_free, &rhs, &axes.rhs_contract, &shapes[1], 0, 0));
-        let rhs = Access { strides: rhs_strides, ..rhs };
-        let ty = self.placed.ty(result).clone();
-        let contraction = batch + left + right;
-        if ty.rank() == 0 {
-            let dst = self.value(result);
-            self.blocked(dst, count, Some(contraction), &[], &[&lhs, &rhs], Reduction::Sum);
-            return;
-        }
-        let target = self.placed.access(result).clone();
-        let outer = loops(&ty.shape, &[], &(0..ty.rank()).collect::<Vec<_>>());
-        let long = count.saturating_mul(ty.elements()) >= LONG;
-        self.each_scalar(&outer, &mut vec![], &mut |fuse, indices| {
-            fuse.body.extend(long.then_some(Stmt::Poll));
-            let total = fuse.reg(RegType::Scalar(ty.dtype));
-            fuse.blocked(total, count, Some(contraction), indices, &[&lhs, &rhs], Reduction::Sum);
-            let to = fuse.element(&target, indices);
-            fuse.body.push(Stmt::Store { to, src: total });
-        });
     }
 
     /// Scalar loops over axes.

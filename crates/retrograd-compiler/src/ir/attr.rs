@@ -95,6 +95,12 @@ impl Attrs {
         usize::try_from(values[0]).expect("verified attributes: sizes are not negative")
     }
 
+    /// A list of integers where it is, so that nothing is allocated.
+    pub fn numbers(&self, name: &str) -> &[i64] {
+        let Some(Attr::Ints(values)) = self.get(name) else { panic!("verified attributes: `{name}` must be a list of integers") };
+        values
+    }
+
     /// A literal.
     pub fn array(&self, name: &str) -> &Array {
         let Some(Attr::Array(value)) = self.get(name) else { panic!("verified attributes: `{name}` must be a literal") };

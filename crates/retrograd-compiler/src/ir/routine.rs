@@ -10,8 +10,8 @@ use super::types::{DType, Type};
 /// value is NaN.
 #[derive(Clone, Copy, Debug)]
 pub struct Routine {
-    /// Types of the scratch arrays, from the types of the arguments.
-    pub scratch: fn(&[Type]) -> Vec<Type>,
+    /// Types of the scratch arrays, from the types of the arguments and the attributes.
+    pub scratch: fn(&[Type], &Attrs) -> Vec<Type>,
     /// Computes the result. Scratch and result hold anything before.
     pub run: Run,
 }
@@ -31,7 +31,7 @@ impl Routine {
     /// The result over arrays.
     pub fn evaluate(&self, args: &[&Array], attrs: &Attrs, ty: &Type) -> Array {
         let types: Vec<Type> = args.iter().map(|array| array.ty()).collect();
-        let mut scratch: Vec<Array> = (self.scratch)(&types).iter().map(Array::zeros).collect();
+        let mut scratch: Vec<Array> = (self.scratch)(&types, attrs).iter().map(Array::zeros).collect();
         let mut scratch: Vec<SliceMut<'_>> = scratch.iter_mut().map(Array::slice_mut).collect();
         let slices: Vec<Slice<'_>> = args.iter().map(|array| array.slice()).collect();
         let mut result = Array::zeros(ty);

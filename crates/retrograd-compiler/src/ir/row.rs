@@ -106,6 +106,19 @@ pub type Tangent = fn(&Builder, &Attrs, &[Value], Value, &[Option<Value>]) -> Va
 pub enum Contribution {
     /// An array of the argument's type.
     Dense(Value),
+    /// An array of the argument's type in which a window does not count, because it was overwritten: `row(ct, zeros, indices…)`.
+    Outside {
+        /// The row that overwrites: `update`.
+        row: &'static Row,
+        /// The array.
+        ct: Value,
+        /// The window's type.
+        window: Type,
+        /// Index operands of the row.
+        indices: Vec<Value>,
+        /// Attributes of the row.
+        attrs: Attrs,
+    },
     /// An array that belongs at a place inside the argument: `row(cotangent, update, indices…)` with these attributes, so that
     /// reading a slice never costs a full array of zeros per read.
     At {
@@ -149,6 +162,8 @@ pub enum Lowering {
     Composed(Composed),
     /// A call of one function for the whole array, the same that the interpreter calls.
     Routine(Routine),
+    /// The same over the factors of the first argument, in its place: whoever needs those of a matrix shares them.
+    Factored(Routine),
     /// Shows its argument to whoever observes the run: an effect, which is never left out, merged, moved or done again.
     Probe,
     /// No machine code yet: a plan is refused with an error that names the op and the user's line.

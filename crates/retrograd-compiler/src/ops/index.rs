@@ -136,9 +136,7 @@ fn transpose_dynamic_slice(_: &Builder, attrs: &Attrs, args: &[Value], ct: Value
 }
 
 fn transpose_update_base(b: &Builder, attrs: &Attrs, args: &[Value], ct: Value) -> Contribution {
-    let zeros = b.zeros(&b.ty(args[1]));
-    let operands: Vec<Value> = [ct, zeros].into_iter().chain(args[2..].iter().copied()).collect();
-    Contribution::Dense(b.row(&UPDATE, attrs.clone(), &operands))
+    Contribution::Outside { row: &UPDATE, ct, window: b.ty(args[1]), indices: args[2..].to_vec(), attrs: attrs.clone() }
 }
 
 fn transpose_window(b: &Builder, attrs: &Attrs, args: &[Value], ct: Value) -> Contribution {

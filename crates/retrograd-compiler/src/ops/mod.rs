@@ -4,13 +4,16 @@
 //! text form, listing, tests and Python name follow from it.
 
 mod build;
+mod dot;
 mod fold;
 mod gather;
 mod index;
 pub mod lanes;
 mod linalg;
+mod matrix;
 mod number;
 mod probe;
+mod products;
 mod reduce;
 mod scalar;
 mod scan;
@@ -19,12 +22,14 @@ mod sort;
 
 use crate::ir::{Error, Program, Row};
 
+pub use dot::{DOT, DotAxes, DotOrder};
 pub use fold::{ALL, ANY, ARGMAX, ARGMIN, LOGSUMEXP, PROD, REDUCE_MAX, REDUCE_MIN};
 pub use gather::{ADD_ALONG_AXIS, GATHER, SCATTER_ADD, SCATTER_MAX, SCATTER_MIN, SCATTER_MUL, SCATTER_SET, TAKE_ALONG_AXIS};
 pub use index::{ADD_AT, DYNAMIC_SLICE, SLICE, UPDATE, clamp_start};
-pub use linalg::{ADJUGATE, CHOLESKY, DET, DET_SIGN, INVERSE, LOGDET, LU, LU_PERMUTATION, SOLVE, TRIANGULAR_SOLVE};
+pub use linalg::{ADJUGATE, CHOLESKY, DET, DET_SIGN, FACTORS, INVERSE, LOGDET, LU, LU_PERMUTATION, SOLVE, TRIANGULAR_SOLVE, factors_type};
 pub use probe::PROBE;
-pub use reduce::{DOT, DotAxes, SUM, SUM_CHUNK, SUM_LANES, sum_axes};
+pub use products::{PRODUCTS, Products};
+pub use reduce::{SUM, SUM_CHUNK, SUM_LANES, sum_axes};
 pub use scalar::{
     ABS, ACOS, ACOSH, ADD, AND, ASIN, ASINH, ATAN, ATAN2, ATANH, CBRT, CEIL, CLAMP, CONVERT, COPYSIGN, COS, COSH, DIV, EQ, ERF, ERFC, EXP,
     EXP2, EXPM1, FLOOR, FMA, GE, GT, HYPOT, IS_FINITE, IS_NAN, LE, LOG, LOG1P, LOG2, LOG10, LOGISTIC, LT, MAX, MIN, MUL, Meaning, NE, NEG,
@@ -36,8 +41,19 @@ pub use sort::{ARGSORT, SORT};
 
 /// All rows, family by family.
 pub fn rows() -> impl Iterator<Item = &'static Row> {
-    let families =
-        [scalar::ROWS, shape::ROWS, index::ROWS, gather::ROWS, reduce::ROWS, fold::ROWS, scan::ROWS, sort::ROWS, linalg::ROWS, probe::ROWS];
+    let families = [
+        scalar::ROWS,
+        shape::ROWS,
+        index::ROWS,
+        gather::ROWS,
+        reduce::ROWS,
+        dot::ROWS,
+        fold::ROWS,
+        scan::ROWS,
+        sort::ROWS,
+        linalg::ROWS,
+        probe::ROWS,
+    ];
     families.into_iter().flatten().copied()
 }
 

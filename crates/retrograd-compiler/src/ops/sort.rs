@@ -31,7 +31,7 @@ const fn sorting(name: &'static str, run: Run) -> Row {
 }
 
 /// Room for the order of one line: scratch does not know the axis.
-fn longest_line(types: &[Type]) -> Vec<Type> {
+fn longest_line(types: &[Type], _: &Attrs) -> Vec<Type> {
     vec![Type::new(DType::I64, [types[0].shape.iter().copied().max().unwrap_or(0)])]
 }
 

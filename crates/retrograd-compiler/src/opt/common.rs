@@ -15,11 +15,10 @@ use crate::ir::{Attr, Attrs, CustomRule, DType, FuncId, Function, Inst, Linearit
 pub fn common(program: &Program) -> Program {
     let mut numbering = Numbering::default();
     rewrite(program, |out, function| {
-        let (function, class, effect) = numbering.function(function);
+        let (function, class) = numbering.function(function);
         let key = (class, function.insts.iter().map(place).collect());
         let made = *numbering.made.entry(key).or_insert_with(|| out.add(function));
-        numbering.classes_of.resize(out.functions.len(), class);
-        numbering.effects_of.resize(out.functions.len(), effect);
+        numbering.is_there(out, class);
         made
     })
 }
@@ -36,10 +35,10 @@ pub(super) fn same(a: &Program, b: &Program) -> bool {
 }
 
 /// Equal numbers are equal values, for equal parameters.
-type Number = u32;
+pub(super) type Number = u32;
 
-/// Functions of one class compute the same.
-type Class = u32;
+/// Functions of one class compute the same; whether they have an effect, too.
+pub(super) type Class = (u32, bool);
 
 /// Where an instruction comes from. Functions that differ only here stay apart, so that an error names its own line.
 type Place = (&'static str, Option<String>, u32, Vec<FuncId>);
@@ -51,49 +50,37 @@ fn place(inst: &Inst) -> Place {
 /// Types of the parameters, results, and effects in their order.
 type Signature = (Vec<Type>, Vec<Number>, Vec<Number>);
 
+/// Numbers of values over the whole Program, whose functions come bodies first.
 #[derive(Default)]
-struct Numbering {
+pub(super) struct Numbering {
     numbers: BTreeMap<Key, Vec<Number>>,
     count: Number,
-    classes: BTreeMap<Signature, Class>,
+    classes: BTreeMap<Signature, u32>,
     /// Classes of the functions of the new Program.
     classes_of: Vec<Class>,
-    /// Which of them have an effect.
-    effects_of: Vec<bool>,
     made: BTreeMap<(Class, Vec<Place>), FuncId>,
 }
 
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
     Param(usize, Type),
+    /// What a value is to a loop, and the values that it comes from.
+    Role(&'static str, Vec<Number>),
     Inst(OpKey, Vec<Number>, Vec<Type>),
 }
 
 impl Numbering {
-    /// A function with equal instructions merged, its class, and whether it has an effect.
-    fn function(&mut self, function: &Function) -> (Function, Class, bool) {
+    /// A function with equal instructions merged, and its class.
+    fn function(&mut self, function: &Function) -> (Function, Class) {
+        let numbered = self.numbered(function);
         let mut editor = Editor::new(function);
-        let mut numbers: Vec<Number> = vec![Number::MAX; function.types.len()];
         let mut first: BTreeMap<Number, Value> = BTreeMap::new();
-        let mut effects: Vec<Number> = Vec::new();
-        for (place, param) in function.params.iter().enumerate() {
-            numbers[param.0 as usize] = self.number(Key::Param(place, function.ty(*param).clone()), 1)[0];
-        }
         for inst in &function.insts {
-            let args = inst.args.iter().map(|v| numbers[v.0 as usize]).collect();
-            let types = inst.results.iter().map(|v| function.ty(*v).clone()).collect();
-            let op = op_key(&inst.op, |id| self.classes_of[usize::from(id)]);
-            // An effect is counted as one result more, and happens as often as it is written.
-            let effect = inst.has_effect(|body| self.effects_of[usize::from(body)]);
-            let mut results = self.number(Key::Inst(op, args, types), inst.results.len() + usize::from(effect));
-            if effect {
-                effects.extend(results.pop());
-            }
-            inst.results.iter().zip(&results).for_each(|(v, number)| numbers[v.0 as usize] = *number);
-            if effect {
+            if self.has_effect(inst) {
                 editor.copy(inst);
                 continue;
             }
+            let results: Vec<Number> = inst.results.iter().map(|v| numbered.of(*v)).collect();
             match results.iter().map(|number| first.get(number).copied()).collect::<Option<Vec<Value>>>() {
                 Some(known) => editor.bind_all(inst, &known),
                 None => {
@@ -102,11 +89,55 @@ impl Numbering {
                 }
             }
         }
-        let results = function.results.iter().map(|v| numbers[v.0 as usize]).collect();
-        let next = Class::try_from(self.classes.len()).expect("fewer than 2^32 classes");
-        let effect = !effects.is_empty();
-        let class = *self.classes.entry((function.param_types(), results, effects)).or_insert(next);
-        (editor.finish(), class, effect)
+        (editor.finish(), self.class(function, &numbered))
+    }
+
+    /// The values of a function.
+    pub(super) fn numbered(&mut self, function: &Function) -> Numbered {
+        let params = function.params.iter().enumerate();
+        let params: Vec<Number> = params.map(|(place, v)| self.number(Key::Param(place, function.ty(*v).clone()), 1)[0]).collect();
+        self.numbered_over(function, &params)
+    }
+
+    /// The values of a function over parameters with these numbers.
+    pub(super) fn numbered_over(&mut self, function: &Function, params: &[Number]) -> Numbered {
+        let mut numbered = Numbered { values: vec![Number::MAX; function.types.len()], effects: vec![] };
+        function.params.iter().zip(params).for_each(|(v, number)| numbered.values[v.0 as usize] = *number);
+        for inst in &function.insts {
+            let args = inst.args.iter().map(|v| numbered.of(*v)).collect();
+            let types = inst.results.iter().map(|v| function.ty(*v).clone()).collect();
+            let op = op_key(&inst.op, |id| self.classes_of[usize::from(id)].0);
+            // An effect is counted as one result more, and happens as often as it is written.
+            let effect = self.has_effect(inst);
+            let mut results = self.number(Key::Inst(op, args, types), inst.results.len() + usize::from(effect));
+            if effect {
+                numbered.effects.extend(results.pop());
+            }
+            inst.results.iter().zip(&results).for_each(|(v, number)| numbered.values[v.0 as usize] = *number);
+        }
+        numbered
+    }
+
+    /// The class of a function with numbered values.
+    pub(super) fn class(&mut self, function: &Function, numbered: &Numbered) -> Class {
+        let results = function.results.iter().map(|v| numbered.of(*v)).collect();
+        let next = u32::try_from(self.classes.len()).expect("fewer than 2^32 classes");
+        let class = *self.classes.entry((function.param_types(), results, numbered.effects.clone())).or_insert(next);
+        (class, !numbered.effects.is_empty())
+    }
+
+    /// The last functions of the new Program are of that class.
+    pub(super) fn is_there(&mut self, out: &Program, class: Class) {
+        self.classes_of.resize(out.functions.len(), class);
+    }
+
+    pub(super) fn has_effect(&self, inst: &Inst) -> bool {
+        inst.has_effect(|body| self.classes_of[usize::from(body)].1)
+    }
+
+    /// The number of what plays a role in a loop.
+    pub(super) fn role(&mut self, role: &'static str, of: &[Number]) -> Number {
+        self.number(Key::Role(role, of.to_vec()), 1)[0]
     }
 
     fn number(&mut self, key: Key, results: usize) -> Vec<Number> {
@@ -114,6 +145,18 @@ impl Numbering {
         let numbers = self.numbers.entry(key).or_insert_with(|| next.clone().collect());
         self.count = self.count.max(numbers.last().map_or(0, |last| last + 1));
         numbers.clone()
+    }
+}
+
+/// The numbers of the values of one function, and of its effects in their order.
+pub(super) struct Numbered {
+    values: Vec<Number>,
+    effects: Vec<Number>,
+}
+
+impl Numbered {
+    pub(super) fn of(&self, value: Value) -> Number {
+        self.values[value.0 as usize]
     }
 }
 

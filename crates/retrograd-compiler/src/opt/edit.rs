@@ -137,6 +137,7 @@ impl<'f> Editor<'f> {
             | Lowering::Line(_)
             | Lowering::Composed(_)
             | Lowering::Routine(_)
+            | Lowering::Factored(_)
             | Lowering::Probe
             | Lowering::Missing => None,
         }

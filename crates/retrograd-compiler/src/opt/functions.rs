@@ -53,7 +53,7 @@ pub(super) fn rewrite(program: &Program, mut pass: impl FnMut(&mut Program, &Fun
 }
 
 /// Every function that the entry reaches once, bodies before their users, the entry last.
-fn bodies_first(program: &Program) -> Vec<FuncId> {
+pub(super) fn bodies_first(program: &Program) -> Vec<FuncId> {
     fn visit(program: &Program, id: FuncId, seen: &mut [bool], order: &mut Vec<FuncId>) {
         if !std::mem::replace(&mut seen[usize::from(id)], true) {
             let bodies = program.function(id).insts.iter().flat_map(Inst::bodies);

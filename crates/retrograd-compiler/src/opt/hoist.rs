@@ -127,7 +127,7 @@ const DEAR: u32 = 4;
 
 fn is_dear(row: &Row) -> bool {
     match row.lowering {
-        Lowering::Reduce(_) | Lowering::Dot | Lowering::Line(_) | Lowering::Routine(_) => true,
+        Lowering::Reduce(_) | Lowering::Dot | Lowering::Line(_) | Lowering::Routine(_) | Lowering::Factored(_) => true,
         Lowering::Map(_) | Lowering::Composed(_) => row.cost >= DEAR,
         Lowering::Convert | Lowering::Constant | Lowering::Iota | Lowering::View(_) => false,
         Lowering::Write(_) | Lowering::Pick(_) | Lowering::Scatter(..) | Lowering::Probe | Lowering::Missing => false,
@@ -163,7 +163,7 @@ fn never_faults(row: &Row, dtype: DType) -> bool {
         // These are composed of total ones.
         Lowering::Composed(_) => true,
         // What has no value is NaN.
-        Lowering::Routine(_) => true,
+        Lowering::Routine(_) | Lowering::Factored(_) => true,
         // An index may be out of bounds, and an effect happens in its step.
         Lowering::View(View::DynamicSlice) | Lowering::Write(_) | Lowering::Pick(_) | Lowering::Scatter(..) => false,
         Lowering::Probe | Lowering::Missing => false,

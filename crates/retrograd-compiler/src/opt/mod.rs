@@ -15,6 +15,7 @@ mod edit;
 mod fold;
 mod functions;
 mod hoist;
+mod join;
 
 use crate::ir::Program;
 
@@ -27,6 +28,7 @@ pub use dead::{dead_code, live_insts};
 pub use fold::fold;
 pub use functions::compact;
 pub use hoist::hoist;
+pub use join::join;
 
 /// A pass: less work, the same bits.
 pub type Pass = fn(&Program) -> Program;

@@ -143,13 +143,14 @@ fn plan_with(program: &Program, request: &Request) -> Result<Plan, Error> {
     let strategy = &request.strategy;
     let facts = Facts { spill: request.spill, ..facts::facts(program, strategy.search(), &|origin| strategy.fate(origin)) };
     let decide = |room: Option<u64>| strategy.decide(&facts, room);
+    let place = |decision: &Decision| place(program, decision, strategy.statements_per_part());
     let (decision, placed) = match request.budget {
         None => {
             let decision = decide(None)?;
-            let placed = place(program, &decision);
+            let placed = place(&decision);
             (decision, placed)
         }
-        Some(budget) => within(budget, &facts, decide, |decision| place(program, decision))?,
+        Some(budget) => within(budget, &facts, decide, place)?,
     };
     let (strategy, budget) = (strategy.name(), request.budget);
     let (bytes_peak, bytes_spilled) = (placed.bytes, placed.spill_bytes);

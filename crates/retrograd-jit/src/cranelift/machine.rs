@@ -5,10 +5,10 @@ use cranelift_codegen::isa::{self, OwnedTargetIsa};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{Linkage, Module, default_libcall_names};
+use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
 use retrograd_compiler::fuse::kernel::Kernel;
 
-use super::lower;
+use super::{Body, lower};
 use crate::code::{Constants, Entry, Generator};
 use crate::runtime::{Import, fused, fused_narrow};
 
@@ -38,22 +38,32 @@ impl Generator for Cranelift {
         builder.symbol("fma", fused as *const u8);
         builder.symbol("fmaf", fused_narrow as *const u8);
         let mut module = JITModule::new(builder);
+        let entry = declare(&mut module, "kernel", 6);
+        let parts: Vec<FuncId> = (0..kernel.parts.len()).map(|k| declare(&mut module, &format!("part_{k}"), 7)).collect();
         let mut context = module.make_context();
-        let pointer = AbiParam::new(types::I64);
-        context.func.signature = Signature { params: vec![pointer; 6], returns: vec![], call_conv: module.isa().default_call_conv() };
-        let entry = module.declare_function("kernel", Linkage::Local, &context.func.signature).expect("the only function of its module");
-        context.func.name = UserFuncName::user(0, entry.as_u32());
-
         let mut frontend = FunctionBuilderContext::new();
-        let function = FunctionBuilder::new(&mut context.func, &mut frontend);
-        lower(kernel, constants, &mut module, function);
-        module.define_function(entry, &mut context).unwrap_or_else(|error| panic!("lowered kernels are valid Cranelift IR: {error:?}"));
+        let bodies = kernel.parts.iter().map(Body::Part);
+        for (id, what) in [(entry, Body::Whole)].into_iter().chain(parts.iter().copied().zip(bodies)) {
+            context.func.signature = module.declarations().get_function_decl(id).signature.clone();
+            context.func.name = UserFuncName::user(0, id.as_u32());
+            let function = FunctionBuilder::new(&mut context.func, &mut frontend);
+            lower(kernel, what, constants, &parts, &mut module, function);
+            module.define_function(id, &mut context).unwrap_or_else(|error| panic!("lowered kernels are valid Cranelift IR: {error:?}"));
+            module.clear_context(&mut context);
+        }
         module.finalize_definitions().expect("memory for machine code");
         let entry = module.get_finalized_function(entry);
         // SAFETY: the function was declared with six pointers and no result, in the C convention of the host.
         let entry = unsafe { std::mem::transmute::<*const u8, Entry>(entry) };
         (entry, Box::new(Memory(Some(module))))
     }
+}
+
+/// A function of so many words that returns nothing.
+fn declare(module: &mut JITModule, name: &str, words: usize) -> FuncId {
+    let params = vec![AbiParam::new(types::I64); words];
+    let signature = Signature { params, returns: vec![], call_conv: module.isa().default_call_conv() };
+    module.declare_function(name, Linkage::Local, &signature).expect("names are given once")
 }
 
 /// Code of Cranelift; taken only by `drop`.

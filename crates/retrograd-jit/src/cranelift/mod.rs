@@ -10,13 +10,15 @@ mod memory;
 mod strip;
 mod vector;
 
+use std::collections::HashMap;
+
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, FuncRef, InstBuilder, MemFlagsData, StackSlot, StackSlotData, StackSlotKind, Type, Value, types};
 use cranelift_codegen::isa::TargetFrontendConfig;
 use cranelift_frontend::{FunctionBuilder, Variable};
 use cranelift_jit::JITModule;
-use cranelift_module::{Linkage, Module};
-use retrograd_compiler::fuse::kernel::{Address, Kernel, Order, Place, Reg, RegType, RoutineCall, Seen, Stmt};
+use cranelift_module::{FuncId, Linkage, Module};
+use retrograd_compiler::fuse::kernel::{Address, Kernel, Order, Part, Place, Reg, RegType, RoutineCall, Seen, Stmt};
 use retrograd_compiler::ir::DType;
 use retrograd_compiler::plan::schedule::{Schedule, Sweep};
 
@@ -26,25 +28,40 @@ use arithmetic::Width;
 pub(crate) use machine::Cranelift;
 
 /// Writes the body of a function of the arena, the inputs, the outputs, two words (the fault, and who observes), the flag and
-/// the watch.
-fn lower(kernel: &Kernel, constants: &Constants, module: &mut JITModule, builder: FunctionBuilder<'_>) {
-    let mut lower = Lower::new(kernel, constants, module, builder);
-    lower.statements(&kernel.body);
+/// the watch; those of `parts` get one parameter more, where their registers are.
+fn lower(kernel: &Kernel, what: Body<'_>, constants: &Constants, parts: &[FuncId], module: &mut JITModule, builder: FunctionBuilder<'_>) {
+    let mut lower = Lower::new(kernel, constants, parts, module, builder);
+    match what {
+        Body::Whole => lower.statements(&kernel.body),
+        Body::Part(part) => {
+            lower.begin(part);
+            lower.statements(&part.body);
+        }
+    }
     lower.builder.ins().return_(&[]);
-    lower.builder.finalize(module.target_config());
+    lower.builder.finalize(lower.config);
+}
+
+/// What a function is made of.
+#[derive(Clone, Copy)]
+enum Body<'k> {
+    Whole,
+    Part(&'k Part),
 }
 
 /// A function being written.
 struct Lower<'k, 'b> {
     kernel: &'k Kernel,
     constants: &'k Constants,
+    parts: &'k [FuncId],
+    module: &'k mut JITModule,
     builder: FunctionBuilder<'b>,
     config: TargetFrontendConfig,
     imports: Vec<(Import, FuncRef)>,
     /// Arena, inputs, outputs, fault, flag, watch.
     params: [Value; 6],
-    /// By register.
-    variables: Vec<Variable>,
+    /// By register, once it is used.
+    variables: HashMap<Reg, Variable>,
     /// Where the loops around this place go on, innermost last.
     exits: Vec<Block>,
     /// Strip buffers, which all vector loops share.
@@ -58,27 +75,28 @@ struct Lower<'k, 'b> {
 }
 
 impl<'k, 'b> Lower<'k, 'b> {
-    fn new(kernel: &'k Kernel, constants: &'k Constants, module: &mut JITModule, mut builder: FunctionBuilder<'b>) -> Lower<'k, 'b> {
-        let call_conv = module.isa().default_call_conv();
-        let imports = Import::all().map(|import| {
-            let function = module.declare_function(&import.name(), Linkage::Import, &import.signature(call_conv)).expect("declared once");
-            (import, module.declare_func_in_func(function, builder.func))
-        });
-        let imports = imports.collect();
+    fn new(
+        kernel: &'k Kernel,
+        constants: &'k Constants,
+        parts: &'k [FuncId],
+        module: &'k mut JITModule,
+        mut builder: FunctionBuilder<'b>,
+    ) -> Lower<'k, 'b> {
         let entry = builder.create_block();
         builder.append_block_params_for_function_params(entry);
         builder.switch_to_block(entry);
         builder.seal_block(entry);
-        let params = builder.block_params(entry).try_into().expect("the signature has six parameters");
-        let variables = kernel.regs.iter().map(|&ty| builder.declare_var(native(ty))).collect();
+        let params = builder.block_params(entry)[..6].try_into().expect("six parameters come first");
         Lower {
             kernel,
             constants,
+            parts,
             builder,
             config: module.target_config(),
-            imports,
+            module,
+            imports: Vec::new(),
             params,
-            variables,
+            variables: HashMap::new(),
             exits: Vec::new(),
             strips: None,
             few: None,
@@ -137,6 +155,7 @@ impl<'k, 'b> Lower<'k, 'b> {
             Stmt::Start { words, schedule, sweep, count, table } => self.start(words, schedule, *sweep, *count, *table),
             Stmt::Next { words, schedule, table, dst } => self.next(words, schedule, *table, *dst),
             Stmt::Call { call, args, result, scratch } => self.routine(*call, args, result, scratch),
+            Stmt::Part(number) => self.part(*number),
             Stmt::Spill { to, from, bytes } => self.disk(Import::Spill, *to, from, *bytes),
             Stmt::Fetch { to, from, bytes } => self.disk(Import::Fetch, *from, to, *bytes),
             Stmt::Poll => self.poll(),
@@ -269,6 +288,39 @@ impl<'k, 'b> Lower<'k, 'b> {
         self.call(Import::Routine, &[call, addresses]);
     }
 
+    /// Runs a part, which finds its registers in words of ours.
+    fn part(&mut self, number: u32) {
+        let params = &self.kernel.parts[number as usize].params;
+        let bytes = 8 * params.len() as u32;
+        let slot = self.builder.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, bytes, 3));
+        let words = self.builder.ins().stack_addr(types::I64, slot, 0);
+        for (k, reg) in (0..).zip(params) {
+            let value = self.get(*reg);
+            self.builder.ins().store(FLAGS, value, words, 8 * k);
+        }
+        let function = self.module.declare_func_in_func(self.parts[number as usize], self.builder.func);
+        let args: Vec<Value> = self.params.into_iter().chain([words]).collect();
+        self.builder.ins().call(function, &args);
+        let (stopped, after) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.set_cold_block(stopped);
+        let fault = self.builder.ins().load(types::I64, FLAGS, self.params[3], 0);
+        let stops = self.builder.ins().icmp_imm_s(IntCC::Equal, fault, STOPPED);
+        self.builder.ins().brif(stops, stopped, &[], after, &[]);
+        self.continue_at(stopped);
+        self.builder.ins().return_(&[]);
+        self.continue_at(after);
+    }
+
+    /// The registers of a part are in the words that the last parameter points to.
+    fn begin(&mut self, part: &Part) {
+        let entry = self.builder.current_block().expect("it is being written");
+        let words = self.builder.block_params(entry)[6];
+        for (k, reg) in (0..).zip(&part.params) {
+            let value = self.builder.ins().load(native(self.kernel.regs[reg.0 as usize]), FLAGS, words, 8 * k);
+            self.set(*reg, value);
+        }
+    }
+
     /// The load is atomic, so that it is not taken for another that came before it.
     fn poll(&mut self) {
         let [_, _, _, fault, flag, watch] = self.params;
@@ -373,17 +425,35 @@ impl<'k, 'b> Lower<'k, 'b> {
     }
 
     fn call(&mut self, import: Import, args: &[Value]) -> Option<Value> {
-        let (_, function) = *self.imports.iter().find(|(known, _)| *known == import).expect("all imports are declared");
+        let function = self.import(import);
         let call = self.builder.ins().call(function, args);
         self.builder.inst_results(call).first().copied()
     }
 
+    /// A function of ours, declared when it is first called.
+    fn import(&mut self, import: Import) -> FuncRef {
+        if let Some((_, function)) = self.imports.iter().find(|(known, _)| *known == import) {
+            return *function;
+        }
+        let signature = import.signature(self.module.isa().default_call_conv());
+        let id = self.module.declare_function(&import.name(), Linkage::Import, &signature).expect("a name has one signature");
+        let function = self.module.declare_func_in_func(id, self.builder.func);
+        self.imports.push((import, function));
+        function
+    }
+
     fn get(&mut self, reg: Reg) -> Value {
-        self.builder.use_var(self.variables[reg.0 as usize])
+        let variable = self.variable(reg);
+        self.builder.use_var(variable)
     }
 
     fn set(&mut self, reg: Reg, value: Value) {
-        self.builder.def_var(self.variables[reg.0 as usize], value);
+        let variable = self.variable(reg);
+        self.builder.def_var(variable, value);
+    }
+
+    fn variable(&mut self, reg: Reg) -> Variable {
+        *self.variables.entry(reg).or_insert_with(|| self.builder.declare_var(native(self.kernel.regs[reg.0 as usize])))
     }
 
     fn dtype(&self, reg: Reg) -> DType {

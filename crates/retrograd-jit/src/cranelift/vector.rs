@@ -544,9 +544,8 @@ fn form_of(stmt: &Stmt) -> Form<'_> {
         Stmt::Swap(..) | Stmt::Pointer { .. } | Stmt::Offset { .. } | Stmt::Copy { .. } | Stmt::Zero { .. } => misplaced(stmt),
         Stmt::For { .. } | Stmt::ForVec { .. } | Stmt::If { .. } | Stmt::Loop { .. } | Stmt::Leave => misplaced(stmt),
         Stmt::Spill { .. } | Stmt::Fetch { .. } => misplaced(stmt),
-        Stmt::Start { .. } | Stmt::Next { .. } | Stmt::Call { .. } | Stmt::Poll | Stmt::Fault { .. } | Stmt::Probe { .. } => {
-            misplaced(stmt)
-        }
+        Stmt::Start { .. } | Stmt::Next { .. } | Stmt::Call { .. } | Stmt::Part(_) | Stmt::Poll => misplaced(stmt),
+        Stmt::Fault { .. } | Stmt::Probe { .. } => misplaced(stmt),
     }
 }
 

@@ -5,7 +5,7 @@
 use retrograd_compiler::ir::{DType, LaneFunction, Scalar};
 
 use super::recorded::{Inline, inline};
-use super::text::{Form, Text, Value, literal};
+use super::text::{Form, Functions, Text, Value, literal};
 use crate::runtime::Import;
 
 impl Text {
@@ -78,8 +78,11 @@ impl Text {
         }
     }
 
-    /// A function of f64: in line where its sequence is known, which for many lanes it must be.
+    /// A function of f64: in line where its sequence is known, which for many lanes it must be, and code is not long.
     fn function(&mut self, function: LaneFunction, lanes: u32, args: &[Value]) -> Value {
+        if lanes == 1 && self.functions == Functions::Called {
+            return self.call_one(function, args);
+        }
         match inline(function) {
             Some(Inline::Whole(sequence)) => self.record(lanes, &args[0], |x| sequence(x).number()),
             Some(Inline::Unless { within, rare }) => {

@@ -3,12 +3,14 @@
 //! Registers are room on the stack, which LLVM's first pass makes values. Vector loops are in `vector`, their memory accesses in `access`,
 //! arithmetic on any number of lanes in `arithmetic`.
 
-use retrograd_compiler::fuse::kernel::{Address, Kernel, Order, Place, Reg, RegType, RoutineCall, Seen, Stmt};
-use retrograd_compiler::ir::DType;
+use std::collections::HashMap;
+
+use retrograd_compiler::fuse::kernel::{Address, Kernel, Order, Part, Place, Reg, RegType, RoutineCall, Seen, Stmt};
+use retrograd_compiler::ir::{DType, Scalar};
 use retrograd_compiler::plan::schedule::{Schedule, Sweep};
 
 use super::Instructions;
-use super::text::{Form, Label, Text, Value, literal};
+use super::text::{Form, Functions, Label, Module, Text, Value, literal};
 use super::vector;
 use crate::code::{Constants, STOPPED};
 use crate::runtime::{Import, encode_sweep};
@@ -17,19 +19,54 @@ use crate::runtime::{Import, encode_sweep};
 const ATTRIBUTES: &str = r#"nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512""#;
 
 /// A module with one function of the arena, the inputs, the outputs, two words (the fault, and who observes), the flag and the
-/// watch; vectors have so many lanes.
+/// watch, and one for each part, which gets one parameter more, where its registers are; vectors have so many lanes.
 pub(super) fn lower(kernel: &Kernel, constants: &Constants, Instructions { lanes, fused }: Instructions, name: &str) -> String {
-    let mut text = Text::new(fused);
-    // A register that is read on a way on which nothing assigned it holds 0, as anything undefined could spread to branches.
-    let register = |&ty: &RegType| {
-        let room = text.room(native(ty));
-        text.act(format_args!("store {} zeroinitializer, ptr {room}", native(ty)));
-        room
+    let mut module = Module::default();
+    let function = |part: Option<&Part>| {
+        let body = part.map_or(&kernel.body, |part| &part.body);
+        let mut lower = Lower {
+            kernel,
+            constants,
+            lanes,
+            text: Text::new(fused, if calls(body) > INLINE_CALLS { Functions::Called } else { Functions::Written }),
+            name,
+            rooms: HashMap::new(),
+            exits: Vec::new(),
+            action: None,
+            operands: None,
+            buffers: Vec::new(),
+        };
+        part.into_iter().for_each(|part| lower.begin(part));
+        lower.statements(body);
+        lower.text
     };
-    let rooms = kernel.regs.iter().map(register).collect();
-    let mut lower = Lower { kernel, constants, lanes, text, rooms, exits: Vec::new(), action: None, operands: None, buffers: Vec::new() };
-    lower.statements(&kernel.body);
-    lower.text.finish(name, ATTRIBUTES)
+    module.add(function(None), name, "", "");
+    for (k, part) in kernel.parts.iter().enumerate() {
+        module.add(function(Some(part)), &part_name(name, k as u32), "internal ", ", ptr %words");
+    }
+    module.finish(ATTRIBUTES)
+}
+
+fn part_name(name: &str, number: u32) -> String {
+    format!("{name}.{number}")
+}
+
+/// Functions of numbers, such as exp, are written where they are called, up to so many in one function of ours: what LLVM does grows
+/// faster than its length.
+const INLINE_CALLS: usize = 32;
+
+/// How many functions of numbers scalar code calls.
+fn calls(body: &[Stmt]) -> usize {
+    let count = |stmt: &Stmt| match stmt {
+        Stmt::Let { op: Scalar::Call(_), .. } => 1,
+        Stmt::For { body, .. } | Stmt::Loop { body } => calls(body),
+        Stmt::If { then_body, else_body, .. } => calls(then_body) + calls(else_body),
+        Stmt::Literal { .. } | Stmt::Let { .. } | Stmt::Move { .. } | Stmt::Swap(..) | Stmt::Pointer { .. } | Stmt::Offset { .. } => 0,
+        Stmt::Load { .. } | Stmt::Store { .. } | Stmt::Copy { .. } | Stmt::Zero { .. } | Stmt::ForVec { .. } | Stmt::Leave => 0,
+        Stmt::Start { .. } | Stmt::Next { .. } | Stmt::Call { .. } | Stmt::Part(_) | Stmt::Poll | Stmt::Probe { .. } => 0,
+        Stmt::Spill { .. } | Stmt::Fetch { .. } | Stmt::Fault { .. } => 0,
+    };
+    body.iter().map(count).sum()
 }
 
 /// A function being written.
@@ -39,8 +76,10 @@ pub(super) struct Lower<'k> {
     /// Of the widest vectors of f64.
     pub(super) lanes: u32,
     pub(super) text: Text,
-    /// By register.
-    rooms: Vec<Value>,
+    /// Of the whole kernel.
+    name: &'k str,
+    /// By register, once it is used.
+    rooms: HashMap<Reg, Value>,
     /// Where the loops around this place go on, innermost last.
     exits: Vec<Label>,
     /// Five words for the answer of a controller.
@@ -110,6 +149,7 @@ impl<'k> Lower<'k> {
             Stmt::Start { words, schedule, sweep, count, table } => self.start(words, schedule, *sweep, *count, *table),
             Stmt::Next { words, schedule, table, dst } => self.next(words, schedule, *table, *dst),
             Stmt::Call { call, args, result, scratch } => self.routine(*call, args, result, scratch),
+            Stmt::Part(number) => self.part(*number),
             Stmt::Spill { to, from, bytes } => self.disk(Import::Spill, *to, from, *bytes),
             Stmt::Fetch { to, from, bytes } => self.disk(Import::Fetch, *from, to, *bytes),
             Stmt::Poll => self.poll(),
@@ -247,6 +287,28 @@ impl<'k> Lower<'k> {
         self.text.at(after);
     }
 
+    /// Runs a part, which finds its registers in words of ours.
+    fn part(&mut self, number: u32) {
+        let params = &self.kernel.parts[number as usize].params;
+        let words = self.text.room(&format!("[{} x i64]", params.len()));
+        for (k, reg) in (0..).zip(params) {
+            let (at, value) = (self.text.offset(&words, 8 * k), self.get(*reg));
+            let ty = native(self.kernel.regs[reg.0 as usize]);
+            self.text.act(format_args!("store {ty} {value}, ptr {at}"));
+        }
+        let callee = part_name(self.name, number);
+        self.text.act(format_args!(
+            "call void @{callee}(ptr %arena, ptr %inputs, ptr %outputs, ptr %fault, ptr %flag, ptr %watch, ptr {words})"
+        ));
+        let (stopped, after) = (self.text.label(), self.text.label());
+        let fault = self.text.make(format_args!("load i64, ptr %fault"));
+        let stops = self.text.make(format_args!("icmp eq i64 {fault}, {STOPPED}"));
+        self.text.branch(&stops, stopped, after);
+        self.text.at(stopped);
+        self.text.act(format_args!("ret void"));
+        self.text.at(after);
+    }
+
     /// Writes or reads a state on the disk, whose file is in the second word after the fault; the run ends where that fails.
     fn disk(&mut self, import: Import, (place, first): (Reg, u64), memory: &Address, bytes: u64) {
         let [failed, after] = [(); 2].map(|()| self.text.label());
@@ -261,6 +323,16 @@ impl<'k> Lower<'k> {
         self.text.act(format_args!("store i64 {STOPPED}, ptr %fault"));
         self.text.act(format_args!("ret void"));
         self.text.at(after);
+    }
+
+    /// The registers of a part are in the words that the last parameter points to.
+    fn begin(&mut self, part: &Part) {
+        for (k, reg) in (0..).zip(&part.params) {
+            let at = self.text.offset(&Value::new("%words"), 8 * k);
+            let ty = native(self.kernel.regs[reg.0 as usize]);
+            let value = self.text.make(format_args!("load {ty}, ptr {at}"));
+            self.set(*reg, &value);
+        }
     }
 
     /// Hands the address of the value and of the steps to the observer, whose address is in the word after the fault.
@@ -329,13 +401,18 @@ impl<'k> Lower<'k> {
     }
 
     pub(super) fn get(&mut self, reg: Reg) -> Value {
-        let room = &self.rooms[reg.0 as usize];
-        self.text.make(format_args!("load {}, ptr {room}", native(self.kernel.regs[reg.0 as usize])))
+        let (ty, room) = self.room(reg);
+        self.text.make(format_args!("load {ty}, ptr {room}"))
     }
 
     pub(super) fn set(&mut self, reg: Reg, value: &Value) {
-        let room = &self.rooms[reg.0 as usize];
-        self.text.act(format_args!("store {} {value}, ptr {room}", native(self.kernel.regs[reg.0 as usize])));
+        let (ty, room) = self.room(reg);
+        self.text.act(format_args!("store {ty} {value}, ptr {room}"));
+    }
+
+    fn room(&mut self, reg: Reg) -> (&'static str, Value) {
+        let ty = native(self.kernel.regs[reg.0 as usize]);
+        (ty, self.rooms.entry(reg).or_insert_with(|| self.text.cleared_room(ty)).clone())
     }
 
     pub(super) fn dtype(&self, reg: Reg) -> DType {

@@ -116,6 +116,42 @@ pub(super) struct Text {
     values: u32,
     labels: u32,
     fused: Fused,
+    pub(super) functions: Functions,
+}
+
+/// What becomes of functions of numbers, such as exp, in scalar code.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Functions {
+    /// They are written where they are called.
+    #[default]
+    Written,
+    /// They are called.
+    Called,
+}
+
+/// Functions, and what they call of LLVM.
+#[derive(Default)]
+pub(super) struct Module {
+    functions: String,
+    declarations: BTreeSet<String>,
+}
+
+impl Module {
+    /// Adds a function, with more parameters than all have in common.
+    pub(super) fn add(&mut self, text: Text, name: &str, linkage: &str, more: &str) {
+        let Text { rooms, body, declarations, .. } = text;
+        self.declarations.extend(declarations);
+        let params = "ptr %arena, ptr %inputs, ptr %outputs, ptr %fault, ptr %flag, ptr %watch";
+        writeln!(self.functions, "define {linkage}void @{name}({params}{more}) #0 {{\n{rooms}{body}  ret void\n}}")
+            .expect("strings take everything");
+    }
+
+    /// The whole module.
+    pub(super) fn finish(self, attributes: &str) -> String {
+        let Module { functions, declarations } = self;
+        let declarations: String = declarations.iter().map(|line| format!("{line}\n")).collect();
+        format!("{functions}{declarations}attributes #0 = {{ {attributes} }}\n")
+    }
 }
 
 /// How a fused multiply-add is computed.
@@ -129,17 +165,8 @@ pub(super) enum Fused {
 }
 
 impl Text {
-    pub(super) fn new(fused: Fused) -> Text {
-        Text { fused, ..Text::default() }
-    }
-
-    /// The whole module.
-    pub(super) fn finish(self, name: &str, attributes: &str) -> String {
-        let Text { rooms, body, declarations, .. } = self;
-        let declarations: String = declarations.iter().map(|line| format!("{line}\n")).collect();
-        format!(
-            "define void @{name}(ptr %arena, ptr %inputs, ptr %outputs, ptr %fault, ptr %flag, ptr %watch) #0 {{\n{rooms}{body}  ret void\n}}\n{declarations}attributes #0 = {{ {attributes} }}\n"
-        )
+    pub(super) fn new(fused: Fused, functions: Functions) -> Text {
+        Text { fused, functions, ..Text::default() }
     }
 
     /// An instruction without a result.
@@ -164,6 +191,14 @@ impl Text {
         let value = self.fresh();
         writeln!(self.rooms, "  {value} = alloca {of}, align 64").expect("strings take everything");
         value
+    }
+
+    /// The same, which holds zero at first: a register that is read on a way on which nothing assigned it holds 0, as anything undefined
+    /// could spread to branches.
+    pub(super) fn cleared_room(&mut self, of: &str) -> Value {
+        let room = self.room(of);
+        writeln!(self.rooms, "  store {of} zeroinitializer, ptr {room}").expect("strings take everything");
+        room
     }
 
     /// A place to jump to, which is not written yet.

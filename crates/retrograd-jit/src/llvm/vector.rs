@@ -475,9 +475,8 @@ fn form_of(stmt: &Stmt) -> Shape<'_> {
         Stmt::Store { to, src } => Shape::Store { to, src: *src },
         Stmt::Swap(..) | Stmt::Pointer { .. } | Stmt::Offset { .. } | Stmt::Copy { .. } | Stmt::Zero { .. } => misplaced(stmt),
         Stmt::For { .. } | Stmt::ForVec { .. } | Stmt::If { .. } | Stmt::Loop { .. } | Stmt::Leave => misplaced(stmt),
-        Stmt::Start { .. } | Stmt::Next { .. } | Stmt::Call { .. } | Stmt::Spill { .. } | Stmt::Fetch { .. } | Stmt::Poll => {
-            misplaced(stmt)
-        }
+        Stmt::Start { .. } | Stmt::Next { .. } | Stmt::Call { .. } | Stmt::Part(_) | Stmt::Poll => misplaced(stmt),
+        Stmt::Spill { .. } | Stmt::Fetch { .. } => misplaced(stmt),
         Stmt::Fault { .. } | Stmt::Probe { .. } => misplaced(stmt),
     }
 }

@@ -140,6 +140,15 @@ impl<'k> Machine<'k> {
                 let (buffer, at) = self.address(result);
                 self.memory[buffer][at..at + call.result.bytes()].copy_from_slice(&to_bytes(&made));
             }
+            Stmt::Part(number) => {
+                // Registers that it assigns are its own.
+                let part = &self.kernel.parts[*number as usize];
+                let mut own = vec![Word::default(); self.regs.len()];
+                part.params.iter().for_each(|reg| own[reg.0 as usize] = self.regs[reg.0 as usize]);
+                let ours = std::mem::replace(&mut self.regs, own);
+                self.run(&part.body);
+                self.regs = ours;
+            }
             Stmt::Spill { .. } | Stmt::Fetch { .. } => panic!("nothing is spilled here"),
             // Nobody stops it.
             Stmt::Poll => {}

@@ -1,7 +1,7 @@
 //! `unwind n, c0, inv, xs, a, g, r0 {body, bwd} -> a', r', h`: derivatives of the adjoint of a loop.
 
 use super::counted::forward_body;
-use super::{carries_only, expanded, params_like, pick_or_zeros};
+use super::{expanded, params_like, pick_or_zeros};
 use crate::diff::active::Through;
 use crate::diff::jvp::Walk;
 use crate::diff::mask::{and, any, pick, present, spread};
@@ -118,12 +118,13 @@ fn forward_bwd(t: &mut Transform, op: &UnwindOp, active: &Active) -> Result<Func
     })
 }
 
-/// Reverse over reverse. With cotangents w of (a', r', h), the steps of bwd are undone forwards in time:
+/// Reverse over reverse is reverse over forward. With cotangents w of (a', r', h), let T be the transpose of bwd with respect to (a, g, r);
+/// bwd is linear in them, so T reads none of them, and undoes the steps of bwd forwards in time:
 ///
-/// - T = the transpose of bwd with respect to (a, g, r). bwd is linear in them, so T reads none of them, and
-///   `for n, (c0, w), inv, (xs, wh) {(c, w) ↦ (body c, T(c, w))}` ends with the cotangents of a and r0 and emits those of g.
-/// - `unwind` over the same states (c, w) walks back with λ, the cotangents of c, and with a and r as the original had them:
-///   λ_i = (∂body/∂c)ᵀ λ_{i+1} + (∂bwd/∂c)ᵀ w_i. So come the cotangents of c0, inv and xs, and nothing is materialised.
+/// `ascent = for n, (c0, w), inv, (xs, wh) {(c, w) ↦ (body c, T(c, w))}` ends with the cotangents of a and r0 and emits those of g.
+///
+/// What the results weigh, ⟨w, unwind(…, a, g, r0)⟩, is ⟨ascent(…, w), (a, r0, g)⟩ whatever the states are. So the cotangents of c0, inv
+/// and xs are what the ascent pulls back from (a, r0, g): the adjoint of a loop like any other, and nothing is materialised.
 ///
 /// Where bwd is not linear, w depends on (a, g, r), which run the other way: then the unwind is expanded.
 pub(in crate::diff) fn reverse(
@@ -142,135 +143,108 @@ pub(in crate::diff) fn reverse(
 }
 
 fn reverse_linear(t: &mut Transform, sweep: &mut Sweep<'_>, inst: &Inst, op: &UnwindOp) -> Result<(), Error> {
-    let varied = sweep.varied(&inst.args);
+    let b = sweep.b;
     let w = sweep.cotangents_of(&inst.results);
-    let active = Active::new(t, inst, op, &varied, &present(&w));
-    let given = op.args(&varied);
-    let linear = [and(given.adjoints, &active.adjoints), active.emitted.clone(), and(given.running, &active.running)];
-    let states = [&active.carries[..], &active.invariants, &active.streams];
-    let ascent = Ascent::new(t, sweep, inst, op, &active, &w)?;
-    if linear.iter().any(|marks| any(marks)) {
-        ascend(t, sweep, inst, op, &active, &ascent);
-    }
-    if states.iter().any(|marks| any(marks)) {
-        descend(t, sweep, inst, op, &active, &ascent)?;
+    let weighed = Weighed::new(t, inst, op, &present(&w));
+    let (values, varied) = (op.args(&inst.args), sweep.varied(&inst.args));
+    let varied = op.args(&varied);
+    let starts: Vec<Option<Value>> =
+        values.invariants.iter().zip(varied.invariants).map(|(v, varied)| varied.then(|| sweep.take(*v)).flatten()).collect();
+
+    let through = op.adjoints + op.running;
+    let marks = [&weighed.adjoints[..], &weighed.running].concat();
+    let carried = pick_or_zeros(b, &w[..through], &marks, &sweep.values(&inst.results[..through]));
+    let rows: Vec<Value> = w[through..].iter().copied().flatten().collect();
+    let [count, carries, invariants, streams] =
+        [&[values.count], values.carries, values.invariants, values.streams].map(|group| sweep.values(group));
+    let args = [count, carries, carried.clone(), invariants, streams, rows.clone()].concat();
+    let (ascent, id) = ascent(t, inst, op, &weighed, &b.types(&args))?;
+
+    let (absent, still) = (|count: usize| vec![None; count], |values: &[Value]| vec![false; values.len()]);
+    let asked = [&[false], varied.carries, &still(&carried), varied.invariants, varied.streams, &still(&rows)].concat();
+    let starts = [absent(1 + ascent.carries), starts, absent(args.len() - 1 - ascent.carries - op.invariants)].concat();
+    let ends = [(values.adjoints, &weighed.adjoints), (values.running, &weighed.running), (values.emitted, &weighed.emitted)];
+    let ends: Vec<Value> = ends.iter().flat_map(|(values, marks)| pick(values, marks)).collect();
+    let cts: Vec<Option<Value>> = sweep.values(&ends).into_iter().map(Some).collect();
+    let pulled = t.pull(b, id, &args, &asked, &cts, &starts)?;
+
+    let (_, carries, invariants, streams) = ascent.args(&pulled.cotangents);
+    let states = [(values.carries, carries), (values.invariants, invariants), (values.streams, streams)];
+    let states = states.into_iter().flat_map(|(values, cts)| values.iter().zip(cts).filter_map(|(value, ct)| Some((*value, (*ct)?))));
+    for (value, ct) in ends.into_iter().zip(pulled.results).chain(states) {
+        sweep.add(value, ct);
     }
     Ok(())
 }
 
-/// The sweep forwards in time: body₂ and what it starts with.
+/// Which of (a, g, r) reach a result that has a cotangent, and which of the streams h have one. Varied or not: a cotangent that is
+/// itself not asked for still weighs how the states change.
 #[derive(Debug)]
-struct Ascent {
-    /// `body₂(i, (c, w), inv, (x, wh)) -> ((c', w'), wg)`.
-    body: FuncId,
-    /// The start of w: cotangents of the active (a', r').
-    w: Vec<Value>,
-    /// Cotangents of the active streams h.
-    wh: Vec<Value>,
+struct Weighed {
+    adjoints: Vec<bool>,
+    emitted: Vec<bool>,
+    running: Vec<bool>,
+    rows: Vec<bool>,
 }
 
-impl Ascent {
-    fn new(
-        t: &mut Transform,
-        sweep: &Sweep<'_>,
-        inst: &Inst,
-        op: &UnwindOp,
-        active: &Active,
-        w: &[Option<Value>],
-    ) -> Result<Ascent, Error> {
-        let body = ascending_body(t, op, active)?;
-        let (a, r, _) = op.results(&inst.results);
-        let (wa, wr, wh) = op.results(w);
-        let start = |w: &[Option<Value>], marks: &[bool], like: &[Value]| pick_or_zeros(sweep.b, w, marks, &sweep.values(like));
-        let w = [start(wa, &active.adjoints, a), start(wr, &active.running, r)].concat();
-        Ok(Ascent { body, w, wh: pick(wh, &active.rows).into_iter().flatten().collect() })
+impl Weighed {
+    fn new(t: &mut Transform, inst: &Inst, op: &UnwindOp, wanted: &[bool]) -> Weighed {
+        let useful = t.activity.reaching_args(&t.program, Through::Derivatives, inst, wanted);
+        let UnwindArgs { adjoints, emitted, running, .. } = op.args(&useful);
+        let [adjoints, emitted, running] = [adjoints, emitted, running].map(<[bool]>::to_vec);
+        Weighed { adjoints, emitted, running, rows: op.results(wanted).2.to_vec() }
     }
 
-    /// Arguments (n, (c0, w), inv, (xs, wh)).
-    fn args(&self, sweep: &Sweep<'_>, inst: &Inst, op: &UnwindOp) -> Vec<Value> {
-        let UnwindArgs { count, carries, invariants, streams, .. } = op.args(&inst.args);
-        let values = |values: &[Value]| sweep.values(values);
-        [vec![sweep.value(count)], values(carries), self.w.clone(), values(invariants), values(streams), self.wh.clone()].concat()
+    fn masks(&self) -> [&[bool]; 4] {
+        [&self.adjoints, &self.emitted, &self.running, &self.rows]
+    }
+
+    /// Results (a', r', h) that w weighs.
+    fn results(&self) -> Vec<bool> {
+        [&self.adjoints[..], &self.running, &self.rows].concat()
     }
 }
 
-/// `for {body₂}`: the cotangents of a, g and r0.
-fn ascend(t: &Transform, sweep: &mut Sweep<'_>, inst: &Inst, op: &UnwindOp, active: &Active, ascent: &Ascent) {
-    let b = sweep.b;
-    let new = ForOp { body: ascent.body, carries: op.carries + ascent.w.len(), invariants: op.invariants, bound: op.bound };
-    let args = ascent.args(sweep, inst, op);
-    let step = t.program.function(new.body).result_types();
-    let (ends, rows) = new.results(&step);
-    let types = ends.iter().cloned().chain(rows.iter().map(|row| row.stream(op.bound))).collect();
+/// `(n, c0, w, inv, xs, wh) -> cotangents of a, r0 and g` as a loop, and as a function of this loop alone.
+fn ascent(t: &mut Transform, inst: &Inst, op: &UnwindOp, weighed: &Weighed, types: &[Type]) -> Result<(ForOp, FuncId), Error> {
+    let body = ascending_body(t, op, weighed)?;
+    let function = t.program.function(body);
+    let w = weighed.adjoints.iter().chain(&weighed.running).filter(|mark| **mark).count();
+    let ascent = ForOp { body, carries: op.carries + w, invariants: op.invariants, bound: op.bound };
+    let step = function.result_types();
+    let (ends, rows) = ascent.results(&step);
+    let ends = ends.iter().cloned().chain(rows.iter().map(|row| row.stream(op.bound))).collect();
+    let b = Builder::new(function.name.clone());
     b.set_pos(&inst.pos);
-    let results = b.push(Op::For(new), args, types);
-    let UnwindArgs { adjoints, emitted, running, .. } = op.args(&inst.args);
-    let values = [pick(adjoints, &active.adjoints), pick(running, &active.running), pick(emitted, &active.emitted)].concat();
-    for (value, ct) in values.iter().zip(&results[op.carries..]) {
-        sweep.add(*value, *ct);
-    }
+    let results = b.push(Op::For(ascent.clone()), b.params(types.iter().cloned()), ends).split_off(op.carries);
+    Ok((ascent, t.program.add(b.finish(results))))
 }
 
-/// `unwind {body₂, bwd₂}`: the cotangents of c0, inv and xs.
-fn descend(t: &mut Transform, sweep: &mut Sweep<'_>, inst: &Inst, op: &UnwindOp, active: &Active, ascent: &Ascent) -> Result<(), Error> {
-    let b = sweep.b;
-    let bwd = descending_bwd(t, op, active)?;
-    let body = carries_only(t, ascent.body, op.carries + ascent.w.len())?;
-    let UnwindArgs { carries, invariants, streams, adjoints, emitted, running, .. } = op.args(&inst.args);
-    // No cotangent comes from beyond the last step.
-    let lambda: Vec<Value> = pick(carries, &active.carries).iter().map(|v| sweep.zeros(*v)).collect();
-    let rho: Vec<Value> = pick(invariants, &active.invariants).iter().map(|v| sweep.take(*v).unwrap_or_else(|| sweep.zeros(*v))).collect();
-    let new = UnwindOp {
-        body,
-        bwd,
-        carries: op.carries + ascent.w.len(),
-        invariants: op.invariants,
-        streams: op.streams + ascent.wh.len(),
-        adjoints: lambda.len() + op.adjoints + op.running,
-        emitted: op.emitted,
-        running: rho.len(),
-        bound: op.bound,
-        linearity: t.linearity(bwd, 1 + op.carries + ascent.w.len() + op.invariants + op.streams + ascent.wh.len()),
-    };
-    let values = |values: &[Value]| sweep.values(values);
-    let args = [ascent.args(sweep, inst, op), lambda, values(adjoints), values(running), values(emitted), rho].concat();
-    b.set_pos(&inst.pos);
-    let results = push(t, b, &new, args);
-    let (adjoints, rho, h) = new.results(&results);
-    let groups = [(carries, &active.carries, adjoints), (invariants, &active.invariants, rho), (streams, &active.streams, h)];
-    for (values, marks, cts) in groups {
-        for (value, ct) in pick(values, marks).iter().zip(cts) {
-            sweep.add(*value, *ct);
-        }
-    }
-    Ok(())
-}
-
-/// T as a function of (i, c, inv, x, a, g, r, w, wh), where w and wh are cotangents of the active (a', r') and h, to the cotangents of the
-/// active a, r and g, in this order.
-fn transposed(t: &mut Transform, op: &UnwindOp, active: &Active) -> Result<FuncId, Error> {
-    t.build("unwind_transpose", &[op.body, op.bwd], &active.masks(), |t| {
+/// T as a function of (i, c, inv, x, a, g, r, w, wh), where w and wh are cotangents of the weighed (a', r') and h, to the cotangents of the
+/// a, r and g that reach them, in this order.
+fn transposed(t: &mut Transform, op: &UnwindOp, weighed: &Weighed) -> Result<FuncId, Error> {
+    t.build("unwind_transpose", &[op.body, op.bwd], &weighed.masks(), |t| {
         let function = t.program.function(op.bwd);
         let b = Builder::new(format!("{}_transpose", function.name));
         let args = b.params(function.param_types());
-        let w = b.params(pick(&function.result_types(), &active.results()));
-        let w = spread(&w, &active.results());
+        let w = b.params(pick(&function.result_types(), &weighed.results()));
+        let w = spread(&w, &weighed.results());
         let still = vec![false; 1 + op.carries + op.invariants + op.streams];
-        let varied = [&still, &active.adjoints, &active.emitted, &active.running].map(Vec::as_slice).concat();
+        let varied = [&still, &weighed.adjoints, &weighed.emitted, &weighed.running].map(Vec::as_slice).concat();
         let pulled = t.pull(&b, op.bwd, &args, &varied, &w, &vec![None; args.len()])?;
         let (cts, args) = (op.args(&pulled.cotangents), op.args(&args));
-        let a = pick_or_zeros(&b, cts.adjoints, &active.adjoints, args.adjoints);
-        let g = pick_or_zeros(&b, cts.emitted, &active.emitted, args.emitted);
-        let r = pick_or_zeros(&b, cts.running, &active.running, args.running);
+        let a = pick_or_zeros(&b, cts.adjoints, &weighed.adjoints, args.adjoints);
+        let g = pick_or_zeros(&b, cts.emitted, &weighed.emitted, args.emitted);
+        let r = pick_or_zeros(&b, cts.running, &weighed.running, args.running);
         Ok(b.finish([a, r, g].concat()))
     })
 }
 
 /// `body₂(i, (c, w), inv, (x, wh)) -> ((body c, T(c, w)), wg)`.
-fn ascending_body(t: &mut Transform, op: &UnwindOp, active: &Active) -> Result<FuncId, Error> {
-    let transpose = transposed(t, op, active)?;
+fn ascending_body(t: &mut Transform, op: &UnwindOp, weighed: &Weighed) -> Result<FuncId, Error> {
+    let transpose = transposed(t, op, weighed)?;
     assert_linear(t, op, transpose);
-    t.build("unwind_ascent", &[op.body, op.bwd], &active.masks(), |t| {
+    t.build("unwind_ascent", &[op.body, op.bwd], &weighed.masks(), |t| {
         let (body, bwd) = (t.program.function(op.body), t.program.function(op.bwd));
         let b = Builder::new(format!("{}_ascent", bwd.name));
         let types = bwd.param_types();
@@ -279,15 +253,16 @@ fn ascending_body(t: &mut Transform, op: &UnwindOp, active: &Active) -> Result<F
         let UnwindArgs { count, carries, invariants, streams, adjoints, emitted, running } = op.args(&types);
         let i = b.param(count.clone());
         let c = params(carries);
-        let w = [params(&pick(adjoints, &active.adjoints)), params(&pick(running, &active.running))].concat();
+        let w = [params(&pick(adjoints, &weighed.adjoints)), params(&pick(running, &weighed.running))].concat();
         let (inv, x) = (params(invariants), params(streams));
-        let wh = b.params(pick(&bwd.result_types()[op.adjoints + op.running..], &active.rows));
+        let wh = b.params(pick(&bwd.result_types()[op.adjoints + op.running..], &weighed.rows));
         let state = [vec![i], c, inv, x].concat();
         let next = b.inline(body, &state);
         // T takes (a, g, r) but reads none of them, so these zeros are dead.
         let unread: Vec<Value> = [adjoints, emitted, running].concat().into_iter().map(|ty| b.zeros(ty)).collect();
         let cts = b.inline(t.program.function(transpose), &[state, unread, w, wh].concat());
-        Ok(b.finish([next, cts].concat()))
+        // Body and T compute the same states; the two together are the step with its tangents.
+        Ok(t.joined(b.finish([next, cts].concat())))
     })
 }
 
@@ -297,46 +272,6 @@ fn assert_linear(t: &mut Transform, op: &UnwindOp, transpose: FuncId) {
     let reads = t.activity.reaching_params(&t.program, Through::Values, transpose, &every);
     let UnwindArgs { adjoints, emitted, running, .. } = op.args(&reads[..t.program.function(op.bwd).params.len()]);
     assert!(!any(adjoints) && !any(emitted) && !any(running), "a backward step that is not linear in its cotangents is marked");
-}
-
-/// `bwd₂(i, (c, w), inv, (x, wh), (λ, a, r), g, ρ) -> ((λ', a', r'), ρ', hx)`: the sweep back over bwd with w, and on over body with λ.
-fn descending_bwd(t: &mut Transform, op: &UnwindOp, active: &Active) -> Result<FuncId, Error> {
-    t.build("unwind_descent", &[op.body, op.bwd], &active.masks(), |t| {
-        let function = t.program.function(op.bwd);
-        let b = Builder::new(format!("{}_descent", function.name));
-        let (types, ends) = (function.param_types(), function.result_types());
-        let types: Vec<&Type> = types.iter().collect();
-        let params = |types: &[&Type]| b.params(types.iter().map(|ty| (*ty).clone()));
-        let groups = op.args(&types);
-        let i = b.param(groups.count.clone());
-        let c = params(groups.carries);
-        let wa = params(&pick(groups.adjoints, &active.adjoints));
-        let wr = params(&pick(groups.running, &active.running));
-        let (inv, x) = (params(groups.invariants), params(groups.streams));
-        let wh = b.params(pick(&ends[op.adjoints + op.running..], &active.rows));
-        let lambda = params_like(&b, &c, &active.carries);
-        let (a, r, g) = (params(groups.adjoints), params(groups.running), params(groups.emitted));
-        let rho = params_like(&b, &inv, &active.invariants);
-
-        let state = [vec![i], c, inv, x].concat();
-        let varied = [&[false], &active.carries[..], &active.invariants, &active.streams].concat();
-        let starts = [&vec![None; 1 + op.carries], &rho[..], &vec![None; op.streams]].concat();
-        let linear = vec![None; op.adjoints + op.emitted + op.running];
-        let w = [spread(&wa, &active.adjoints), spread(&wr, &active.running), spread(&wh, &active.rows)].concat();
-        let over_bwd = t.pull(
-            &b,
-            op.bwd,
-            &[&state[..], &a, &g, &r].concat(),
-            &[&varied[..], &vec![false; linear.len()]].concat(),
-            &w,
-            &[starts, linear].concat(),
-        )?;
-        let over_body = t.pull(&b, op.body, &state, &varied, &lambda, &over_bwd.cotangents[..state.len()])?;
-        let cts = pick_or_zeros(&b, &over_body.cotangents, &varied, &state);
-        let (lambda, rest) = cts.split_at(active.carries.iter().filter(|mark| **mark).count());
-        let adjoints = &over_bwd.results[..op.adjoints + op.running];
-        Ok(b.finish([lambda, adjoints, rest].concat()))
-    })
 }
 
 /// An unwind, with the types that its bwd says.

@@ -1,14 +1,19 @@
-//! Factorisations and solves of single dense matrices, row-major: all the arithmetic of the family, in plain loops whose innermost runs are
-//! contiguous. The order of every sum is fixed, so that results are the same bits everywhere.
+//! Factorisations and solves of single dense matrices, row-major: all the arithmetic of the family. Panels are worked on in plain loops whose
+//! innermost runs are contiguous, the rest by products of matrices. The order of every sum is fixed, so that results are the same bits
+//! everywhere; products that are added or subtracted are fused.
 
 use std::ops::{AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
+use pulp::{Arch, Simd, WithSimd};
+
 use crate::ir::{Slice, SliceMut};
 use crate::ops::lanes;
+use crate::ops::matrix::{Extents, Matrix, Multiplied, Target, multiply};
 
 /// A float that matrices are made of.
-pub(super) trait Real:
+pub(in crate::ops) trait Real:
     Copy
+    + Multiplied
     + PartialOrd
     + Mul<Output = Self>
     + Div<Output = Self>
@@ -24,6 +29,11 @@ pub(super) trait Real:
     const NAN: Self;
     fn abs(self) -> Self;
     fn sqrt(self) -> Self;
+    /// `self · factor + term`, rounded once.
+    fn fused(self, factor: Self, term: Self) -> Self;
+    /// A count as a number; and back.
+    fn count(count: usize) -> Self;
+    fn index(self) -> usize;
     /// The natural logarithm, as the row `log` has it.
     fn log(self) -> Self;
     /// The elements of an argument; panics on another type.
@@ -43,6 +53,16 @@ macro_rules! real {
             }
             fn sqrt(self) -> $float {
                 $float::sqrt(self)
+            }
+            fn count(count: usize) -> $float {
+                count as $float
+            }
+            fn index(self) -> usize {
+                self as usize
+            }
+            #[inline(always)]
+            fn fused(self, factor: $float, term: $float) -> $float {
+                self.mul_add(factor, term)
             }
             #[allow(clippy::unnecessary_cast, reason = "f32 is widened and rounded")]
             fn log(self) -> $float {
@@ -76,22 +96,34 @@ pub(super) struct Triangle {
     pub(super) unit: bool,
 }
 
+impl Triangle {
+    fn is_solved_downwards(self) -> bool {
+        self.lower != self.transposed
+    }
+}
+
 /// L of the packed factors of `lu`.
 pub(super) const LU_LOWER: Triangle = Triangle { lower: true, transposed: false, unit: true };
 /// U of the packed factors of `lu`.
 pub(super) const LU_UPPER: Triangle = Triangle { lower: false, transposed: false, unit: false };
 
 /// Partial sums of an inner product.
-const LANES: usize = 8;
+pub(super) const LANES: usize = 8;
+
+/// Code compiled for every machine, and run as this one allows.
+pub(super) fn wide<W: WithSimd>(code: W) -> W::Output {
+    Arch::new().dispatch(code)
+}
 
 /// Σ x y, in partial sums that fit vector registers: term k goes to partial k mod lanes, the partials are added pairwise, the rest follow.
+#[inline(always)]
 fn inner<T: Real>(x: &[T], y: &[T]) -> T {
     let mut partial = [T::ZERO; LANES];
     let (x_lanes, y_lanes) = (x.chunks_exact(LANES), y.chunks_exact(LANES));
     let rest = x_lanes.remainder().iter().zip(y_lanes.remainder());
     for (x, y) in x_lanes.zip(y_lanes) {
         for k in 0..LANES {
-            partial[k] += x[k] * y[k];
+            partial[k] = x[k].fused(y[k], partial[k]);
         }
     }
     let mut half = LANES / 2;
@@ -102,16 +134,19 @@ fn inner<T: Real>(x: &[T], y: &[T]) -> T {
         }
         half /= 2;
     }
-    rest.for_each(|(x, y)| partial[0] += *x * *y);
+    rest.for_each(|(x, y)| partial[0] = x.fused(*y, partial[0]));
     partial[0]
 }
 
 /// x −= a y.
-fn subtract<T: Real>(x: &mut [T], a: T, y: &[T]) {
-    x.iter_mut().zip(y).for_each(|(x, y)| *x -= a * *y);
+#[inline(always)]
+pub(super) fn subtract<T: Real>(x: &mut [T], a: T, y: &[T]) {
+    let multiple = -a;
+    x.iter_mut().zip(y).for_each(|(x, y)| *x = multiple.fused(*y, *x));
 }
 
 /// Two rows of a matrix of `m` columns, the first to be written.
+#[inline(always)]
 fn two_rows<T>(x: &mut [T], m: usize, to: usize, from: usize) -> (&mut [T], &[T]) {
     if to < from {
         let (head, tail) = x.split_at_mut(from * m);
@@ -122,7 +157,8 @@ fn two_rows<T>(x: &mut [T], m: usize, to: usize, from: usize) -> (&mut [T], &[T]
     }
 }
 
-fn swap_rows<T>(x: &mut [T], m: usize, a: usize, b: usize) {
+#[inline(always)]
+pub(super) fn swap_rows<T>(x: &mut [T], m: usize, a: usize, b: usize) {
     if a != b {
         let (head, tail) = x.split_at_mut(a.max(b) * m);
         head[a.min(b) * m..][..m].swap_with_slice(&mut tail[..m]);
@@ -130,83 +166,165 @@ fn swap_rows<T>(x: &mut [T], m: usize, a: usize, b: usize) {
 }
 
 /// The factor L with A = L Lᵀ, from the lower triangle of A; zeros above. Where A is not positive definite all of the triangle is NaN.
-/// By rows, each entry an inner product of two rows of L (Cholesky–Banachiewicz).
-pub(super) fn cholesky<T: Real>(a: &[T], l: &mut [T], n: usize) {
-    l.fill(T::ZERO);
-    for i in 0..n {
-        let (above, row) = l.split_at_mut(i * n);
-        for j in 0..i {
-            let other = &above[j * n..][..n];
-            row[j] = (a[i * n + j] - inner(&row[..j], &other[..j])) / other[j];
+///
+/// Panels of columns are factored; then products bring the triangle that is left up to date.
+pub(super) fn cholesky<T: Real>(a: &[T], l: &mut [T], scratch: &mut [T], n: usize) {
+    l.copy_from_slice(a);
+    for first in (0..n).step_by(PANEL) {
+        let end = n.min(first + PANEL);
+        wide(CholeskyPanel { l, n, first, end });
+        let below = &mut l[end * n..];
+        if below.is_empty() {
+            break;
         }
-        let square = a[i * n + i] - inner(&row[..i], &row[..i]);
-        row[i] = if square > T::ZERO { square.sqrt() } else { T::NAN };
+        let (panel, scratch) = copied(below, n, first..end, scratch);
+        let k = end - first;
+        for (part, rows) in below.chunks_mut(SQUARE * n).enumerate() {
+            let (i, m) = (part * SQUARE, rows.len() / n);
+            let (left, right) = (Matrix::new(&panel[i * k..], k, 1), Matrix::new(panel, 1, k));
+            multiply(Target::Subtract, Extents { m, n: i + m, k }, left, right, &mut rows[end..], n, scratch);
+        }
     }
     // A NaN pivot is not enough: rows above it are right for another matrix.
-    if (0..n).any(|i| is_nan(l[i * n + i])) {
-        (0..n).for_each(|i| l[i * n..=i * n + i].fill(T::NAN));
+    let fails = (0..n).any(|i| is_nan(l[i * n + i]));
+    for (i, row) in l.chunks_exact_mut(n.max(1)).enumerate() {
+        row[i + 1..].fill(T::ZERO);
+        if fails {
+            row[..=i].fill(T::NAN);
+        }
     }
 }
 
-fn is_nan<T: Real>(x: T) -> bool {
+/// Rows of a triangle that one product brings up to date; what it writes above the diagonal is not read.
+const SQUARE: usize = 96;
+
+/// Columns `first..end` of L, for the rows from `first` on.
+struct CholeskyPanel<'a, T> {
+    l: &'a mut [T],
+    n: usize,
+    first: usize,
+    end: usize,
+}
+
+impl<T: Real> WithSimd for CholeskyPanel<'_, T> {
+    type Output = ();
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let CholeskyPanel { l, n, first, end } = self;
+        // The square at the top, transposed, so that what is subtracted from a row lies in one run.
+        let mut top = [[T::ZERO; PANEL]; PANEL];
+        for (i, row) in l[first * n..].chunks_exact_mut(n).enumerate() {
+            let row = &mut row[first..end];
+            for j in 0..row.len().min(i) {
+                row[j] /= top[j][j];
+                let (multiple, width) = (row[j], row.len());
+                if i < width {
+                    top[j][i] = multiple;
+                }
+                subtract(&mut row[j + 1..], multiple, &top[j][j + 1..width]);
+            }
+            if i < row.len() {
+                row[i] = if row[i] > T::ZERO { row[i].sqrt() } else { T::NAN };
+                top[i][i] = row[i];
+            }
+        }
+    }
+}
+
+#[inline(always)]
+pub(super) fn is_nan<T: Real>(x: T) -> bool {
     x.partial_cmp(&x).is_none()
 }
 
-/// Columns of a right side, and of a matrix under elimination, that are worked on while they are in cache. What an entry goes through does
-/// not depend on it.
-const PANEL: usize = 64;
+/// Columns that are factored, and rows that are solved, before a product brings the others up to date.
+const PANEL: usize = 32;
 
 /// x, of n rows and m columns, becomes T⁻¹ x for a triangle of the n×n matrix.
-pub(super) fn triangular_solve<T: Real>(matrix: &[T], triangle: Triangle, x: &mut [T], n: usize, m: usize) {
+///
+/// Panels of rows are solved, each followed by a product for the rows that are not.
+pub(super) fn triangular_solve<T: Real>(matrix: &[T], triangle: Triangle, x: &mut [T], scratch: &mut [T], n: usize, m: usize) {
     if m == 1 {
-        return solve_vector(matrix, triangle, x, n);
+        return wide(SolveVector { matrix, triangle, x, n });
     }
-    for first in (0..m).step_by(PANEL) {
-        let panel = first..m.min(first + PANEL);
-        each_row(triangle, n, |i, others| {
-            let row = &matrix[i * n..][..n];
-            if !triangle.transposed {
-                for k in others.clone() {
-                    let (to, from) = two_rows(x, m, i, k);
-                    subtract(&mut to[panel.clone()], row[k], &from[panel.clone()]);
-                }
+    let whole = if triangle.transposed { Matrix::new(matrix, 1, n) } else { Matrix::new(matrix, n, 1) };
+    for step in 0..n.div_ceil(PANEL) {
+        let downwards = triangle.is_solved_downwards();
+        let first = if downwards { step } else { n.div_ceil(PANEL) - 1 - step } * PANEL;
+        let end = n.min(first + PANEL);
+        let square = whole.from(first, first);
+        wide(SolveRows { square, triangle, x: &mut x[first * m..end * m], m });
+        let k = end - first;
+        if downwards && end < n {
+            let (above, below) = x.split_at_mut(end * m);
+            let (a, b) = (whole.from(end, first), Matrix::new(&above[first * m..], m, 1));
+            multiply(Target::Subtract, Extents { m: n - end, n: m, k }, a, b, below, m, scratch);
+        } else if !downwards && first > 0 {
+            let (above, below) = x.split_at_mut(first * m);
+            let (a, b) = (whole.from(0, first), Matrix::new(below, m, 1));
+            multiply(Target::Subtract, Extents { m: first, n: m, k }, a, b, above, m, scratch);
+        }
+    }
+}
+
+/// The rows of x, as many as it has, against the square on the diagonal.
+struct SolveRows<'a, T> {
+    square: Matrix<'a, T>,
+    triangle: Triangle,
+    x: &'a mut [T],
+    m: usize,
+}
+
+impl<T: Real> WithSimd for SolveRows<'_, T> {
+    type Output = ();
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let SolveRows { square, triangle, x, m } = self;
+        if m == 0 {
+            return;
+        }
+        let n = x.len() / m;
+        for step in 0..n {
+            let (i, others) = if triangle.is_solved_downwards() { (step, 0..step) } else { (n - 1 - step, n - step..n) };
+            for k in others {
+                let (to, from) = two_rows(x, m, i, k);
+                subtract(to, square.at(i, k), from);
             }
             if !triangle.unit {
-                x[i * m..][panel.clone()].iter_mut().for_each(|x| *x /= row[i]);
+                x[i * m..][..m].iter_mut().for_each(|x| *x /= square.at(i, i));
             }
-            if triangle.transposed {
-                for k in others {
-                    let (to, from) = two_rows(x, m, k, i);
-                    subtract(&mut to[panel.clone()], row[k], &from[panel.clone()]);
-                }
-            }
-        });
+        }
     }
 }
 
 /// The same for a single column, along the rows of the triangle.
-fn solve_vector<T: Real>(matrix: &[T], triangle: Triangle, x: &mut [T], n: usize) {
-    each_row(triangle, n, |i, others| {
-        let row = &matrix[i * n..][..n];
-        if !triangle.transposed {
-            let known = inner(&row[others.clone()], &x[others.clone()]);
-            x[i] -= known;
-        }
-        if !triangle.unit {
-            x[i] /= row[i];
-        }
-        if triangle.transposed {
-            let known = x[i];
-            subtract(&mut x[others.clone()], known, &row[others]);
-        }
-    });
+struct SolveVector<'a, T> {
+    matrix: &'a [T],
+    triangle: Triangle,
+    x: &'a mut [T],
+    n: usize,
 }
 
-/// Tells the rows of a triangle in the order in which they are solved, each with the other columns of the triangle in this row.
-fn each_row(triangle: Triangle, n: usize, mut tell: impl FnMut(usize, std::ops::Range<usize>)) {
-    for step in 0..n {
-        let i = if triangle.lower != triangle.transposed { step } else { n - 1 - step };
-        tell(i, if triangle.lower { 0..i } else { i + 1..n });
+impl<T: Real> WithSimd for SolveVector<'_, T> {
+    type Output = ();
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let SolveVector { matrix, triangle, x, n } = self;
+        for step in 0..n {
+            let i = if triangle.is_solved_downwards() { step } else { n - 1 - step };
+            let others = if triangle.lower { 0..i } else { i + 1..n };
+            let row = &matrix[i * n..][..n];
+            if !triangle.transposed {
+                let known = inner(&row[others.clone()], &x[others.clone()]);
+                x[i] -= known;
+            }
+            if !triangle.unit {
+                x[i] /= row[i];
+            }
+            if triangle.transposed {
+                let known = x[i];
+                subtract(&mut x[others.clone()], known, &row[others]);
+            }
+        }
     }
 }
 
@@ -218,14 +336,14 @@ pub(super) enum Parity {
 }
 
 impl Parity {
-    fn exchange(&mut self) {
+    pub(super) fn exchange(&mut self) {
         *self = match self {
             Parity::Even => Parity::Odd,
             Parity::Odd => Parity::Even,
         };
     }
 
-    fn times<T: Real>(self, x: T) -> T {
+    pub(super) fn times<T: Real>(self, x: T) -> T {
         match self {
             Parity::Even => x,
             Parity::Odd => -x,
@@ -234,6 +352,7 @@ impl Parity {
 }
 
 /// The largest of the candidates by absolute value, the first of equals; a NaN counts as the largest, so that it is not lost.
+#[inline(always)]
 fn pivot<T: Real>(candidates: impl Iterator<Item = (usize, T)>) -> Option<usize> {
     let mut best: Option<(usize, T)> = None;
     for (place, x) in candidates {
@@ -247,7 +366,8 @@ fn pivot<T: Real>(candidates: impl Iterator<Item = (usize, T)>) -> Option<usize>
 
 /// Subtracts multiples of row k from the rows below, in the columns before `end`, so that column k is zero there; the multiples stay in
 /// its place.
-fn eliminate<T: Real>(a: &mut [T], n: usize, k: usize, end: usize) {
+#[inline(always)]
+pub(super) fn eliminate<T: Real>(a: &mut [T], n: usize, k: usize, end: usize) {
     let divisor = a[k * n + k];
     // Then the whole column is zero, and so are the multiples.
     if divisor == T::ZERO {
@@ -262,56 +382,126 @@ fn eliminate<T: Real>(a: &mut [T], n: usize, k: usize, end: usize) {
     }
 }
 
-/// a becomes its packed factors, L below the diagonal and U on and above it, with row `rows[i]` of A in place i of L U; partial pivoting.
-///
-/// Panels of columns are factored first; then every row catches up with the pivots of the panel at once, while it is in cache.
-pub(super) fn lu<T: Real>(a: &mut [T], rows: &mut [i64], n: usize) -> Parity {
-    let mut parity = Parity::Even;
-    rows.iter_mut().zip(0..).for_each(|(row, k)| *row = k);
-    for first in (0..n).step_by(PANEL) {
-        let end = n.min(first + PANEL);
+/// The factors of a panel of columns, `first..end`, with whole rows exchanged.
+struct Panel<'a, T> {
+    a: &'a mut [T],
+    rows: &'a mut [i64],
+    n: usize,
+    first: usize,
+    end: usize,
+}
+
+impl<T: Real> WithSimd for Panel<'_, T> {
+    type Output = ();
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Panel { a, rows, n, first, end } = self;
         for k in first..end {
             let best = pivot((k..n).map(|i| (i, a[i * n + k]))).expect("a column has rows");
             if best != k {
                 swap_rows(a, n, best, k);
                 rows.swap(best, k);
-                parity.exchange();
             }
             eliminate(a, n, k, end);
         }
-        for i in first + 1..n {
-            for k in (first..end.min(i)).filter(|_| end < n) {
+        for i in first + 1..end {
+            for k in first..i {
                 let (to, from) = two_rows(a, n, i, k);
-                if from[k] != T::ZERO {
-                    let multiple = to[k];
-                    subtract(&mut to[end..], multiple, &from[end..]);
-                }
+                let multiple = to[k];
+                subtract(&mut to[end..], multiple, &from[end..]);
+            }
+        }
+    }
+}
+
+/// a becomes its packed factors, L below the diagonal and U on and above it, with row `rows[i]` of A in place i of L U; partial pivoting.
+///
+/// Panels of columns are factored with their rows of U; then a product brings all that is left up to date (right-looking).
+pub(super) fn lu<T: Real>(a: &mut [T], rows: &mut [i64], scratch: &mut [T], n: usize) {
+    rows.iter_mut().zip(0..).for_each(|(row, k)| *row = k);
+    for first in (0..n).step_by(PANEL) {
+        let end = n.min(first + PANEL);
+        wide(Panel { a, rows, n, first, end });
+        let (above, below) = a.split_at_mut(end * n);
+        if !below.is_empty() {
+            let (panel, scratch) = copied(below, n, first..end, scratch);
+            let (lower, upper) = (Matrix::new(panel, end - first, 1), Matrix::new(&above[first * n + end..], n, 1));
+            let extents = Extents { m: n - end, n: n - end, k: end - first };
+            multiply(Target::Subtract, extents, lower, upper, &mut below[end..], n, scratch);
+        }
+    }
+}
+
+/// Columns of rows of n, in the first part of scratch, and what is left of it.
+fn copied<'a, T: Real>(rows: &[T], n: usize, columns: std::ops::Range<usize>, scratch: &'a mut [T]) -> (&'a [T], &'a mut [T]) {
+    let width = columns.len();
+    let (panel, rest) = scratch.split_at_mut(rows.len() / n * width);
+    panel.chunks_exact_mut(width).zip(rows.chunks_exact(n)).for_each(|(to, row)| to.copy_from_slice(&row[columns.clone()]));
+    (panel, rest)
+}
+
+/// Elements of scratch for the factors of matrices of order n and for solving with m right sides.
+pub(super) fn scratch_elements(n: usize, m: usize) -> usize {
+    if n <= PANEL {
+        return 0;
+    }
+    n * PANEL + Extents { m: n, n: n.max(m), k: PANEL }.scratch()
+}
+
+/// The rows of b in the order that `lu` brought those of A to.
+pub(super) fn permute<T: Real>(b: &[T], rows: &[T], x: &mut [T], m: usize) {
+    if m == 0 {
+        return;
+    }
+    for (x, row) in x.chunks_exact_mut(m).zip(rows) {
+        x.copy_from_slice(&b[row.index() * m..][..m]);
+    }
+}
+
+/// The rows of b back where they came from: the inverse of [`permute`].
+pub(super) fn permute_back<T: Real>(b: &[T], rows: &[T], x: &mut [T], m: usize) {
+    if m == 0 {
+        return;
+    }
+    for (b, row) in b.chunks_exact(m).zip(rows) {
+        x[row.index() * m..][..m].copy_from_slice(b);
+    }
+}
+
+/// The parity of a permutation, by its cycles; `seen` holds as many numbers.
+pub(super) fn parity<T: Real>(rows: &[T], seen: &mut [i64]) -> Parity {
+    let mut parity = Parity::Even;
+    seen.fill(0);
+    for first in 0..rows.len() {
+        let mut place = first;
+        while seen[place] == 0 {
+            seen[place] = 1;
+            place = rows[place].index();
+            // A cycle of n places is n − 1 exchanges.
+            if place != first {
+                parity.exchange();
             }
         }
     }
     parity
 }
 
-/// The rows of b in the order that `lu` brought those of A to.
-pub(super) fn permute<T: Real>(b: &[T], rows: &[i64], x: &mut [T], m: usize) {
-    if m == 0 {
-        return;
-    }
-    for (x, row) in x.chunks_exact_mut(m).zip(rows) {
-        x.copy_from_slice(&b[*row as usize * m..][..m]);
-    }
+/// The identity with its rows in this order.
+pub(super) fn permutation<T: Real>(rows: impl Iterator<Item = usize>, x: &mut [T], n: usize) {
+    x.fill(T::ZERO);
+    rows.enumerate().for_each(|(i, row)| x[i * n + row] = T::ONE);
 }
 
-/// The identity with its rows in the order that `lu` brought those of A to.
-pub(super) fn permutation<T: Real>(rows: &[i64], x: &mut [T], n: usize) {
-    x.fill(T::ZERO);
-    rows.iter().enumerate().for_each(|(i, row)| x[i * n + *row as usize] = T::ONE);
+/// x becomes L⁻ᵀ U⁻ᵀ x for the packed factors of A: A⁻ᵀ x, permuted.
+pub(super) fn lu_solve_transposed<T: Real>(factors: &[T], x: &mut [T], scratch: &mut [T], n: usize, m: usize) {
+    triangular_solve(factors, Triangle { transposed: true, ..LU_UPPER }, x, scratch, n, m);
+    triangular_solve(factors, Triangle { transposed: true, ..LU_LOWER }, x, scratch, n, m);
 }
 
 /// x, permuted, becomes A⁻¹ x for the packed factors of A.
-pub(super) fn lu_solve<T: Real>(factors: &[T], x: &mut [T], n: usize, m: usize) {
-    triangular_solve(factors, LU_LOWER, x, n, m);
-    triangular_solve(factors, LU_UPPER, x, n, m);
+pub(super) fn lu_solve<T: Real>(factors: &[T], x: &mut [T], scratch: &mut [T], n: usize, m: usize) {
+    triangular_solve(factors, LU_LOWER, x, scratch, n, m);
+    triangular_solve(factors, LU_UPPER, x, scratch, n, m);
 }
 
 /// The determinant from the packed factors: the product of the pivots, in order.
@@ -338,84 +528,4 @@ pub(super) fn logdet<T: Real>(factors: &[T], n: usize) -> T {
     let mut sum = T::ZERO;
     (0..n).for_each(|k| sum += factors[k * n + k].abs().log());
     sum
-}
-
-/// The adjugate: adj(A) A = det(A) I, also where A is singular. `a` is lost, `work` is another matrix, `rows` and `columns` hold n each.
-///
-/// With complete pivoting P A Q = L U, so that adj(A) = ± Q adj(U) L⁻¹ P, and zero pivots come last. With the last column (u, w) of U apart,
-/// adj(U) = det(U₁) [w U₁⁻¹, −U₁⁻¹ u; 0, 1], which does not divide by w. Where two pivots are zero the adjugate is zero.
-pub(super) fn adjugate<T: Real>(a: &mut [T], work: &mut [T], rows: &mut [i64], columns: &mut [i64], result: &mut [T], n: usize) {
-    if a.iter().any(|x| is_nan(*x * T::ZERO)) {
-        // The search for pivots is for finite numbers.
-        return result.fill(T::NAN);
-    }
-    let parity = complete_pivoting(a, rows, columns, n);
-    let Some(last) = n.checked_sub(1) else { return };
-    if last > 0 && a[(last - 1) * n + last - 1] == T::ZERO {
-        return result.fill(T::ZERO);
-    }
-    permutation(rows, work, n);
-    triangular_solve(a, LU_LOWER, work, n, n);
-    let minor = (0..last).fold(T::ONE, |product, k| product * a[k * n + k]);
-    let (top, bottom) = work.split_at_mut(last * n);
-    for i in (0..last).rev() {
-        let (row, solved) = top[i * n..].split_at_mut(n);
-        for (x, y) in row.iter_mut().zip(bottom.iter()) {
-            *x = minor * (a[last * n + last] * *x - a[i * n + last] * *y);
-        }
-        for (k, other) in (i + 1..last).zip(solved.chunks_exact(n)) {
-            subtract(row, a[i * n + k], other);
-        }
-        row.iter_mut().for_each(|x| *x /= a[i * n + i]);
-    }
-    bottom.iter_mut().for_each(|x| *x *= minor);
-    for (row, column) in work.chunks_exact(n).zip(columns.iter()) {
-        let to = &mut result[*column as usize * n..][..n];
-        to.iter_mut().zip(row).for_each(|(to, x)| *to = parity.times(*x));
-    }
-}
-
-/// Row and column of the largest entry, by absolute value, of those that are left at step k; the first of equals.
-fn largest<T: Real>(a: &[T], n: usize, k: usize) -> (usize, usize) {
-    let mut best = (k, k, a[k * n + k].abs());
-    for i in k..n {
-        let row = &a[i * n + k..(i + 1) * n];
-        // The largest of each lane, as vector registers find it.
-        let mut lanes = [T::ZERO; LANES];
-        let chunks = row.chunks_exact(LANES);
-        let rest = chunks.remainder();
-        for chunk in chunks {
-            for (largest, x) in lanes.iter_mut().zip(chunk) {
-                *largest = if x.abs() > *largest { x.abs() } else { *largest };
-            }
-        }
-        let largest = lanes.iter().copied().chain(rest.iter().map(|x| x.abs())).fold(T::ZERO, |a, b| if b > a { b } else { a });
-        if largest > best.2 {
-            let j = row.iter().position(|x| x.abs() == largest).expect("it was found in this row");
-            best = (i, k + j, largest);
-        }
-    }
-    (best.0, best.1)
-}
-
-/// a becomes its packed factors with row `rows[i]` and column `columns[j]` of A in place (i, j) of L U.
-fn complete_pivoting<T: Real>(a: &mut [T], rows: &mut [i64], columns: &mut [i64], n: usize) -> Parity {
-    let mut parity = Parity::Even;
-    rows.iter_mut().zip(0..).for_each(|(row, k)| *row = k);
-    columns.iter_mut().zip(0..).for_each(|(column, k)| *column = k);
-    for k in 0..n {
-        let (i, j) = largest(a, n, k);
-        if i != k {
-            swap_rows(a, n, i, k);
-            rows.swap(i, k);
-            parity.exchange();
-        }
-        if j != k {
-            a.chunks_exact_mut(n).for_each(|row| row.swap(j, k));
-            columns.swap(j, k);
-            parity.exchange();
-        }
-        eliminate(a, n, k, n);
-    }
-    parity
 }

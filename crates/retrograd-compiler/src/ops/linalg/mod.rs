@@ -2,16 +2,20 @@
 //!
 //! A matrix that has no answer does not fault: the answer is NaN or infinite, as each row says.
 
-mod dense;
+mod adjugate;
+pub(super) mod dense;
 mod routines;
 
 use super::build::{given, routine, tangent, total};
+use super::dot::{DOT, DotAxes};
 use super::gather::TAKE_ALONG_AXIS;
 use super::ops;
-use super::reduce::{DOT, DotAxes, SUM, float_only};
+use super::reduce::{SUM, float_only};
 use super::scalar::{EQ, GE, GT, LE, LT, SELECT, SUB};
 use super::shape::{BROADCAST, IOTA, TRANSPOSE, shape_error, view};
-use crate::ir::{Array, Attr, Attrs, Builder, Contribution, DType, Data, Error, Lowering, Routine, Row, Rule, Sample, Type, Value, View};
+use crate::ir::{
+    Array, Attr, Attrs, Builder, Contribution, DType, Data, Error, ErrorKind, Lowering, Routine, Row, Rule, Sample, Type, Value, View,
+};
 
 ops! {
     /// The lower triangular factor L with A = L Lᵀ, zeros above. Reads only the lower triangle of A, so that the derivative is zero above it. NaN where A is not positive definite.
@@ -19,19 +23,19 @@ ops! {
     /// X with T X = B, where T is the lower (`lower=[1]`) or upper triangle of A, or its transpose, with its diagonal or with ones there; nothing else of A is read. Infinite or NaN where a zero is on the diagonal.
     TRIANGULAR_SOLVE = Row { attrs: &["lower", "transpose", "unit"], rule: Rule::Tangent { tangent: triangular_tangent, linear: &[None, Some(transpose_triangular)] }, samples: triangular_samples, ..of_system("triangular_solve", routines::TRIANGULAR_SOLVE) };
     /// L (below the diagonal, which is 1) and U (on and above it) in one matrix, with the rows of A in the order of `lu_permutation`; partial pivoting.
-    LU = Row { rule: tangent(lu_tangent), ..of_matrix("lu", routines::LU) };
+    LU = Row { rule: tangent(lu_tangent), ..of_factors("lu", routines::LU) };
     /// Row i of L U, of `lu`, is this row of A.
-    LU_PERMUTATION = Row { infer: |row, types, attrs| infer_matrix(row, types, attrs).map(|ty| Type::new(DType::I64, &ty.shape[..ty.rank() - 1])), rule: Rule::Zero, ..of_matrix("lu_permutation", routines::LU_PERMUTATION) };
-    /// X with A X = B. Infinite or NaN where A is singular.
-    SOLVE = Row { rule: Rule::Tangent { tangent: solve_tangent, linear: &[None, Some(transpose_solve)] }, samples: solve_samples, ..of_system("solve", routines::SOLVE) };
+    LU_PERMUTATION = Row { infer: |row, types, attrs| infer_matrix(row, types, attrs).map(|ty| Type::new(DType::I64, &ty.shape[..ty.rank() - 1])), rule: Rule::Zero, ..of_factors("lu_permutation", routines::LU_PERMUTATION) };
+    /// X with A X = B, or Aᵀ X = B (`transpose=[1]`), by the factors of A. Infinite or NaN where A is singular.
+    SOLVE = Row { attrs: &["transpose"], rule: Rule::Tangent { tangent: solve_tangent, linear: &[None, Some(transpose_solve)] }, samples: solve_samples, arity: Some(2), infer: infer_system, ..of_factors("solve", routines::SOLVE) };
     /// A⁻¹. Infinite or NaN where A is singular.
-    INVERSE = Row { rule: tangent(inverse_tangent), ..of_matrix("inverse", routines::INVERSE) };
+    INVERSE = Row { rule: tangent(inverse_tangent), ..of_factors("inverse", routines::INVERSE) };
     /// The determinant. Its first derivative is exact where A is singular, too; the second is NaN there.
-    DET = Row { infer: infer_number, rule: tangent(det_tangent), ..of_matrix("det", routines::DET) };
+    DET = Row { infer: infer_number, rule: tangent(det_tangent), ..of_factors("det", routines::DET) };
     /// The sign of the determinant, also where it would overflow: 1, −1 or 0.
-    DET_SIGN = Row { infer: infer_number, rule: Rule::Zero, ..of_matrix("det_sign", routines::DET_SIGN) };
+    DET_SIGN = Row { infer: infer_number, rule: Rule::Zero, ..of_factors("det_sign", routines::DET_SIGN) };
     /// log |det A|, also where the determinant would overflow; −∞ where A is singular, and the derivative is infinite or NaN there.
-    LOGDET = Row { infer: infer_number, rule: tangent(logdet_tangent), ..of_matrix("logdet", routines::LOGDET) };
+    LOGDET = Row { infer: infer_number, rule: tangent(logdet_tangent), ..of_factors("logdet", routines::LOGDET) };
     /// The adjugate, det(A) A⁻¹, also where A is singular; its derivative is NaN there.
     ADJUGATE = Row { rule: tangent(adjugate_tangent), ..of_matrix("adjugate", routines::ADJUGATE) };
 }
@@ -47,6 +51,27 @@ const fn of_matrix(name: &'static str, function: Routine) -> Row {
         samples: matrix_samples,
         ..view(name, View::Reshape, &[])
     }
+}
+
+/// A row whose routine reads the factors of the matrices.
+const fn of_factors(name: &'static str, function: Routine) -> Row {
+    Row { eval: from_factors, lowering: Lowering::Factored(function), ..of_matrix(name, function) }
+}
+
+/// The routine that makes factors of matrices: L and U packed as `lu` has them, and one more row, the rows of A in the order of L U.
+pub const FACTORS: Routine = routines::FACTORS;
+
+/// The type of the factors of matrices.
+pub fn factors_type(ty: &Type) -> Type {
+    let mut shape = ty.shape.clone();
+    shape[ty.rank() - 2] += 1;
+    Type::new(ty.dtype, shape)
+}
+
+fn from_factors(row: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
+    let Lowering::Factored(routine) = row.lowering else { panic!("`{}` does not read factors", row.name) };
+    let factors = FACTORS.evaluate(&args[..1], &Attrs::none(), &factors_type(&args[0].ty()));
+    Ok(routine.evaluate(&[&[&factors], &args[1..]].concat(), attrs, ty))
 }
 
 const fn of_system(name: &'static str, function: Routine) -> Row {
@@ -196,14 +221,15 @@ fn lu_tangent(b: &Builder, _: &Attrs, args: &[Value], y: Value, tangents: &[Opti
     b.add(dl, product(b, above, part(b, &LE, y)))
 }
 
-/// dX = A⁻¹ (dB − dA X).
+/// dX = A⁻¹ (dB − dA X), the same with transposes.
 fn solve_tangent(b: &Builder, attrs: &Attrs, args: &[Value], x: Value, tangents: &[Option<Value>]) -> Value {
-    let from_matrix = tangents[0].map(|da| b.neg(product(b, da, x)));
+    let left = if attrs.size("transpose") == 1 { Left::Transposed } else { Left::Plain };
+    let from_matrix = tangents[0].map(|da| b.neg(product_with(b, left, da, x)));
     b.row(&SOLVE, attrs.clone(), &[args[0], total(b, [from_matrix, tangents[1]])])
 }
 
 fn transpose_solve(b: &Builder, attrs: &Attrs, args: &[Value], ct: Value) -> Contribution {
-    Contribution::Dense(b.row(&SOLVE, attrs.clone(), &[flipped(b, args[0]), ct]))
+    Contribution::Dense(b.row(&SOLVE, Attrs::none().ints("transpose", [1 - attrs.size("transpose")]), &[args[0], ct]))
 }
 
 /// dY = −Y dA Y.
@@ -258,7 +284,7 @@ fn system_samples(row: &Row, attrs: &[Attrs]) -> Vec<Sample> {
 }
 
 fn solve_samples(row: &Row) -> Vec<Sample> {
-    system_samples(row, &[Attrs::none()])
+    system_samples(row, &[0, 1].map(|transpose| Attrs::none().ints("transpose", [transpose])))
 }
 
 fn triangular_samples(row: &Row) -> Vec<Sample> {

@@ -187,6 +187,7 @@ impl Retile<'_> {
             | Lowering::Dot
             | Lowering::Composed(_)
             | Lowering::Routine(_)
+            | Lowering::Factored(_)
             | Lowering::Missing => None,
         }
     }

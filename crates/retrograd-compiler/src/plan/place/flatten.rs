@@ -173,6 +173,10 @@ impl<'p> Flatten<'p> {
             Lowering::Reduce(_) | Lowering::Dot | Lowering::Line(_) => self.push(row, attrs.clone(), args, ty.clone(), &inst.pos, scope),
             Lowering::Composed(of) => self.composed(of, attrs, &args, &inst.pos, scope),
             Lowering::Routine(routine) => self.call(routine, attrs, &args, ty, scope),
+            Lowering::Factored(routine) => {
+                let factors = self.factors(args[0], scope);
+                self.call(routine, attrs, &[&[factors], &args[1..]].concat(), ty, scope)
+            }
             Lowering::Probe | Lowering::Missing => {
                 panic!("probes are placed above, and plan refuses rows without machine code: {}", row.name)
             }
@@ -204,7 +208,7 @@ impl<'p> Flatten<'p> {
     /// A routine stands alone, with its arguments and its result in memory.
     fn call(&mut self, routine: Routine, attrs: &Attrs, args: &[Val], ty: &Type, scope: &mut Scope) -> Val {
         let args: Vec<Val> = args.iter().map(|arg| self.in_one_run(*arg, scope)).collect();
-        let scratch = self.defines(&(routine.scratch)(&self.types(&args)));
+        let scratch = self.defines(&(routine.scratch)(&self.types(&args), attrs));
         let shape = if ty.rank() == 0 { vec![1] } else { ty.shape.clone() };
         let result = self.placed.define(Type::new(ty.dtype, shape));
         scope.raws.push(Raw::Node(Node::Call(Box::new(Call { routine, attrs: attrs.clone(), args, result, scratch }))));
@@ -214,6 +218,18 @@ impl<'p> Flatten<'p> {
         let number = self.placed.define(ty.clone());
         scope.raws.push(Raw::Node(Node::Load { result: number, from: Access::whole(result, ty) }));
         number
+    }
+
+    /// The factors of matrices, computed once in a block for all that read them.
+    fn factors(&mut self, matrices: Val, scope: &mut Scope) -> Val {
+        let key = ("factors".to_owned(), vec![matrices]);
+        if let Some(known) = scope.known.get(&key) {
+            return *known;
+        }
+        let ty = ops::factors_type(self.placed.ty(matrices));
+        let result = self.call(ops::FACTORS, &Attrs::none(), &[matrices], &ty, scope);
+        scope.known.insert(key, result);
+        result
     }
 
     pub(super) fn push(&mut self, row: &'static Row, attrs: Attrs, args: Vec<Val>, ty: Type, pos: &Pos, scope: &mut Scope) -> Val {
@@ -598,6 +614,7 @@ impl<'p> Flatten<'p> {
         let all: Vec<Val> = results.iter().copied().chain(emitted.iter().map(|e| e.value)).collect();
         let drive = Drive {
             trajectory: id,
+            count,
             starts: vec![],
             inits,
             results,
@@ -658,6 +675,7 @@ impl<'p> Flatten<'p> {
                 let turnback = uses.turnback.then(|| self.back_step(bwd, rows(RowPlace::State, &state_types), &parts));
                 Node::Reversal(Box::new(Drive {
                     trajectory: id,
+                    count,
                     starts,
                     inits,
                     results,

@@ -12,6 +12,9 @@ use crate::ops::{DotAxes, sum_axes};
 /// How far the schedule looks ahead for code that joins a nest.
 const LOOK_AHEAD: usize = 128;
 
+/// Most rows of a nest: a back end takes more than twice as long for twice as long a loop.
+const NEST_ROWS: usize = 1024;
+
 /// Code of a block before it is gathered.
 #[derive(Clone, Debug)]
 pub(super) enum Raw {
@@ -53,11 +56,11 @@ pub(super) fn group(placed: &mut Placed, raws: Vec<Raw>, ends: &[Val]) -> Block 
     group.schedule(raws);
     let mut nodes = group.nodes;
     store_roots(placed, &mut nodes, ends);
-    Block { nodes }
+    Block { nodes, parts: None }
 }
 
-struct Group<'p> {
-    placed: &'p mut Placed,
+pub(super) struct Group<'p> {
+    pub(super) placed: &'p mut Placed,
     nodes: Vec<Node>,
     /// Values of this block that are not computed yet; those of the open nest included.
     pending: BTreeSet<Val>,
@@ -175,7 +178,7 @@ impl Group<'_> {
             }
             Lowering::Reduce(_) | Lowering::Dot | Lowering::Line(_) => self.open.is_none() && all_available(),
             Lowering::View(_) | Lowering::Write(_) | Lowering::Scatter(..) => panic!("views and writes are raw code of their own"),
-            Lowering::Composed(_) | Lowering::Routine(_) | Lowering::Probe | Lowering::Missing => {
+            Lowering::Composed(_) | Lowering::Routine(_) | Lowering::Factored(_) | Lowering::Probe | Lowering::Missing => {
                 panic!("only rows with loops of their own are placed")
             }
         }
@@ -189,7 +192,8 @@ impl Group<'_> {
             Some(open) => {
                 // An index along an axis is not flat: code without arguments may be one.
                 let flat = !open.reduces() || !args.is_empty() && args.iter().all(|v| self.is_member(*v) || self.is_flat(*v, shape));
-                open.nest.shape == shape && flat && args.iter().all(readable) && args.iter().all(|v| self.harmless(open, *v))
+                let short = open.nest.rows.len() < NEST_ROWS;
+                short && open.nest.shape == shape && flat && args.iter().all(readable) && args.iter().all(|v| self.harmless(open, *v))
             }
         }
     }
@@ -282,8 +286,8 @@ impl Group<'_> {
                 self.alone(Node::Reduce { result: item.result, operand, axes, how }, item.result);
             }
             Lowering::Dot => {
-                let (operands, attrs) = self.dot_operands(&item);
-                self.alone(Node::Dot { result: item.result, operands, attrs }, item.result);
+                let contraction = self.contraction(&item);
+                self.alone(contraction, item.result);
             }
             Lowering::Line(line) => {
                 let axis = item.attrs.sizes("axis")[0];
@@ -300,7 +304,7 @@ impl Group<'_> {
                 open.nest.rows.push(item);
             }
             Lowering::View(_) | Lowering::Write(_) | Lowering::Scatter(..) => panic!("views and writes are raw code of their own"),
-            Lowering::Composed(_) | Lowering::Routine(_) | Lowering::Probe | Lowering::Missing => {
+            Lowering::Composed(_) | Lowering::Routine(_) | Lowering::Factored(_) | Lowering::Probe | Lowering::Missing => {
                 panic!("only rows with loops of their own are placed")
             }
         }
@@ -312,7 +316,7 @@ impl Group<'_> {
     }
 
     /// A copy of a view in memory of its own, computed right away.
-    fn copy(&mut self, source: Val) -> Val {
+    pub(super) fn copy(&mut self, source: Val) -> Val {
         let ty = self.placed.ty(source).clone();
         let value = self.placed.define(ty.clone());
         self.nodes.push(Node::Nest(Nest { shape: ty.shape, rows: vec![], roots: vec![Root::Store { value, source }] }));
@@ -342,7 +346,7 @@ impl Group<'_> {
     }
 
     /// Operands whose contracted axes can be walked by one loop: those that cannot are copied with these axes last.
-    fn dot_operands(&mut self, item: &RowItem) -> ([Val; 2], Attrs) {
+    pub(super) fn dot_operands(&mut self, item: &RowItem) -> ([Val; 2], Attrs) {
         let types = [self.placed.ty(item.args[0]).clone(), self.placed.ty(item.args[1]).clone()];
         let axes = DotAxes::new(&item.attrs, types[0].rank(), types[1].rank());
         let mut sides = [(axes.lhs_contract, axes.lhs_batch), (axes.rhs_contract, axes.rhs_batch)];

@@ -3,24 +3,26 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::parts;
 use super::tree::{
     Access, Block, Branch, Carried, Drive, Emitted, Home, Loop, Nest, Node, Placed, PointerId, Root, RowPlace, RowTime, Step, StepEnd,
     Store, StoreId, TrajectoryId, Val, While,
 };
-use crate::ir::Type;
+use crate::ir::{DType, Type};
 use crate::plan::schedule::Sweep;
 
 /// Gives every array its home and every store its lifetime.
-pub(super) fn assign(placed: &mut Placed) {
+pub(super) fn assign(placed: &mut Placed, statements_per_part: usize) {
     let mut body = std::mem::take(&mut placed.body);
     let ends = placed.outputs.clone();
-    let mut assign = Assign { placed, clock: 0, owners: vec![], open: vec![] };
+    let mut assign = Assign { placed, statements_per_part, clock: 0, owners: vec![], open: vec![] };
     assign.block(&mut body, &ends, Owned::default(), &mut Targets::default());
     placed.body = body;
 }
 
 struct Assign<'p> {
     placed: &'p mut Placed,
+    statements_per_part: usize,
     clock: u32,
     /// Depth of the block that owns each store.
     owners: Vec<usize>,
@@ -46,6 +48,42 @@ struct Target {
     param: Val,
     main: PointerId,
     twin: Option<(StoreId, PointerId)>,
+}
+
+/// What a nest reads in memory.
+struct NestReads {
+    /// Roots of its operands, in the order in which they are read.
+    roots: Vec<Val>,
+    /// Those that it reads only at the element that it is at, and writes no window of.
+    pointwise: BTreeSet<Val>,
+}
+
+impl NestReads {
+    fn new(placed: &Placed, nest: &Nest) -> NestReads {
+        let members: BTreeSet<Val> = nest.rows.iter().map(|item| item.result).collect();
+        let strides = Access::whole(Val(u32::MAX), &Type::new(DType::F64, nest.shape.clone())).strides;
+        let elements = nest.shape.iter().product::<usize>();
+        let (mut roots, mut elsewhere) = (vec![], BTreeSet::new());
+        let mut seen = BTreeSet::new();
+        for value in nest.operands() {
+            let access = placed.access(value);
+            if seen.insert(access.root) {
+                roots.push(access.root);
+            }
+            let whole = placed.ty(access.root).elements() == elements;
+            let here = whole && access.strides == strides && access.offset == 0 && access.dynamic.is_empty();
+            if !members.contains(&value) && !here {
+                elsewhere.insert(access.root);
+            }
+        }
+        for root in &nest.roots {
+            if let Root::Write { base, .. } = root {
+                elsewhere.insert(*base);
+            }
+        }
+        let pointwise = seen.into_iter().filter(|root| !elsewhere.contains(root)).collect();
+        NestReads { roots, pointwise }
+    }
 }
 
 /// When each value is read last in a block; after the block for its ends.
@@ -137,6 +175,10 @@ impl Assign<'_> {
     /// Memory for a block; what it ends with lives to its end.
     fn block(&mut self, block: &mut Block, ends: &[Val], mut owned: Owned, targets: &mut Targets) {
         let uses = LastUse::new(self.placed, block, ends);
+        block.parts = parts::cut(self.placed, block, ends, self.statements_per_part);
+        if let Some(parts) = &mut block.parts {
+            parts.frame = self.store(parts.bytes);
+        }
         for (k, node) in block.nodes.iter_mut().enumerate() {
             self.clock += 1;
             let mut read = vec![];
@@ -146,6 +188,7 @@ impl Assign<'_> {
         }
         self.clock += 1;
         ends.iter().for_each(|end| self.touch(*end));
+        block.parts.iter().for_each(|parts| self.use_store(parts.frame));
     }
 
     fn node(&mut self, node: &mut Node, k: usize, uses: &LastUse, owned: &mut Owned, targets: &mut Targets) {
@@ -216,7 +259,7 @@ impl Assign<'_> {
     }
 
     fn nest(&mut self, nest: &mut Nest, k: usize, uses: &LastUse, owned: &mut Owned, targets: &mut Targets) {
-        let whole = nest.clone();
+        let reads = NestReads::new(self.placed, nest);
         for root in &mut nest.roots {
             match root {
                 Root::Reduce { .. } => {}
@@ -231,7 +274,7 @@ impl Assign<'_> {
                         self.fresh(*value, k, uses, owned, targets);
                     }
                 }
-                Root::Store { value, .. } => match self.reusable(*value, &whole, k, uses, owned, targets) {
+                Root::Store { value, .. } => match self.reusable(*value, &reads, k, uses, owned, targets) {
                     Some(old) => {
                         owned.remove(&old);
                         self.set_home(*value, self.placed.home(old));
@@ -245,8 +288,9 @@ impl Assign<'_> {
 
     /// The value whose memory a nest may store over: the carry that is replaced, or an argument that dies here and is read only at the
     /// element that is written.
-    fn reusable(&self, value: Val, nest: &Nest, k: usize, uses: &LastUse, owned: &Owned, targets: &Targets) -> Option<Val> {
-        let dies_here = |v: Val| owned.contains(&v) && uses.dies_at(v, k) && self.pointwise(nest, v) && self.bytes(v) == self.bytes(value);
+    fn reusable(&self, value: Val, nest: &NestReads, k: usize, uses: &LastUse, owned: &Owned, targets: &Targets) -> Option<Val> {
+        let dies_here =
+            |v: Val| owned.contains(&v) && uses.dies_at(v, k) && nest.pointwise.contains(&v) && self.bytes(v) == self.bytes(value);
         if let Some(target) = targets.carries.get(&value) {
             return dies_here(target.param).then_some(target.param);
         }
@@ -254,17 +298,7 @@ impl Assign<'_> {
             return None;
         }
         let pinned = |v: Val| targets.carries.values().any(|target| target.param == v);
-        nest.operands().map(|v| self.placed.access(v).root).find(|v| !pinned(*v) && dies_here(*v))
-    }
-
-    /// Whether a nest reads a value only at the element that it is at.
-    fn pointwise(&self, nest: &Nest, value: Val) -> bool {
-        let whole = Access::whole(value, &Type::new(self.placed.ty(value).dtype, nest.shape.clone()));
-        let reads = nest.operands().filter(|v| !nest.computes(*v)).map(|v| self.placed.access(v)).filter(|access| access.root == value);
-        let written = nest.roots.iter().any(|root| matches!(root, Root::Write { base, .. } if *base == value));
-        !written
-            && self.placed.ty(value).elements() == nest.shape.iter().product::<usize>()
-            && reads.into_iter().all(|access| access.strides == whole.strides && access.offset == 0 && access.dynamic.is_empty())
+        nest.roots.iter().copied().find(|v| !pinned(*v) && dies_here(*v))
     }
 
     fn branch(&mut self, branch: &mut Branch, k: usize, uses: &LastUse, owned: &mut Owned) {

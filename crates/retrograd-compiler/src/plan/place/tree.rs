@@ -146,6 +146,43 @@ pub struct Index {
 pub struct Block {
     /// The nodes.
     pub nodes: Vec<Node>,
+    /// Its parts, where it is too long for one function.
+    pub parts: Option<Parts>,
+}
+
+/// A block in parts, each a function of its own. A scalar that one part makes and another reads goes through a frame in the arena.
+#[derive(Clone, Debug)]
+pub struct Parts {
+    /// The frame.
+    pub frame: StoreId,
+    /// Its bytes.
+    pub bytes: u64,
+    /// Scalars that are there before the block: they go into the frame first.
+    pub entry: Vec<Slot>,
+    /// The parts, in order.
+    pub parts: Vec<Part>,
+    /// Scalars that are read after the block.
+    pub exit: Vec<Slot>,
+}
+
+/// Some consecutive nodes of a block.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// Which nodes.
+    pub nodes: std::ops::Range<usize>,
+    /// What it takes from the frame, before anything else.
+    pub loads: Vec<Slot>,
+    /// What it puts into the frame, after everything else.
+    pub stores: Vec<Slot>,
+}
+
+/// A scalar and its place in a frame, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slot {
+    /// The scalar.
+    pub value: Val,
+    /// Where it is.
+    pub offset: u64,
 }
 
 /// One thing that happens.
@@ -503,6 +540,8 @@ pub struct Trajectory {
 pub struct Drive {
     /// The schedule.
     pub trajectory: TrajectoryId,
+    /// How many steps.
+    pub count: Val,
     /// The start state, where the reversal restores it; empty where it never does.
     pub starts: Vec<Val>,
     /// Start values: of the loop's carries (sweep), or of adjoints and running cotangents (reversal).
@@ -594,6 +633,7 @@ impl RowItem {
             | Lowering::Line(_)
             | Lowering::Composed(_)
             | Lowering::Routine(_)
+            | Lowering::Factored(_)
             | Lowering::Probe
             | Lowering::Missing => {
                 panic!("elementwise rows only: {}", self.row.name)
@@ -650,6 +690,33 @@ impl Node {
         }
     }
 
+    /// Tells every value that exists in this node or after it, and not before.
+    pub(super) fn defines(&self, placed: &Placed, tell: &mut impl FnMut(Val)) {
+        self.results().into_iter().for_each(&mut *tell);
+        match self {
+            Node::Scalar(_) | Node::Load { .. } | Node::Clamp { .. } | Node::Probe { .. } => {}
+            Node::Reduce { .. } | Node::Dot { .. } | Node::Line { .. } | Node::Call(_) => {}
+            Node::Nest(nest) => {
+                for item in &nest.rows {
+                    tell(item.result);
+                    placed.picks.get(&item.result).into_iter().for_each(|index| tell(index.clamped));
+                }
+                for root in &nest.roots {
+                    if let Root::Write { index: Some(index), .. } = root {
+                        tell(index.clamped);
+                    }
+                }
+            }
+            Node::If(branch) => branch.blocks.iter().for_each(|block| block.defines(placed, tell)),
+            Node::For(node) => node.step.defines(placed, tell),
+            Node::While(node) => {
+                node.cond.defines(placed, tell);
+                node.step.defines(placed, tell);
+            }
+            Node::Sweep(drive) | Node::Reversal(drive) => drive.steps().for_each(|step| step.defines(placed, tell)),
+        }
+    }
+
     /// Whether it, or a block inside it, shows something.
     pub fn has_effect(&self) -> bool {
         let step = |step: &Step| step.block.nodes.iter().any(Node::has_effect);
@@ -697,6 +764,7 @@ impl Node {
                 node.step.reads(tell);
             }
             Node::Sweep(drive) | Node::Reversal(drive) => {
+                tell(drive.count);
                 drive.inits.iter().chain(&drive.starts).for_each(|v| tell(*v));
                 drive.steps().for_each(|step| step.reads(tell));
             }
@@ -704,7 +772,20 @@ impl Node {
     }
 }
 
+impl Block {
+    fn defines(&self, placed: &Placed, tell: &mut impl FnMut(Val)) {
+        self.nodes.iter().for_each(|node| node.defines(placed, tell));
+    }
+}
+
 impl Step {
+    fn defines(&self, placed: &Placed, tell: &mut impl FnMut(Val)) {
+        tell(self.index);
+        self.carries.iter().for_each(|(before, _)| tell(*before));
+        self.rows.iter().for_each(|row| tell(row.value));
+        self.block.defines(placed, tell);
+    }
+
     fn reads(&self, tell: &mut impl FnMut(Val)) {
         self.carries.iter().for_each(|(_, next)| tell(*next));
         for row in &self.rows {

@@ -18,6 +18,7 @@ pub use user::{LoopFate, User};
 
 use std::sync::Arc;
 
+use super::place::STATEMENTS_PER_PART;
 use super::{Decision, Facts, Fate, LoopFacts, Search};
 use crate::ir::{Error, ErrorKind};
 
@@ -38,6 +39,11 @@ pub trait Strategy: std::fmt::Debug + Send + Sync {
     /// Which cuts of a step it wants to choose from.
     fn search(&self) -> Search {
         Search::Hull
+    }
+
+    /// About how many statements are one function of machine code: longer code is cut into parts, which takes a little memory.
+    fn statements_per_part(&self) -> usize {
+        STATEMENTS_PER_PART
     }
 
     /// What is decided beforehand about a value, by what makes it and its line, such as `sin at model.py:12`.

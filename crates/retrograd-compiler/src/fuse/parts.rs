@@ -1,0 +1,165 @@
+//! Parts of long blocks as functions of their own.
+
+use std::collections::BTreeSet;
+
+use super::kernel::{Address, Part, Reg, Seen, Stmt};
+use super::{Fuse, at};
+use crate::plan::place::{Node, Parts, Slot};
+
+impl Fuse<'_> {
+    /// A block part by part: what crosses between them goes through the frame.
+    pub(super) fn in_parts(&mut self, nodes: &[Node], parts: &Parts) {
+        let frame = self.stores[parts.frame.0 as usize];
+        self.put(frame, &parts.entry);
+        let made = nodes.iter().flat_map(Node::results).filter(|value| self.placed.is_scalar(*value)).collect::<Vec<_>>();
+        let made: BTreeSet<Reg> = made.into_iter().map(|value| self.value(value)).collect();
+        for part in &parts.parts {
+            let body = self.nested(|fuse| {
+                fuse.take(frame, &part.loads);
+                nodes[part.nodes.clone()].iter().for_each(|node| fuse.node(node));
+                fuse.put(frame, &part.stores);
+            });
+            let number = self.part(body);
+            let lost = self.parts[number].params.iter().any(|reg| made.contains(reg));
+            assert!(!lost, "what one part makes and another reads has a slot");
+        }
+        self.take(frame, &parts.exit);
+    }
+
+    fn put(&mut self, frame: Reg, slots: &[Slot]) {
+        for slot in slots {
+            let src = self.value(slot.value);
+            self.body.push(Stmt::Store { to: in_frame(frame, slot), src });
+        }
+    }
+
+    fn take(&mut self, frame: Reg, slots: &[Slot]) {
+        for slot in slots {
+            let dst = self.value(slot.value);
+            self.body.push(Stmt::Load { dst, from: in_frame(frame, slot) });
+        }
+    }
+
+    /// Code as a function of its own, and its number. Addresses that never change it finds itself, others are passed.
+    fn part(&mut self, code: Vec<Stmt>) -> usize {
+        let mut walk = Walk { parts: &self.parts, assigned: BTreeSet::new(), found: BTreeSet::new() };
+        walk.statements(&code);
+        let (mut params, mut body) = (vec![], vec![]);
+        for reg in walk.found {
+            match self.fixed.get(&reg) {
+                Some(to) => body.push(Stmt::Pointer { dst: reg, to: *to }),
+                None => params.push(reg),
+            }
+        }
+        body.extend(code);
+        self.parts.push(Part { params, body });
+        let number = self.parts.len() - 1;
+        self.body.push(Stmt::Part(number as u32));
+        number
+    }
+}
+
+fn in_frame(frame: Reg, slot: &Slot) -> Address {
+    Address { offset: slot.offset as i64, ..at(frame) }
+}
+
+/// Finds the registers that code reads before it assigns them.
+struct Walk<'p> {
+    parts: &'p [Part],
+    assigned: BTreeSet<Reg>,
+    found: BTreeSet<Reg>,
+}
+
+impl Walk<'_> {
+    fn reads<'r>(&mut self, regs: impl IntoIterator<Item = &'r Reg>) {
+        for reg in regs {
+            if !self.assigned.contains(reg) {
+                self.found.insert(*reg);
+            }
+        }
+    }
+
+    fn assigns<'r>(&mut self, regs: impl IntoIterator<Item = &'r Reg>) {
+        self.assigned.extend(regs);
+    }
+
+    fn address(&mut self, address: &Address) {
+        self.reads([&address.base]);
+        self.reads(address.terms.iter().map(|(reg, _)| reg));
+    }
+
+    fn statements(&mut self, body: &[Stmt]) {
+        body.iter().for_each(|stmt| self.statement(stmt));
+    }
+
+    fn statement(&mut self, stmt: &Stmt) {
+        match stmt {
+            Stmt::Literal { dst, .. } | Stmt::Pointer { dst, .. } => self.assigns([dst]),
+            Stmt::Let { dst, args, .. } => {
+                self.reads(args);
+                self.assigns([dst]);
+            }
+            Stmt::Move { dst, src } => {
+                self.reads([src]);
+                self.assigns([dst]);
+            }
+            Stmt::Swap(a, b) => self.reads([a, b]),
+            Stmt::Offset { dst, address } | Stmt::Load { dst, from: address } => {
+                self.address(address);
+                self.assigns([dst]);
+            }
+            Stmt::Store { to, src } => {
+                self.address(to);
+                self.reads([src]);
+            }
+            Stmt::Copy { to, from, .. } => [to, from].into_iter().for_each(|address| self.address(address)),
+            Stmt::Zero { to, .. } => self.address(to),
+            Stmt::For { index, from, to, body, .. } => {
+                self.reads([from, to]);
+                self.assigns([index]);
+                self.statements(body);
+            }
+            Stmt::ForVec { index, body, folds, .. } => {
+                self.assigns([index]);
+                self.statements(body);
+                self.reads(folds.iter().map(|fold| &fold.src));
+                self.assigns(folds.iter().map(|fold| &fold.dst));
+            }
+            Stmt::If { cond, then_body, else_body } => {
+                self.reads([cond]);
+                self.statements(then_body);
+                self.statements(else_body);
+            }
+            Stmt::Loop { body } => self.statements(body),
+            Stmt::Start { words, count, table, .. } => {
+                self.address(words);
+                self.reads([count].into_iter().chain(table));
+            }
+            Stmt::Next { words, table, dst, .. } => {
+                self.address(words);
+                self.reads(table);
+                self.assigns(dst);
+            }
+            Stmt::Call { args, result, scratch, .. } => {
+                args.iter().chain([result]).chain(scratch).for_each(|address| self.address(address));
+            }
+            Stmt::Spill { to: (place, _), from: memory, .. } | Stmt::Fetch { to: memory, from: (place, _), .. } => {
+                self.reads([place]);
+                self.address(memory);
+            }
+            Stmt::Part(number) => {
+                let parts = self.parts;
+                self.reads(&parts[*number as usize].params);
+            }
+            Stmt::Probe { seen, steps, .. } => {
+                match seen {
+                    Seen::Register(reg) => self.reads([reg]),
+                    Seen::Memory(address) => self.address(address),
+                }
+                self.reads(steps);
+            }
+            Stmt::Fault { cond, .. } => self.reads([cond]),
+            Stmt::Leave | Stmt::Poll => {}
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Cuts long blocks into parts, each a function of its own: what a back end does for one function grows faster than its length.
+//!
+//! A scalar that crosses from one part into another gets a slot of a frame in the arena; a slot is used again once its scalar is dead. So
+//! the plan knows the bytes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::tree::{Block, Node, Part, Parts, Placed, Slot, Step, StoreId, Val};
+
+/// Statements of a part, about, unless a strategy says otherwise. A block of up to twice as many stays whole.
+pub const STATEMENTS_PER_PART: usize = 1024;
+
+/// Bytes of a slot.
+const SLOT: u64 = 8;
+
+/// The parts of a block whose `ends` are read after it, where it is long; its frame has no place yet.
+pub(super) fn cut(placed: &Placed, block: &Block, ends: &[Val], statements: usize) -> Option<Parts> {
+    let weigh = Weigh { statements };
+    let weights: Vec<usize> = block.nodes.iter().map(|node| weigh.node(node)).collect();
+    if !weigh.is_long(weights.iter().sum()) {
+        return None;
+    }
+    let mut parts: Vec<Part> = vec![];
+    let (mut start, mut length) = (0, 0);
+    for (k, weight) in weights.iter().enumerate() {
+        if length > 0 && length + weight > statements {
+            parts.push(Part { nodes: start..k, loads: vec![], stores: vec![] });
+            (start, length) = (k, 0);
+        }
+        length += weight;
+    }
+    parts.push(Part { nodes: start..block.nodes.len(), loads: vec![], stores: vec![] });
+    Some(Crossing::new(placed, block, ends, &parts).slots(parts))
+}
+
+/// What crosses between parts.
+struct Crossing {
+    /// Scalars that each part reads and does not make.
+    reads: Vec<BTreeSet<Val>>,
+    /// The part that makes each scalar; what is there before the block has none.
+    made: BTreeMap<Val, usize>,
+    /// The part that reads each scalar last, or the number of parts where it is read after them.
+    last: BTreeMap<Val, usize>,
+    exit: BTreeSet<Val>,
+}
+
+impl Crossing {
+    fn new(placed: &Placed, block: &Block, ends: &[Val], parts: &[Part]) -> Crossing {
+        let mut made = BTreeMap::new();
+        for (p, part) in parts.iter().enumerate() {
+            for node in &block.nodes[part.nodes.clone()] {
+                node.defines(placed, &mut |value| {
+                    made.insert(value, p);
+                });
+            }
+        }
+        let mut last = BTreeMap::new();
+        let mut reads = vec![];
+        for (p, part) in parts.iter().enumerate() {
+            let mut read = BTreeSet::new();
+            for node in &block.nodes[part.nodes.clone()] {
+                node.reads(&mut |value| {
+                    scalars(placed, value, &mut |scalar| {
+                        if made.get(&scalar) != Some(&p) {
+                            read.insert(scalar);
+                        }
+                    })
+                });
+            }
+            last.extend(read.iter().map(|scalar| (*scalar, p)));
+            reads.push(read);
+        }
+        let mut exit = BTreeSet::new();
+        for end in ends {
+            scalars(placed, *end, &mut |scalar| {
+                if made.contains_key(&scalar) {
+                    exit.insert(scalar);
+                }
+            });
+        }
+        last.extend(exit.iter().map(|scalar| (*scalar, parts.len())));
+        Crossing { reads, made, last, exit }
+    }
+
+    /// The parts with their slots, each the lowest that is free.
+    fn slots(self, mut parts: Vec<Part>) -> Parts {
+        let (mut free, mut slots) = (BTreeSet::new(), 0);
+        let mut take = |free: &mut BTreeSet<u64>| {
+            free.pop_first().unwrap_or_else(|| {
+                slots += 1;
+                slots - 1
+            })
+        };
+        let mut places: BTreeMap<Val, u64> = BTreeMap::new();
+        let mut made_in: Vec<Vec<Val>> = vec![vec![]; parts.len()];
+        let mut entry = vec![];
+        for scalar in self.last.keys() {
+            match self.made.get(scalar) {
+                Some(p) => made_in[*p].push(*scalar),
+                None => {
+                    places.insert(*scalar, take(&mut free));
+                    entry.push(*scalar);
+                }
+            }
+        }
+        let slot = |places: &BTreeMap<Val, u64>, value: &Val| Slot { value: *value, offset: places[value] * SLOT };
+        let entry = entry.iter().map(|value| slot(&places, value)).collect();
+        for (p, part) in parts.iter_mut().enumerate() {
+            part.loads = self.reads[p].iter().map(|value| slot(&places, value)).collect();
+            // What is read here last makes room for what is made here, since a part loads before it stores.
+            free.extend(self.reads[p].iter().filter(|value| self.last[value] == p).map(|value| places[value]));
+            for value in &made_in[p] {
+                places.insert(*value, take(&mut free));
+            }
+            part.stores = made_in[p].iter().map(|value| slot(&places, value)).collect();
+        }
+        let exit = self.exit.iter().map(|value| slot(&places, value)).collect();
+        Parts { frame: StoreId(u32::MAX), bytes: slots * SLOT, entry, parts, exit }
+    }
+}
+
+/// The registers that it takes to read a value.
+fn scalars(placed: &Placed, value: Val, tell: &mut impl FnMut(Val)) {
+    let access = placed.access(value);
+    if placed.is_scalar(access.root) {
+        tell(access.root);
+    }
+    access.dynamic.iter().for_each(|(start, _)| tell(*start));
+}
+
+/// Weighs code by the statements that it becomes, about, as seen by the function that it is in.
+struct Weigh {
+    statements: usize,
+}
+
+impl Weigh {
+    fn is_long(&self, weight: usize) -> bool {
+        weight / 2 >= self.statements
+    }
+
+    fn node(&self, node: &Node) -> usize {
+        match node {
+            Node::Scalar(_) | Node::Load { .. } => 1,
+            Node::Clamp { .. } | Node::Probe { .. } => 8,
+            Node::Call(_) => 16,
+            Node::Reduce { .. } | Node::Dot { .. } | Node::Line { .. } => 64,
+            // A vector loop is written several times: for many lanes, for few and for one.
+            Node::Nest(nest) => 16 + 6 * (nest.rows.len() + nest.roots.len()),
+            Node::If(branch) => 4 + branch.blocks.iter().map(|block| self.block(block)).sum::<usize>(),
+            Node::For(node) => 16 + self.step(&node.step),
+            Node::While(node) => 16 + self.block(&node.cond) + self.step(&node.step),
+            Node::Sweep(drive) | Node::Reversal(drive) => 64 + drive.steps().map(|step| self.step(step)).sum::<usize>(),
+        }
+    }
+
+    /// A long block is in functions of its own.
+    fn block(&self, block: &Block) -> usize {
+        let weight = block.nodes.iter().map(|node| self.node(node)).sum::<usize>();
+        if self.is_long(weight) { weight / self.statements } else { weight }
+    }
+
+    fn step(&self, step: &Step) -> usize {
+        step.carries.len() + step.rows.len() + step.emits.len() + self.block(&step.block)
+    }
+}

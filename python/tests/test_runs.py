@@ -1,0 +1,133 @@
+"""Slices whose length is a traced integer: loops of that length."""
+
+import numpy as np
+import pytest
+from oracle import check, same_bits
+
+import retrograd as rg
+
+rng = np.random.default_rng(11)
+n = 6
+A = rng.normal(size=(n, n)) + n * np.eye(n)
+b = rng.normal(size=n)
+
+
+def lu(A):
+    for i in range(n):
+        for j in range(i):
+            A[i, j] = (A[i, j] - A[i, :j] @ A[:j, j]) / A[j, j]
+        for j in range(i, n):
+            A[i, j] -= A[i, :i] @ A[:i, j]
+    return np.sum(A * A)
+
+
+def elimination(A):
+    for k in range(n):
+        for i in range(k + 1, n):
+            A[i, k:] -= A[i, k] / A[k, k] * A[k, k:]
+    return np.sum(A * A)
+
+
+def substitution(L, b):
+    x = np.zeros_like(b)
+    for i in range(n):
+        x[i] = (b[i] - np.dot(L[i, :i], x[:i])) / L[i, i]
+    return np.sum(x * x)
+
+
+def bounds(x):
+    total = 0.0
+    for i in range(n):
+        total = total + np.sum(x[i:] * x[i:]) + np.sum(np.exp(x[:i])) + x[1:i].sum() + x[-3:i].sum() + x[: i + 2].sum() + x[: i - 2].sum()
+        for j in range(n):
+            total = total + 0.1 * np.sum(x[i:j])
+    return total
+
+
+def assigned(x):
+    y = np.zeros_like(x)
+    for i in range(n):
+        y[:i] += x[:i] * x[i]
+        y[i:] = 2.0 * x[i]
+    return np.sum(y * x)
+
+
+@pytest.mark.parametrize(("f", "args"), [(lu, (A,)), (elimination, (A,)), (substitution, (A, b)), (bounds, (b,)), (assigned, (b,))])
+def test_are_numpys(f, args):
+    check(f, *args, tolerance=1e-11)
+    same_bits(f, *args)
+
+
+def test_a_view_sees_changes():
+    def f(x):
+        total = 0.0
+        for i in range(n):
+            part = x[:i]
+            x[0] = x[0] * 1.5
+            total = total + np.sum(part)
+        return total
+
+    check(f, b)
+
+
+def shifted(x):
+    for i in range(n):
+        x[1 : i + 1] = 2.0 * x[:i]  # lengths are equal, but nobody knows
+    return np.sum(x)
+
+
+def overlapping(x):
+    for i in range(2, n):
+        for j in range(i, n):
+            x[i:j] = x[i:j] * x[0]
+            x[:i] = x[:i] + 1.0 * x[:j].sum()
+    return np.sum(x)
+
+
+def unequal(x):
+    total = 0.0
+    for i in range(n):
+        total = total + x[:i] @ x[i:]
+    return total
+
+
+def changed(x):
+    total = 0.0
+    for i in range(n):
+        twice = 2.0 * x[:i]
+        x[0] = 7.0
+        total = total + np.sum(twice)
+    return total
+
+
+def matrix(A):
+    total = 0.0
+    for i in range(n):
+        total = total + np.sum(A[:i, :i])
+    return total
+
+
+def known(x):
+    total = 0.0
+    for i in range(n):
+        total = total + np.sum(x[:i] * x)
+    return total
+
+
+@pytest.mark.parametrize(
+    ("f", "x", "kind", "message"),
+    [
+        (shifted, b, rg.ShapeError, "not known to be equal"),
+        (unequal, b, rg.ShapeError, "not known to be equal"),
+        (changed, b, rg.Unsupported, "has changed since"),
+        (matrix, A, rg.Unsupported, "needs integers beside it"),
+        (known, b, rg.ShapeError, "an array of a known length"),
+    ],
+)
+def test_what_is_not_known_is_refused(f, x, kind, message):
+    with pytest.raises(kind, match=message):
+        rg.grad(f)(x.copy())
+
+
+def test_windows_at_other_places_are_read_first():
+    check(overlapping, b, tolerance=1e-11)

@@ -327,20 +327,20 @@ impl<'p> Fuse<'p> {
         let trips = self.value(node.step.index);
         self.body.push(Stmt::Literal { dst: trips, bits: 0 });
         let body = self.nested(|fuse| {
-            fuse.while_condition(node, &carries);
+            fuse.body.push(Stmt::Poll);
+            let cond = fuse.while_condition(node, &carries);
+            fuse.body.push(Stmt::If { cond, then_body: vec![], else_body: vec![Stmt::Leave] });
             fuse.while_step(node, &carries);
         });
         self.body.push(Stmt::Loop { body });
         self.end_while(node, &carries);
     }
 
-    /// Leaves the loop where its condition does not hold.
-    fn while_condition(&mut self, node: &While, carries: &[Carry]) {
-        self.body.push(Stmt::Poll);
+    /// Whether the next step runs.
+    fn while_condition(&mut self, node: &While, carries: &[Carry]) -> Reg {
         self.start_step(&node.step, carries);
         self.block(&node.cond);
-        let cond = self.value(node.holds);
-        self.body.push(Stmt::If { cond, then_body: vec![], else_body: vec![Stmt::Leave] });
+        self.value(node.holds)
     }
 
     fn while_step(&mut self, node: &While, carries: &[Carry]) {

@@ -1,6 +1,6 @@
 //! The programs of this folder by every back end: how long machine code takes to make, and to run.
 //!
-//! `cargo run --release --example backends [SECONDS]`: each is timed so long, the best counts. Times are of the processor where the system
+//! `cargo run --release --example backends [SECONDS] [NAME]`: each whose name begins so is timed so long, the best counts. Times are of the processor where the system
 //! tells them (Linux), so that what else the machine does matters less.
 #![allow(clippy::print_stdout, reason = "a benchmark shows its results")]
 
@@ -27,6 +27,44 @@ fn jacobi<'t>([a, b]: [Var<'t>; 2]) -> Var<'t> {
         (smooth(b, a), b)
     };
     for_loop(100, (a, b), step).0.sum()
+}
+
+fn heat<'t>([a, b]: [Var<'t>; 2]) -> Var<'t> {
+    let inner = 1..39;
+    let smooth = |from: Var<'t>, to: Var<'t>| {
+        let part = |starts: [usize; 3]| {
+            let [x, y, z] = starts.map(|start| start..start + 38);
+            from.slice((x, y, z))
+        };
+        let middle = part([1, 1, 1]);
+        let along = |axis: usize| {
+            let at = |start: usize| part([0, 1, 2].map(|other| if other == axis { start } else { 1 }));
+            0.125 * (at(2) - 2.0 * middle + at(0))
+        };
+        to.set((inner.clone(), inner.clone(), inner.clone()), along(0) + along(1) + along(2) + middle)
+    };
+    let step = |_, (a, b)| {
+        let b = smooth(a, b);
+        (smooth(b, a), b)
+    };
+    let a: Var<'t> = for_loop(49, (a, b), step).0;
+    (a * a).sum()
+}
+
+fn burgers<'t>([u, v]: [Var<'t>; 2]) -> Var<'t> {
+    let (inner, transport, viscosity) = (1..200, 0.05, 0.05);
+    let step = |_, (u, v): (Var<'t>, Var<'t>)| {
+        let part = |x: Var<'t>, row: usize, column: usize| x.slice((row..row + 199, column..column + 199));
+        let (a, b) = (part(u, 1, 1), part(v, 1, 1));
+        let moved = |x: Var<'t>, c: Var<'t>| {
+            let carried = a * (c - part(x, 1, 0)) + b * (c - part(x, 0, 1));
+            let spread = part(x, 1, 2) + part(x, 1, 0) + part(x, 2, 1) + part(x, 0, 1) - 4.0 * c;
+            x.set((inner.clone(), inner.clone()), c - transport * carried + viscosity * spread)
+        };
+        (moved(u, a), moved(v, b))
+    };
+    let (u, v) = for_loop(32, (u, v), step);
+    (u * u).sum() + (v * v).sum()
 }
 
 fn lorenz<'t>([x, y, z, sigma, rho, beta]: [Var<'t>; 6]) -> Var<'t> {
@@ -72,6 +110,9 @@ fn timed<T>(repeats: u32, mut call: impl FnMut() -> Result<T, Error>) -> Result<
 /// Makes and runs it by each back end; all must give the same bits.
 fn measure<'f, M: Mode>(name: &str, args: &[Array], seconds: f64, make: impl Fn() -> Transformed<'f, M>) -> Result<(), Error> {
     let inputs: Vec<&Array> = args.iter().collect();
+    if std::env::args().nth(2).is_some_and(|wanted| !name.starts_with(&wanted)) {
+        return Ok(());
+    }
     let mut first: Option<Vec<Array>> = None;
     for backend in [Backend::Cranelift, Backend::Llvm { path: None }] {
         let mut made = f64::INFINITY;
@@ -103,6 +144,12 @@ fn main() -> Result<(), Error> {
     let args = [numbers(&[250, 250], 0.7), numbers(&[250, 250], 1.3)];
     measure("jacobi, value", &args, seconds, || jit(jacobi))?;
     measure("jacobi, gradient", &args, seconds, || value_and_grad(jacobi).argnums(&[0, 1]))?;
+    let args = [numbers(&[40, 40, 40], 0.7), numbers(&[40, 40, 40], 1.3)];
+    measure("heat, value", &args, seconds, || jit(heat))?;
+    measure("heat, gradient", &args, seconds, || value_and_grad(heat).argnums(&[0, 1]))?;
+    let args = [numbers(&[201, 201], 0.7), numbers(&[201, 201], 1.3)];
+    measure("Burgers, value", &args, seconds, || jit(burgers))?;
+    measure("Burgers, gradient", &args, seconds, || value_and_grad(burgers).argnums(&[0, 1]))?;
     let args = [0.3, -0.2, 0.9, 10.0, 28.0, 8.0 / 3.0].map(Array::scalar);
     measure("Lorenz, value", &args, seconds, || jit(lorenz))?;
     measure("Lorenz, gradient", &args, seconds, || value_and_grad(lorenz).argnums(&[0, 1, 2, 3, 4, 5]))?;

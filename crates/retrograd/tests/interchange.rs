@@ -54,10 +54,24 @@ fn batch<'t>([x, w]: [Var<'t>; 2]) -> Var<'t> {
     (x * x).sum()
 }
 
-/// A parameter that all elements share sums over them: not interchanged.
+/// The cotangent of a parameter that all elements share is summed up element by element, and over the elements after the loop.
 fn shared_parameter<'t>([s, theta]: [Var<'t>; 2]) -> Var<'t> {
     let theta = theta.at(0);
     let s = for_loop(50, s, |_, s| s + 0.01 * (theta * s).tanh());
+    (s * s).sum()
+}
+
+/// The same, in two places.
+fn shared_twice<'t>([s, theta]: [Var<'t>; 2]) -> Var<'t> {
+    let theta = theta.at(0);
+    let s = for_loop(50, s, |_, s| s + 0.01 * (theta * s).tanh() - 0.02 * theta * s.sin());
+    (s * s).sum()
+}
+
+/// All elements meet in every step.
+fn mean_field<'t>([s, theta]: [Var<'t>; 2]) -> Var<'t> {
+    let theta = theta.at(0);
+    let s = for_loop(50, s, |_, s| s + 0.01 * (theta * s).tanh() + 1e-4 * s.sum());
     (s * s).sum()
 }
 
@@ -69,11 +83,13 @@ fn neighbours<'t>([s, theta]: [Var<'t>; 2]) -> Var<'t> {
 
 #[test]
 fn tiles_change_no_bit_and_take_less_memory() {
-    let cases: [(&str, Loss, [usize; 2]); 4] = [
+    let cases: [(&str, Loss, [usize; 2]); 6] = [
         ("pointwise", pointwise, [640, 1]),
         ("mixed loss", mixed_loss, [640, 1]),
         ("all sorts", all_sorts, [128, 1]),
         ("batch", batch, [192, 3]),
+        ("shared parameter", shared_parameter, [640, 1]),
+        ("shared twice", shared_twice, [640, 1]),
     ];
     for (name, f, shape) in cases {
         let shape = if shape[1] == 1 { vec![shape[0]] } else { shape.to_vec() };
@@ -95,11 +111,24 @@ fn tiles_change_no_bit_and_take_less_memory() {
 
 #[test]
 fn what_mixes_elements_stays_a_loop_over_arrays() {
-    for f in [shared_parameter as Loss, neighbours] {
+    for f in [mean_field as Loss, neighbours] {
         let args = [numbers(&[640], 0.3), numbers(&[640], 5.1)];
         let (expected, ..) = run(f, &args, KeepAll, None);
         let (found, _, tiles) = run(f, &args, Auto, None);
         assert!(tiles.is_empty());
         assert!(expected.iter().zip(&found).all(|(a, b)| a.same_bits(b)));
     }
+}
+
+#[test]
+fn a_shared_parameter_has_the_sum_of_the_gradients_of_its_copies() {
+    let [s, theta] = [numbers(&[640], 0.3), Array::f64([640], vec![0.7; 640])];
+    let args = [s, theta];
+    let (copies, ..) = run(pointwise, &args, KeepAll, None);
+    let (shared, ..) = run(shared_parameter, &args, Auto, None);
+    let sum: f64 = copies[2].as_f64().iter().sum();
+    let found = shared[2].as_f64();
+    assert!((found[0] - sum).abs() < 1e-12 * sum.abs(), "{} and {sum}", found[0]);
+    assert!(found[1..].iter().all(|x| *x == 0.0));
+    assert!(shared[1].same_bits(&copies[1]));
 }

@@ -138,19 +138,19 @@ impl Fuse<'_> {
             let rest = m % rows.min(m);
             if rest > 0 {
                 let done = (m / rows) as i64;
-                self.part(call, Products { extents: [rest, n, k], ..whole }, steps.map(|step| Offset::Fixed(done * step as i64)));
+                self.strip(call, Products { extents: [rest, n, k], ..whole }, steps.map(|step| Offset::Fixed(done * step as i64)));
             }
         }
     }
 
     fn parts(&mut self, call: &Call, part: Products, count: usize, steps: [usize; 3]) {
         let (index, from, to) = (self.int(), self.literal(0), self.literal(count as i64));
-        let body = self.nested(|fuse| fuse.part(call, part, steps.map(|step| Offset::Times(index, step as i64))));
+        let body = self.nested(|fuse| fuse.strip(call, part, steps.map(|step| Offset::Times(index, step as i64))));
         self.body.push(Stmt::For { index, from, to, order: Order::Up, body });
     }
 
     /// One part: left, right and result this far from where the whole has them.
-    fn part(&mut self, call: &Call, part: Products, offsets: [Offset; 3]) {
+    fn strip(&mut self, call: &Call, part: Products, offsets: [Offset; 3]) {
         let dtype = self.placed.ty(call.result).dtype;
         let moved = |address: Address, offset: &Offset| match *offset {
             Offset::Fixed(elements) => Address { offset: address.offset + elements * dtype.bytes() as i64, ..address },

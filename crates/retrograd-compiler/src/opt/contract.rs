@@ -1,6 +1,6 @@
 //! Contraction: a product that is added or subtracted becomes one `fma`, which rounds once and is one instruction.
 //!
-//! This is the last rewrite, after `diff`, and the only one that changes bits. It looks at the expression alone, never at the other
+//! This is the last rewrite, after `diff`, and changes bits. It looks at the expression alone, never at the other
 //! uses of a product: so an expression becomes the same instruction in the body of a loop and in the bwd that computes it again, and
 //! `plan` finds them equal. A product that is repeated first stays, since an `fma` per element would save nothing.
 

@@ -97,6 +97,11 @@ impl<'f> Editor<'f> {
         body.results.iter().map(|v| map[v.0 as usize]).collect()
     }
 
+    /// The type of an old value.
+    pub(super) fn from_ty(&self, value: Value) -> &Type {
+        self.from.ty(value)
+    }
+
     /// The type of a new value.
     pub(super) fn ty(&self, value: Value) -> &Type {
         self.to.ty(value)

@@ -1,5 +1,5 @@
 //! Rewrites that keep every bit of the answer: dead code goes, equal work is done once, constants fold, scalars leave loops. The last
-//! one alone, [`contract`], changes roundings, once, before `plan`.
+//! two alone, [`defer`] and [`contract`], change roundings, once, before `plan`.
 //!
 //! Each pass is a pure function from Program to Program. A value that no result needs is not computed, so a fault (an index out of
 //! bounds) that only such a value would have met goes with it; everything else is the same for all inputs, NaN, infinities and -0.0
@@ -11,6 +11,7 @@ mod common;
 mod contract;
 mod control;
 mod dead;
+mod defer;
 mod edit;
 mod fold;
 mod functions;
@@ -25,6 +26,7 @@ pub use common::common;
 pub use contract::contract;
 pub use control::control;
 pub use dead::{dead_code, live_insts};
+pub use defer::defer;
 pub use fold::fold;
 pub use functions::compact;
 pub use hoist::hoist;
@@ -49,7 +51,7 @@ const ROUNDS: usize = 32;
 
 /// What `plan` gets: no calls, simple, contracted. From here on arithmetic is frozen.
 pub fn freeze(program: &Program) -> Program {
-    contract(&simplify(&all_calls(program)))
+    contract(&defer(&simplify(&all_calls(program))))
 }
 
 /// The Program with less work and the same bits: rounds of [`PASSES`] until nothing changes.

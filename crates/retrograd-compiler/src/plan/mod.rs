@@ -116,11 +116,19 @@ pub struct Plan {
 pub fn plan(program: &Program, request: &Request) -> Result<Plan, Error> {
     let program = &opt::all_calls(program);
     check_supported(program, program.entry)?;
-    let tiled = if request.strategy.interchanges() { interchange::interchange(program) } else { None };
-    let Some(tiled) = tiled else { return plan_as_is(program, request) };
+    let tilings = if request.strategy.interchanges() { interchange::interchange(program) } else { vec![] };
+    let Some((tiled, larger)) = tilings.split_last() else { return plan_as_is(program, request) };
+    // Large tiles are the fastest, if no step need run twice for them.
+    for tiled in larger {
+        let Ok(free) = plan_as_is(&tiled.program, &Request { budget: None, ..request.clone() }) else { continue };
+        let fits = |budget: u64| free.bytes_peak <= budget && !free.facts.loops.iter().any(LoopFacts::is_open);
+        if request.budget.is_none_or(fits) {
+            return Ok(Plan { tiles: tiled.tiles.clone(), budget: request.budget, ..free });
+        }
+    }
     // In tiles a loop is faster and takes less memory, as a rule; where it does not fit, the loop may.
     match plan_as_is(&tiled.program, request) {
-        Ok(plan) => Ok(Plan { tiles: tiled.tiles, ..plan }),
+        Ok(plan) => Ok(Plan { tiles: tiled.tiles.clone(), ..plan }),
         Err(in_tiles) => plan_as_is(program, request).map_err(|error| if needed(&in_tiles) < needed(&error) { in_tiles } else { error }),
     }
 }

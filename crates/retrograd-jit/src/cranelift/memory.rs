@@ -5,10 +5,18 @@ use retrograd_compiler::fuse::kernel::{Address, Reg};
 use retrograd_compiler::ir::DType;
 
 use super::arithmetic::Width;
+use super::vector::every;
 use super::{FLAGS, Lower, offset32};
 
 /// Copies up to this size are moves in line, not calls.
 const INLINE_BYTES: u64 = 64;
+
+/// Copies up to this size are a loop in line: a call takes as long, and its wide loads wait for the narrow stores of vector loops that
+/// made what is copied.
+const LOOP_BYTES: u64 = 2048;
+
+/// Bytes that one step of such a loop copies.
+const STEP_BYTES: u64 = 64;
 
 impl Lower<'_, '_> {
     /// A whole address.
@@ -66,15 +74,28 @@ impl Lower<'_, '_> {
     pub(super) fn copy(&mut self, to: &Address, from: &Address, bytes: u64) {
         let (to, from) = (self.address(to), self.address(from));
         if bytes <= INLINE_BYTES {
-            let values: Vec<(Value, i32)> =
-                pieces(bytes).into_iter().map(|(ty, offset)| (self.builder.ins().load(ty, FLAGS, from, offset), offset)).collect();
-            for (value, offset) in values {
-                self.builder.ins().store(FLAGS, value, to, offset);
-            }
+            self.copy_pieces(to, from, bytes);
+        } else if bytes <= LOOP_BYTES {
+            let whole = (bytes - bytes % STEP_BYTES).cast_signed();
+            let (start, end) = (self.integer(0), self.integer(whole));
+            every(self, start, end, STEP_BYTES, |lower, at| {
+                let (to, from) = (lower.builder.ins().iadd(to, at), lower.builder.ins().iadd(from, at));
+                lower.copy_pieces(to, from, STEP_BYTES);
+            });
+            let (to, from) = (self.builder.ins().iadd_imm_s(to, whole), self.builder.ins().iadd_imm_s(from, whole));
+            self.copy_pieces(to, from, bytes % STEP_BYTES);
         } else {
             let bytes = self.integer(bytes.cast_signed());
             // Equal places are allowed, which memcpy does not promise to bear.
             self.builder.call_memmove(self.config, to, from, bytes);
+        }
+    }
+
+    fn copy_pieces(&mut self, to: Value, from: Value, bytes: u64) {
+        let values: Vec<(Value, i32)> =
+            pieces(bytes).into_iter().map(|(ty, offset)| (self.builder.ins().load(ty, FLAGS, from, offset), offset)).collect();
+        for (value, offset) in values {
+            self.builder.ins().store(FLAGS, value, to, offset);
         }
     }
 

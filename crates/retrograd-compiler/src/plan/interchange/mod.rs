@@ -23,8 +23,9 @@ pub(super) struct Interchanged {
     pub(super) tiles: Vec<usize>,
 }
 
-/// What the states of all steps of a tile may take, so that they stay in cache.
-const CACHE_BYTES: u64 = 400_000;
+/// What the states of all steps of a tile may take, so that they stay in cache, what else is recorded included: the most first. Tiles of
+/// several vectors are faster, small ones take less memory.
+const CACHE_BYTES: [u64; 2] = [800_000, 400_000];
 
 /// Fewest elements of a tile: some vectors, to hide the latency of a recurrence.
 const TILE_LEAST: u64 = 32;
@@ -32,33 +33,40 @@ const TILE_LEAST: u64 = 32;
 /// Most elements of a tile, where steps are few or their number is not known.
 const TILE_MOST: u64 = 512;
 
-/// The Program with its pointwise unwinds, and the loops that they share states with, run in tiles; `None` where there is none.
-pub(super) fn interchange(program: &Program) -> Option<Interchanged> {
+/// The Program with its pointwise unwinds, and the loops that they share states with, run in tiles: in large ones, and in small ones where
+/// they are others; empty where there is no such unwind.
+pub(super) fn interchange(program: &Program) -> Vec<Interchanged> {
+    let mut all: Vec<Interchanged> = CACHE_BYTES.iter().filter_map(|bytes| within(program, *bytes)).collect();
+    all.dedup_by(|small, large| small.tiles == large.tiles);
+    all
+}
+
+fn within(program: &Program, cache_bytes: u64) -> Option<Interchanged> {
     let mut program = program.clone();
     let mut tiles = vec![];
     // Tiles hold unwinds inside their body, so what was interchanged is not found again.
-    while let Some((next, tile)) = next(&program) {
+    while let Some((next, tile)) = next(&program, cache_bytes) {
         program = next;
         tiles.push(tile);
     }
     (!tiles.is_empty()).then_some(Interchanged { program, tiles })
 }
 
-fn next(program: &Program) -> Option<(Program, usize)> {
+fn next(program: &Program, cache_bytes: u64) -> Option<(Program, usize)> {
     let function = program.main();
     let unwinds = (0..function.insts.len()).filter(|k| matches!(function.insts[*k].op, Op::Unwind(_)));
-    unwinds.filter_map(|unwind| interchange_one(program, function, unwind)).next()
+    unwinds.filter_map(|unwind| interchange_one(program, function, unwind, cache_bytes)).next()
 }
 
 /// The Program with one unwind in tiles.
-fn interchange_one(program: &Program, function: &Function, unwind: usize) -> Option<(Program, usize)> {
+fn interchange_one(program: &Program, function: &Function, unwind: usize, cache_bytes: u64) -> Option<(Program, usize)> {
     let inst = &function.insts[unwind];
     let Op::Unwind(op) = &inst.op else { return None };
     let carries = op.args(&inst.args).carries;
     let extent = carries.iter().filter_map(|v| function.ty(*v).shape.first().copied()).max()?;
     let bytes: usize = carries.iter().map(|v| function.ty(*v)).filter(|ty| ty.shape.first() == Some(&extent)).map(Type::bytes).sum();
     let steps = constant(function, inst.args[0]).map_or(1, |n| n.as_i64()[0].max(1).cast_unsigned());
-    let wished = CACHE_BYTES.saturating_mul(extent as u64) / steps.saturating_mul(bytes as u64).max(1);
+    let wished = cache_bytes.saturating_mul(extent as u64) / steps.saturating_mul(bytes as u64).max(1);
     let tile = tile_of(extent, usize::try_from(wished.clamp(TILE_LEAST, TILE_MOST)).expect("a small number"))?;
     let pair = pairs(program, function).into_iter().find(|pair| pair.unwind_inst == unwind);
     let together =

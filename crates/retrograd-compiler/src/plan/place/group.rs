@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use super::shifted;
 use super::tree::{Access, Block, Index, Nest, Node, Placed, Root, RowItem, Val};
 use crate::ir::{Attrs, Lowering, Write};
 use crate::ops::{DotAxes, sum_axes};
@@ -48,6 +49,7 @@ pub(super) enum Raw {
 
 /// Gathers a block; `ends` are used after it.
 pub(super) fn group(placed: &mut Placed, raws: Vec<Raw>, ends: &[Val]) -> Block {
+    let raws = shifted::merge(placed, raws, ends);
     let mut pending = BTreeSet::new();
     for raw in &raws {
         pending.extend(results(raw));
@@ -218,17 +220,7 @@ impl Group<'_> {
     /// Whether raw code reads a value, directly or through a view.
     fn reads(&self, raw: &Raw, root: Val) -> bool {
         let mut found = false;
-        let mut look = |value: Val| found |= self.placed.access(value).root == root;
-        match raw {
-            Raw::Row(item) => item.args.iter().for_each(|v| look(*v)),
-            Raw::Copy { source, .. } => look(*source),
-            Raw::Write { base, source, index, .. } => {
-                look(*base);
-                look(*source);
-                index.iter().for_each(|index| look(index.given));
-            }
-            Raw::Node(node) => node.reads(&mut look),
-        }
+        reads(raw, &mut |value| found |= self.placed.access(value).root == root);
         found
     }
 
@@ -390,8 +382,22 @@ pub(crate) fn collapses(access: &Access, shape: &[usize], axes: &[usize]) -> boo
     long.windows(2).all(|pair| access.strides[pair[0]] == access.strides[pair[1]] * shape[pair[1]] as i64)
 }
 
+/// Tells all that raw code reads; of what is reached at run-time places, not where.
+pub(super) fn reads(raw: &Raw, tell: &mut impl FnMut(Val)) {
+    match raw {
+        Raw::Row(item) => item.args.iter().for_each(|v| tell(*v)),
+        Raw::Copy { source, .. } => tell(*source),
+        Raw::Write { base, source, index, .. } => {
+            tell(*base);
+            tell(*source);
+            index.iter().for_each(|index| tell(index.given));
+        }
+        Raw::Node(node) => node.reads(tell),
+    }
+}
+
 /// What a raw defines.
-fn results(raw: &Raw) -> Vec<Val> {
+pub(super) fn results(raw: &Raw) -> Vec<Val> {
     match raw {
         Raw::Row(item) => vec![item.result],
         Raw::Copy { result, .. } => vec![*result],

@@ -2,8 +2,8 @@
 //!
 //! Four steps, each in its file: `flatten` copies every body into place and gives each unwind its schedule
 //! (`indexed` the ops with arrays of indices); `group` gathers straight-line
-//! code into loop nests (`product` prepares contractions); `store` finds memory for every array, in place where it can, and for what
-//! crosses between the `parts` of long code; `arena` lays it out.
+//! code into loop nests (`product` prepares contractions, `shifted` the writes to windows of one array); `store` finds memory for every
+//! array, in place where it can, and for what crosses between the `parts` of long code; `arena` lays it out.
 
 mod arena;
 mod flatten;
@@ -11,6 +11,7 @@ mod group;
 mod indexed;
 mod parts;
 mod product;
+mod shifted;
 mod store;
 mod tree;
 mod view;

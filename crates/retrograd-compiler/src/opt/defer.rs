@@ -1,0 +1,155 @@
+//! A sum that is added to in every step is taken once, after the loop.
+//!
+//! The cotangent of a number that all elements of an array share is, in the adjoint of a pointwise loop, `r = r + sum v` in every step.
+//! Adding the arrays element by element and summing at the end gives the same number up to rounding, and a loop whose steps treat their
+//! elements alike: `plan` can run it tile by tile. It changes bits, so it belongs to [`freeze`](super::freeze), for every plan alike.
+
+use std::collections::BTreeSet;
+
+use super::edit::Editor;
+use super::functions::rewrite;
+use crate::ir::{Array, Attrs, Function, Inst, Lowering, Op, Program, Type, UnwindOp, Value, View};
+use crate::ops::{ADD, SUM};
+
+/// The Program with the sums of pointwise unwinds taken after them. Applied again, it changes nothing.
+pub fn defer(program: &Program) -> Program {
+    rewrite(program, |out, function| {
+        let mut editor = Editor::new(function);
+        for inst in &function.insts {
+            match &inst.op {
+                Op::Unwind(op) => unwind(out, &mut editor, inst, op),
+                Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Call(_) => editor.copy(inst),
+            }
+        }
+        out.add(editor.finish())
+    })
+}
+
+fn unwind(out: &mut Program, editor: &mut Editor<'_>, inst: &Inst, op: &UnwindOp) {
+    let bwd = out.function(op.bwd);
+    let running = bwd.params.len() - op.running..bwd.params.len();
+    let sums: Vec<Sums> = running.clone().filter_map(|place| Sums::of(bwd, place, op.adjoints + place - running.start)).collect();
+    let Some(shape) = sums.first().map(|sums| bwd.ty(sums.terms[0]).shape.clone()) else { return editor.copy(inst) };
+    let gone: BTreeSet<usize> = sums.iter().flat_map(|sums| sums.insts.iter().copied()).collect();
+    let alike = sums.iter().flat_map(|sums| &sums.terms).all(|term| bwd.ty(*term).shape == shape);
+    let groups = op.args(&bwd.params);
+    let numbers = |values: &[Value]| values.iter().all(|v| bwd.ty(*v).rank() == 0);
+    let streams = numbers(groups.streams) && numbers(groups.emitted) && numbers(op.results(&bwd.results).2);
+    let carried = groups.carries.iter().any(|v| bwd.ty(*v).shape == shape);
+    let steps = is_pointwise(out.function(op.body), &shape, &BTreeSet::new()) && is_pointwise(bwd, &shape, &gone);
+    if !(alike && streams && carried && steps) {
+        return editor.copy(inst);
+    }
+    let bwd = out.function(op.bwd).clone();
+    let mut args = editor.values(&inst.args);
+    let mut types: Vec<Type> = inst.results.iter().map(|v| editor.from_ty(*v).clone()).collect();
+    let mut starts = vec![];
+    for sums in &sums {
+        // Arguments stand in the order of the parameters.
+        let start = args[sums.param];
+        starts.push(start);
+        let zero = Array::zeros(editor.ty(start));
+        args[sums.param] = editor.full(zero, &shape, &inst.pos);
+        types[sums.result].shape.clone_from(&shape);
+    }
+    let bwd = out.add(deferred(bwd, &sums, &gone, &shape, inst));
+    let results = editor.push(Op::Unwind(UnwindOp { bwd, ..op.clone() }), args, types, &inst.pos);
+    editor.bind_all(inst, &results);
+    for (sums, start) in sums.iter().zip(starts) {
+        let ty = editor.ty(start).clone();
+        let axes = Attrs::none().ints("axes", 0..shape.len());
+        let sum = editor.row(&SUM, axes, vec![results[sums.result]], ty.clone(), &inst.pos);
+        let total = editor.row(&ADD, Attrs::none(), vec![start, sum], ty, &inst.pos);
+        editor.bind(inst.results[sums.result], total);
+    }
+}
+
+/// A running number to which sums over whole arrays are added, and nothing else happens.
+struct Sums {
+    /// Its place among the parameters of the step, and among the results.
+    param: usize,
+    result: usize,
+    /// The arrays, in the order in which their sums are added.
+    terms: Vec<Value>,
+    /// The instructions that add and sum.
+    insts: Vec<usize>,
+}
+
+impl Sums {
+    fn of(bwd: &Function, param: usize, result: usize) -> Option<Sums> {
+        let mut sums = Sums { param, result, terms: vec![], insts: vec![] };
+        let number = bwd.ty(bwd.params[param]);
+        let all = number.rank() == 0 && number.dtype.is_float() && sums.collect(bwd, bwd.results[result]);
+        (all && !sums.terms.is_empty() && is_read_once(bwd, bwd.params[param])).then_some(sums)
+    }
+
+    /// Whether a value is a sum of the running number and of sums.
+    fn collect(&mut self, bwd: &Function, value: Value) -> bool {
+        if value == bwd.params[self.param] {
+            return true;
+        }
+        let Some(k) = bwd.insts.iter().position(|inst| inst.results.contains(&value)) else { return false };
+        let inst = &bwd.insts[k];
+        let Op::Row(row, attrs) = &inst.op else { return false };
+        self.insts.push(k);
+        if !is_read_once(bwd, value) {
+            false
+        } else if **row == ADD {
+            inst.args.iter().all(|arg| self.collect(bwd, *arg))
+        } else if **row == SUM && attrs.sizes("axes").len() == bwd.ty(inst.args[0]).rank() {
+            self.terms.push(inst.args[0]);
+            bwd.ty(inst.args[0]).rank() > 0
+        } else {
+            false
+        }
+    }
+}
+
+fn is_read_once(function: &Function, value: Value) -> bool {
+    function.insts.iter().flat_map(|inst| &inst.args).chain(&function.results).filter(|read| **read == value).count() == 1
+}
+
+/// Whether a step, without these instructions, computes every element from the same elements of arrays of this shape, and from numbers.
+fn is_pointwise(function: &Function, shape: &[usize], without: &BTreeSet<usize>) -> bool {
+    let fits = |value: &Value| function.ty(*value).rank() == 0 || function.ty(*value).shape == shape;
+    let computes = |inst: &Inst| match &inst.op {
+        Op::Row(row, _) => match row.lowering {
+            Lowering::Map(_) | Lowering::Convert | Lowering::View(View::Broadcast) => inst.args.iter().chain(&inst.results).all(fits),
+            Lowering::Constant => function.ty(inst.results[0]).rank() == 0,
+            Lowering::Iota
+            | Lowering::View(View::Reshape | View::Transpose | View::Reverse | View::Slice | View::DynamicSlice)
+            | Lowering::Write(_)
+            | Lowering::Pick(_)
+            | Lowering::Scatter(..)
+            | Lowering::Reduce(_)
+            | Lowering::Dot
+            | Lowering::Line(_)
+            | Lowering::Composed(_)
+            | Lowering::Routine(_)
+            | Lowering::Factored(_)
+            | Lowering::Probe
+            | Lowering::Missing => false,
+        },
+        Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => false,
+    };
+    function.params.iter().all(fits) && function.insts.iter().enumerate().all(|(k, inst)| without.contains(&k) || computes(inst))
+}
+
+/// The step with arrays in place of the running numbers.
+fn deferred(mut bwd: Function, sums: &[Sums], gone: &BTreeSet<usize>, shape: &[usize], inst: &Inst) -> Function {
+    let insts = std::mem::take(&mut bwd.insts);
+    bwd.insts = insts.into_iter().enumerate().filter(|(k, _)| !gone.contains(k)).map(|(_, inst)| inst).collect();
+    for sums in sums {
+        let mut total = bwd.params[sums.param];
+        bwd.types[total.0 as usize].shape = shape.to_vec();
+        for term in &sums.terms {
+            let result = Value(u32::try_from(bwd.types.len()).expect("fewer than 2^32 values"));
+            bwd.types.push(bwd.ty(*term).clone());
+            let args = vec![total, *term];
+            bwd.insts.push(Inst { op: Op::Row(&ADD, Attrs::none()), args, results: vec![result], pos: inst.pos.clone() });
+            total = result;
+        }
+        bwd.results[sums.result] = total;
+    }
+    bwd
+}

@@ -573,27 +573,6 @@ impl Drive {
     }
 }
 
-/// Where values of these types lie in a record or a held state, and the bytes of the whole, which are words.
-///
-/// ```
-/// use retrograd_compiler::ir::{DType, Type};
-/// use retrograd_compiler::plan::place::row_layout;
-/// let types = [Type::scalar(DType::Bool), Type::f64([]), Type::new(DType::F32, [3])];
-/// assert_eq!(row_layout(&types), (vec![20, 0, 8], 24));
-/// ```
-pub fn row_layout<'t>(types: impl IntoIterator<Item = &'t Type>) -> (Vec<u64>, u64) {
-    let types: Vec<&Type> = types.into_iter().collect();
-    let mut order: Vec<usize> = (0..types.len()).collect();
-    // The widest elements first, so that no gap is needed before the others.
-    order.sort_by_key(|k| std::cmp::Reverse(types[*k].dtype.bytes()));
-    let (mut offsets, mut bytes) = (vec![0; types.len()], 0);
-    for k in order {
-        offsets[k] = bytes;
-        bytes += types[k].bytes() as u64;
-    }
-    (offsets, bytes.next_multiple_of(8))
-}
-
 impl Placed {
     /// The type of a value.
     pub fn ty(&self, value: Val) -> &Type {
@@ -652,22 +631,6 @@ impl Access {
     pub fn is_contiguous(&self, shape: &[usize]) -> bool {
         let strides = Type::new(DType::F64, shape).strides();
         shape.iter().zip(self.strides.iter().zip(&strides)).all(|(extent, (a, b))| *extent == 1 || *a == *b as i64)
-    }
-}
-
-impl Root {
-    /// What is in memory, or in a register, afterwards.
-    pub fn value(&self) -> &Val {
-        match self {
-            Root::Store { value, .. } | Root::Write { value, .. } | Root::Reduce { value, .. } => value,
-        }
-    }
-
-    /// What leaves the nest.
-    pub fn source(&self) -> &Val {
-        match self {
-            Root::Store { source, .. } | Root::Write { source, .. } | Root::Reduce { source, .. } => source,
-        }
     }
 }
 
@@ -795,33 +758,6 @@ impl Step {
         }
         self.emits.iter().for_each(|write| tell(write.value));
         self.block.nodes.iter().for_each(|node| node.reads(tell));
-    }
-}
-
-impl Nest {
-    /// Whether a value is computed here.
-    pub fn computes(&self, value: Val) -> bool {
-        self.rows.iter().any(|item| item.result == value)
-    }
-
-    /// All that it reads element by element, computed here or not.
-    pub fn operands(&self) -> impl Iterator<Item = Val> + '_ {
-        let indices = self.roots.iter().filter_map(|root| match root {
-            Root::Write { index, .. } => index.as_ref().map(|index| index.given),
-            Root::Store { .. } | Root::Reduce { .. } => None,
-        });
-        self.rows.iter().flat_map(|item| item.args.iter().copied()).chain(self.roots.iter().map(|root| *root.source())).chain(indices)
-    }
-
-    fn reads(&self, tell: &mut impl FnMut(Val)) {
-        let members: std::collections::BTreeSet<Val> = self.rows.iter().map(|item| item.result).collect();
-        self.operands().filter(|v| !members.contains(v)).for_each(&mut *tell);
-        for root in &self.roots {
-            if let Root::Write { base, window, .. } = root {
-                tell(*base);
-                window.dynamic.iter().for_each(|(start, _)| tell(*start));
-            }
-        }
     }
 }
 

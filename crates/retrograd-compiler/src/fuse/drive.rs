@@ -1,6 +1,6 @@
 //! Schedules as native drivers: a loop that asks the controller for its next action and runs it over native segments.
 
-use super::kernel::{ActionCode, Address, Order, Reg, Stmt};
+use super::kernel::{ActionCode, Address, Order, Reg, RegType, Stmt};
 use super::{Carry, Fuse, TapeRows, at};
 use crate::ir::{DType, Scalar};
 use crate::plan::place::{Drive, Step, Trajectory, TrajectoryId, Val, While, row_layout};
@@ -42,7 +42,7 @@ impl Fuse<'_> {
     }
 
     /// A first sweep that ends when its condition says: then the controller is told how many steps there were. Its actions come by turns,
-    /// steps up to the next state that is held and that state, so that one test a step is enough.
+    /// steps up to the next state that is held and that state; so the loop runs from one to the next, and asks in between.
     pub(super) fn while_sweep(&mut self, node: &While, trajectory: TrajectoryId, states: &[usize]) {
         let trajectory = self.placed.trajectories[trajectory.0 as usize].clone();
         let carries = self.start_carries(&node.carried, &node.inits);
@@ -54,23 +54,46 @@ impl Fuse<'_> {
         let next = Stmt::Next { words: words.clone(), schedule: trajectory.schedule.clone(), table: None, dst: action };
         self.body.push(next.clone());
         let states: Vec<Carry> = states.iter().map(|k| carries[*k]).collect();
+        // Whether the condition holds is asked once a step: not again where a state was held in between.
+        let [asked, ended] = [(); 2].map(|()| self.flag());
         let around = self.telling;
         self.telling = self.outermost(None).at(trips, Order::Up);
-        let body = self.nested(|fuse| {
-            fuse.while_condition(node, &carries);
-            let held = fuse.compute(Scalar::Ge, DType::Bool, &[trips, action[2]]);
-            let then_body = fuse.nested(|fuse| {
-                fuse.body.push(next.clone());
-                fuse.snapshot(&trajectory, &states, action[3]);
-                fuse.body.push(next);
-            });
-            fuse.body.push(Stmt::If { cond: held, then_body, else_body: vec![] });
-            fuse.while_step(node, &carries);
+        let runs = self.nested(|fuse| {
+            let run = fuse.nested(|fuse| fuse.while_run(node, &carries, action[2], [asked, ended]));
+            fuse.body.push(Stmt::Loop { body: run });
+            fuse.body.push(Stmt::If { cond: ended, then_body: vec![Stmt::Leave], else_body: vec![] });
+            fuse.body.push(next.clone());
+            fuse.snapshot(&trajectory, &states, action[3]);
+            fuse.body.push(next);
+            fuse.body.push(Stmt::Literal { dst: asked, bits: 1 });
         });
         self.telling = around;
-        self.body.push(Stmt::Loop { body });
+        self.body.push(Stmt::Loop { body: runs });
         self.body.push(Stmt::Store { to: Address { offset: online::TRIPS as i64 * 8, ..words }, src: trips });
         self.end_while(node, &carries);
+    }
+
+    /// One step of a `while` towards the next state that is held, before step `to`.
+    fn while_run(&mut self, node: &While, carries: &[Carry], to: Reg, [asked, ended]: [Reg; 2]) {
+        self.poll();
+        let ask = self.nested(|fuse| {
+            let cond = fuse.while_condition(node, carries);
+            let over = vec![Stmt::Literal { dst: ended, bits: 1 }, Stmt::Leave];
+            fuse.body.push(Stmt::If { cond, then_body: vec![], else_body: over });
+            let trips = fuse.value(node.step.index);
+            let held = fuse.compute(Scalar::Ge, DType::Bool, &[trips, to]);
+            fuse.body.push(Stmt::If { cond: held, then_body: vec![Stmt::Leave], else_body: vec![] });
+        });
+        self.body.push(Stmt::If { cond: asked, then_body: vec![], else_body: ask });
+        self.body.push(Stmt::Literal { dst: asked, bits: 0 });
+        self.while_step(node, carries);
+    }
+
+    /// A register for a yes or no; no.
+    fn flag(&mut self) -> Reg {
+        let flag = self.reg(RegType::Scalar(DType::Bool));
+        self.body.push(Stmt::Literal { dst: flag, bits: 0 });
+        flag
     }
 
     /// The reversal: steps are run again from snapshots, and walked backwards.

@@ -346,7 +346,9 @@ impl<'p> Fuse<'p> {
         let around = self.telling;
         self.telling = self.outermost(None).at(trips, Order::Up);
         let body = self.nested(|fuse| {
-            fuse.while_condition(node, &carries);
+            fuse.poll();
+            let cond = fuse.while_condition(node, &carries);
+            fuse.body.push(Stmt::If { cond, then_body: vec![], else_body: vec![Stmt::Leave] });
             fuse.while_step(node, &carries);
         });
         self.telling = around;
@@ -354,13 +356,11 @@ impl<'p> Fuse<'p> {
         self.end_while(node, &carries);
     }
 
-    /// Leaves the loop where its condition does not hold.
-    fn while_condition(&mut self, node: &While, carries: &[Carry]) {
-        self.poll();
+    /// Whether the next step runs.
+    fn while_condition(&mut self, node: &While, carries: &[Carry]) -> Reg {
         self.start_step(&node.step, carries);
         self.block(&node.cond);
-        let cond = self.value(node.holds);
-        self.body.push(Stmt::If { cond, then_body: vec![], else_body: vec![Stmt::Leave] });
+        self.value(node.holds)
     }
 
     fn while_step(&mut self, node: &While, carries: &[Carry]) {

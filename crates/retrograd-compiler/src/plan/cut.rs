@@ -7,7 +7,8 @@
 
 pub use super::optimal::closure::Fate;
 use super::optimal::closure::{Closure, Maker};
-use crate::ir::{Function, Inst, Lowering, Op, Type, UnwindOp, Value};
+use super::place::row_layout;
+use crate::ir::{Function, Inst, Lowering, Op, UnwindOp, Value};
 
 /// Values of the forward part that a record keeps, in order of definition.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -101,7 +102,7 @@ impl<'f> Forward<'f> {
             results: inst.results.iter().filter_map(number).collect(),
         };
         let code = Closure {
-            bytes: values.iter().map(|v| bytes(self.bwd.ty(*v))).collect(),
+            bytes: values.iter().map(|v| self.bwd.ty(*v).bytes() as u64).collect(),
             needed: values.iter().map(|v| needed[v.0 as usize]).collect(),
             makers: self.bwd.insts.iter().map(maker).filter(|maker| !maker.results.is_empty()).collect(),
             fates: values.iter().map(|v| fate(*v)).collect(),
@@ -138,7 +139,7 @@ impl<'f> Forward<'f> {
 
     /// Bytes of a record.
     pub(super) fn bytes(&self, cut: &Cut) -> u64 {
-        cut.kept.iter().map(|v| bytes(self.bwd.ty(*v))).sum()
+        row_layout(cut.kept.iter().map(|v| self.bwd.ty(*v))).1
     }
 
     /// What makes a value, and the user's line.
@@ -149,11 +150,6 @@ impl<'f> Forward<'f> {
             Some(inst) => inst.op.name().into(),
         }
     }
-}
-
-/// Every value in a record starts on a word.
-fn bytes(ty: &Type) -> u64 {
-    (ty.bytes() as u64).next_multiple_of(8)
 }
 
 /// Another view of the same memory is no work.

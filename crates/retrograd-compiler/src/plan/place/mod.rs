@@ -9,17 +9,20 @@ mod arena;
 mod flatten;
 mod group;
 mod indexed;
+mod nest;
 mod parts;
 mod product;
+mod row;
 mod shifted;
 mod store;
 mod tree;
 mod view;
 
 pub use parts::{Grain, Part, Parts, Slot};
+pub use row::row_layout;
 pub use tree::{
     Access, Block, Branch, Call, Carried, Drive, Emitted, Fault, Home, Index, Loop, Nest, Node, Order, Placed, PointerId, Probe, Root,
-    RowItem, RowPlace, RowRead, RowTime, RowWrite, Step, StepEnd, Store, StoreId, Trajectory, TrajectoryId, Val, While, row_layout,
+    RowItem, RowPlace, RowRead, RowTime, RowWrite, Step, StepEnd, Store, StoreId, Trajectory, TrajectoryId, Val, While,
 };
 
 use super::Decision;

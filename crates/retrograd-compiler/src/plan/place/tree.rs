@@ -542,17 +542,6 @@ impl Drive {
     }
 }
 
-/// Where values of these types lie in a record or a held state, and the bytes of the whole.
-pub fn row_layout<'t>(types: impl IntoIterator<Item = &'t Type>) -> (Vec<u64>, u64) {
-    let mut bytes = 0;
-    let offset = |ty: &Type| {
-        let offset = bytes;
-        bytes += (ty.bytes() as u64).next_multiple_of(8);
-        offset
-    };
-    (types.into_iter().map(offset).collect(), bytes)
-}
-
 impl Placed {
     /// The type of a value.
     pub fn ty(&self, value: Val) -> &Type {
@@ -611,22 +600,6 @@ impl Access {
     pub fn is_contiguous(&self, shape: &[usize]) -> bool {
         let strides = Type::new(DType::F64, shape).strides();
         shape.iter().zip(self.strides.iter().zip(&strides)).all(|(extent, (a, b))| *extent == 1 || *a == *b as i64)
-    }
-}
-
-impl Root {
-    /// What is in memory, or in a register, afterwards.
-    pub fn value(&self) -> &Val {
-        match self {
-            Root::Store { value, .. } | Root::Write { value, .. } | Root::Reduce { value, .. } => value,
-        }
-    }
-
-    /// What leaves the nest.
-    pub fn source(&self) -> &Val {
-        match self {
-            Root::Store { source, .. } | Root::Write { source, .. } | Root::Reduce { source, .. } => source,
-        }
     }
 }
 
@@ -714,33 +687,6 @@ impl Step {
         }
         self.emits.iter().for_each(|write| tell(write.value));
         self.block.nodes.iter().for_each(|node| node.reads(tell));
-    }
-}
-
-impl Nest {
-    /// Whether a value is computed here.
-    pub fn computes(&self, value: Val) -> bool {
-        self.rows.iter().any(|item| item.result == value)
-    }
-
-    /// All that it reads element by element, computed here or not.
-    pub fn operands(&self) -> impl Iterator<Item = Val> + '_ {
-        let indices = self.roots.iter().filter_map(|root| match root {
-            Root::Write { index, .. } => index.as_ref().map(|index| index.given),
-            Root::Store { .. } | Root::Reduce { .. } => None,
-        });
-        self.rows.iter().flat_map(|item| item.args.iter().copied()).chain(self.roots.iter().map(|root| *root.source())).chain(indices)
-    }
-
-    fn reads(&self, tell: &mut impl FnMut(Val)) {
-        let members: std::collections::BTreeSet<Val> = self.rows.iter().map(|item| item.result).collect();
-        self.operands().filter(|v| !members.contains(v)).for_each(&mut *tell);
-        for root in &self.roots {
-            if let Root::Write { base, window, .. } = root {
-                tell(*base);
-                window.dynamic.iter().for_each(|(start, _)| tell(*start));
-            }
-        }
     }
 }
 

@@ -64,7 +64,17 @@ impl Strategy for User {
 
 /// Whether a value is meant: what makes it, its line, or both.
 fn names(name: &str, origin: &str) -> bool {
-    origin == name || origin.split(" at ").any(|part| part == name)
+    let (op, place) = origin.split_once(" at ").map_or((origin, None), |(op, place)| (op, Some(place)));
+    let here = |name: &str| place.is_some_and(|place| is_place(name, place));
+    match name.split_once(" at ") {
+        Some((maker, line)) => op == maker && here(line),
+        None => op == name || here(name),
+    }
+}
+
+/// Whether a line is meant, with or without the folders of its file.
+fn is_place(name: &str, place: &str) -> bool {
+    place.strip_suffix(name).is_some_and(|folders| folders.is_empty() || folders.ends_with(['/', '\\']))
 }
 
 impl User {
@@ -74,7 +84,7 @@ impl User {
             return Ok(inside.nothing());
         }
         let place = facts.pos.to_string();
-        let named = self.loops.iter().find(|(name, _)| *name == place).map(|(_, fate)| *fate);
+        let named = self.loops.iter().find(|(name, _)| is_place(name, &place)).map(|(_, fate)| *fate);
         let keeps = facts.residuals.iter().any(|residual| self.fate(&residual.origin) == Some(Fate::Keep));
         let fate = named.or(keeps.then_some(LoopFate::KeepAll));
         let recorded = |period: u64, count: u64| {
@@ -102,7 +112,7 @@ impl User {
             let there: Vec<&str> = facts.loops.iter().flat_map(|facts| facts.residuals.iter().map(|r| r.origin.as_str())).collect();
             return Err(argument(format!("no loop reads a value `{name}`; there are {}", there.join(", "))));
         }
-        match self.loops.iter().find(|(name, _)| facts.loops.iter().all(|facts| facts.pos.to_string() != *name)) {
+        match self.loops.iter().find(|(name, _)| facts.loops.iter().all(|facts| !is_place(name, &facts.pos.to_string()))) {
             None => Ok(()),
             Some((name, _)) => {
                 let there: Vec<String> = facts.loops.iter().map(|facts| facts.pos.to_string()).collect();

@@ -238,10 +238,10 @@ impl Executable {
     }
 
     /// Runs what counts; returns the bytes, the seconds, the bytes on disk, and loop nests, calls, bytes read, bytes written.
-    fn count(&self, py: Python<'_>, inputs: Vec<Bound<'_, PyAny>>) -> PyResult<(u64, f64, u64, (u64, u64, u64, u64))> {
+    fn count(&self, py: Python<'_>, inputs: Vec<Bound<'_, PyAny>>) -> PyResult<(u64, f64, u64, [u64; 4])> {
         let (_, Stats { bytes_peak, bytes_spilled, seconds, counts }) = self.run_for(py, &inputs, None)?;
         let counts = counts.ok_or_else(|| PyValueError::new_err("only what is made by `counting` counts"))?;
-        Ok((bytes_peak, seconds, bytes_spilled, (counts.nests, counts.calls, counts.bytes_read, counts.bytes_written)))
+        Ok((bytes_peak, seconds, bytes_spilled, [counts.nests, counts.calls, counts.bytes_read, counts.bytes_written]))
     }
 }
 

@@ -64,9 +64,11 @@ pub fn find(name: &str) -> Option<&'static Row> {
 
 /// All routines of ours, by name, with the names of their attributes. Each is in a static, so that its address tells it from others.
 pub fn routines() -> impl Iterator<Item = (&'static str, Routine, &'static [&'static str])> {
-    let of_rows =
-        rows().filter_map(|row| if let Lowering::Routine(routine) = row.lowering { Some((row.name, routine, row.attrs)) } else { None });
-    of_rows.chain([("products", PRODUCTS, &["products"][..])])
+    let of_row = |row: &'static Row| {
+        let (Lowering::Routine(routine) | Lowering::Factored(routine)) = row.lowering else { return None };
+        Some((row.name, routine, row.attrs))
+    };
+    rows().filter_map(of_row).chain([("products", PRODUCTS, &["products"][..]), ("factors", linalg::FACTORS, &[])])
 }
 
 /// Reads the text form over these rows; `file` names the text in positions and errors.

@@ -59,7 +59,7 @@ const fn of_factors(name: &'static str, function: Routine) -> Row {
 }
 
 /// The routine that makes factors of matrices: L and U packed as `lu` has them, and one more row, the rows of A in the order of L U.
-pub const FACTORS: Routine = routines::FACTORS;
+pub static FACTORS: Routine = routines::FACTORS;
 
 /// The type of the factors of matrices.
 pub fn factors_type(ty: &Type) -> Type {

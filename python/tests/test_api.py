@@ -1,5 +1,6 @@
 """The surface: signatures, caching, plans, statistics."""
 
+import inspect
 import threading
 
 import jax
@@ -175,3 +176,10 @@ def test_a_back_end_that_is_not_there_is_an_error():
         rg.jit(f, backend="gcc")(v, 2.0)
     with pytest.raises(rg.Unsupported, match="/nowhere/libLLVM.so"):
         rg.jit(f, backend="llvm:/nowhere/libLLVM.so")(v, 2.0)
+
+
+def test_options_are_told_and_checked():
+    for function in (rg.grad, rg.jit, rg.vjp, rg.hvp):
+        assert "spill_budget" in function.__doc__ and "budget" in inspect.signature(function).parameters
+    with pytest.raises(rg.ArgumentError, match="there is no option `budgte`; there are budget, strategy"):
+        rg.grad(lambda x: x, budgte="1 MB")

@@ -133,7 +133,7 @@ mod tests {
 
     fn run<T: Copy + Default>(code: &Code, x: &[T; 5]) -> [T; 5] {
         let mut y = [T::default(); 5];
-        let (inputs, outputs, mut words) = ([x.as_ptr().cast::<u8>()], [y.as_mut_ptr().cast::<u8>()], [0; 3]);
+        let (inputs, outputs, mut words) = ([x.as_ptr().cast::<u8>()], [y.as_mut_ptr().cast::<u8>()], [0; 4]);
         // SAFETY: the kernel has no arena, and reads and writes five elements of the type it was made for.
         unsafe { code.call(std::ptr::null_mut(), inputs.as_ptr(), outputs.as_ptr(), words.as_mut_ptr(), &Watch::never()) };
         y

@@ -324,7 +324,10 @@ impl<'k, 'b> Lower<'k, 'b> {
     }
 
     fn function(&mut self, part: u32) -> FuncRef {
-        self.module.declare_func_in_func(self.parts[part as usize], self.builder.func)
+        let function = self.module.declare_func_in_func(self.parts[part as usize], self.builder.func);
+        // Every function has memory of its own, which may be further away than a near call reaches.
+        self.builder.func.dfg.ext_funcs[function].colocated = false;
+        function
     }
 
     /// What a part gets, in words of ours.

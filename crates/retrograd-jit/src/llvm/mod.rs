@@ -106,7 +106,7 @@ mod tests {
         let x: Vec<f64> = (0..count).map(|k| (k as f64 * 0.7).sin()).collect();
         let (mut y, mut sum) = (vec![0.0; x.len()], [0.0]);
         let (inputs, outputs) = ([x.as_ptr().cast::<u8>()], [y.as_mut_ptr().cast::<u8>(), sum.as_mut_ptr().cast()]);
-        let (code, mut words) = (code(&chain(count), generator), [0; 3]);
+        let (code, mut words) = (code(&chain(count), generator), [0; 4]);
         // SAFETY: the kernel has no arena, reads and writes so many elements, and one sum.
         unsafe { code.call(std::ptr::null_mut(), inputs.as_ptr(), outputs.as_ptr(), words.as_mut_ptr(), &Watch::never()) };
         y.iter().chain(&sum).map(|y: &f64| y.to_bits()).collect()

@@ -9,6 +9,9 @@ use retrograd_compiler::ops;
 use retrograd_testing::laws::{self, LAWS, Law};
 use retrograd_testing::programs::drawn;
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Programs of the normal test run.
 const COUNT: u64 = 10_000;
 

@@ -89,15 +89,19 @@ pub fn check_in_mode(program: &Program, inputs: &[Array], order: usize, mode: Di
 
 /// Checks first derivatives of a Program that may have kinks and jumps: jvp against differences where the Program is smooth,
 /// ⟨ct, J dx⟩ = ⟨Jᵀct, dx⟩, and values as they were. Returns the share of elements that could be judged: those whose differences of two
-/// widths agree, and whose slopes to both sides do, as they do not at ties.
+/// widths agree, and whose slopes to both sides do, as they do not at ties. Where some value is infinite or NaN, none can.
 pub fn check_where_smooth(program: &Program, inputs: &[Array], seed: u64) -> Result<f64, String> {
     let case = Case { program, inputs, wrt: floats(&program.main().param_types()), outputs: floats(&program.main().result_types()) };
     if case.wrt.is_empty() || case.outputs.is_empty() {
         return Ok(1.0);
     }
     let derived = case.derive(&mut Random::new(seed))?;
-    let dy = case.check_pair(&derived, 1e-9)?;
     let values = run(program, inputs)?;
+    // There is no derivative where there is no value.
+    if case.outputs.iter().any(|k| numbers(&values[*k]).iter().any(|value| !value.is_finite())) {
+        return Ok(0.0);
+    }
+    let dy = case.check_pair(&derived, 1e-9)?;
     let (wide, narrow) = (case.points(&derived.dx, 1e-3)?, case.points(&derived.dx, 3e-4)?);
     let (mut judged, mut all) = (0usize, 0usize);
     for (k, dy) in dy.iter().enumerate() {

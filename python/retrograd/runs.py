@@ -14,8 +14,8 @@ from .rewrite import rewrite
 class Run:
     """Numbers along one axis, as many as `length` says: `at(k)` is a traced number.
 
-    `extent` tells equal lengths; `reads` are the (root, axis and extent) of the slices that it is made of, with the version of the root
-    where they are operands: a slice is a view and sees changes, what is computed from it does not.
+    `extent` tells equal lengths; `reads` are the (root, place) of the slices that it is made of, with the version of the root where they
+    are operands: a slice is a view and sees changes, what is computed from it does not.
     """
 
     def __init__(self, length, extent, at, dtype, reads):
@@ -35,6 +35,9 @@ class Run:
 
     def __len__(self):
         raise errors.Unsupported("len() of a slice whose length is traced", errors.here())
+
+    def __bool__(self):
+        raise errors.Unsupported("the truth of a slice whose length is traced", errors.here())
 
     def __iter__(self):
         raise errors.Unsupported("a slice whose length is traced can only be iterated by its index", errors.here())
@@ -57,6 +60,10 @@ class Run:
         raise AttributeError(f"'retrograd.Run' object has no attribute '{name}'")
 
 
+def _change(_run, _value):
+    raise errors.Unsupported("in-place change of a slice whose length is traced; write it with its array, as in x[:i] += …", errors.here())
+
+
 def _operators():
     binary = {
         "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.true_divide, "floordiv": np.floor_divide,
@@ -65,6 +72,11 @@ def _operators():
     for name, called in binary.items():
         setattr(Run, f"__{name}__", lambda a, b, called=called: called(a, b))
         setattr(Run, f"__r{name}__", lambda a, b, called=called: called(b, a))
+        setattr(Run, f"__i{name}__", _change)
+    compared = {"lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal}
+    for name, called in compared.items():
+        setattr(Run, f"__{name}__", lambda a, b, called=called: called(a, b))
+    Run.__hash__ = object.__hash__
     for name, called in {"neg": np.negative, "pos": np.positive, "abs": np.absolute}.items():
         setattr(Run, f"__{name}__", lambda a, called=called: called(a))
 
@@ -88,7 +100,8 @@ def ufunc(called, method, inputs, kwargs):
         raise errors.ShapeError(f"np.{called.__name__}: a slice whose length is traced and an array of a known length", errors.here())
     reads = [(root, place, root._version if version is None else version) for run in runs for root, place, version in run.reads]
     at = lambda k: called(*[value.at(k) if isinstance(value, Run) else value for value in inputs])
-    dtype = np.result_type(*[value.dtype for value in runs], *[value for value in inputs if not isinstance(value, (Run, Array))])
+    with np.errstate(all="ignore"):
+        dtype = called(*[np.ones((), value.dtype) if isinstance(value, (Run, Array)) else value for value in inputs]).dtype
     return Run(runs[0].length, runs[0].extent, at, dtype, reads)
 
 
@@ -137,9 +150,12 @@ class Window:
         place._symbol, place._offset = Symbol(0, self.array.shape[self.axis] - 1), 0
         return (*self.items[: self.axis], place, *self.items[self.axis + 1 :])
 
+    def place(self):
+        """What tells the cells along its axis from those of other slices. Another view of the same root may see the same cells elsewhere."""
+        return id(self.array), self.axis, self.extent
+
     def read(self):
-        place = (self.axis, self.extent)
-        return Run(self.length, self.extent, lambda k: self.array[self.index(k)], self.array.dtype, [(self.array.root(), place, None)])
+        return Run(self.length, self.extent, lambda k: self.array[self.index(k)], self.array.dtype, [(self.array.root(), self.place(), None)])
 
     def write(self, value):
         if not isinstance(value, Run):
@@ -149,7 +165,7 @@ class Window:
         _alike([value, self])
         value.check()
         # In every step what is read was not written before, unless the slices are shifted against each other.
-        if any(root is self.array.root() and place != (self.axis, self.extent) for root, place, _ in value.reads):
+        if any(root is self.array.root() and place != self.place() for root, place, _ in value.reads):
             raise errors.Unsupported("a slice whose length is traced is assigned to another place along the same array; copy it first, or use a loop", errors.here())
         return rewrite(_assigned)(self, value)
 

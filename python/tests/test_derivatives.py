@@ -398,3 +398,30 @@ def test_debug_nan_gives_the_result_where_nothing_is_wrong():
         return best
 
     close(rg.debug_nan(rg.grad(smallest))(v), [0.0, 1.0, 0.0])
+
+
+def test_a_rule_of_a_linear_function_that_is_not_its_derivative():
+    @rg.custom_vjp
+    def clip(x):
+        return x * 1.0
+
+    @rg.custom_vjp
+    def wave(x):
+        return 1.5 * np.sin(x)
+
+    clip.defvjp(lambda x: (x * 1.0, ()), lambda r, ct: (np.clip(ct, -1.0, 1.0),))
+    wave.defvjp(lambda x: (1.5 * np.sin(x), (x,)), lambda r, ct: (clip(ct) * 1.5 * np.cos(r[0]),))
+
+    def loop(x):
+        for _ in range(3):
+            x = wave(x)
+        return 3.0 * x * x
+
+    def unrolled(x):
+        x = wave(wave(wave(x)))
+        return 3.0 * x * x
+
+    assert rg.grad(loop)(0.4) == rg.grad(unrolled)(0.4)
+    # The backward step is linear by its values, and not by its rules.
+    with pytest.raises(rg.Unsupported, match="custom_vjp that is not linear"):
+        rg.grad(rg.grad(loop))(0.4)

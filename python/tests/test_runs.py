@@ -131,3 +131,44 @@ def test_what_is_not_known_is_refused(f, x, kind, message):
 
 def test_windows_at_other_places_are_read_first():
     check(overlapping, b, tolerance=1e-11)
+
+
+def test_what_would_be_silently_wrong_is_refused():
+    def renamed(x):
+        for i in range(4):
+            part = x[:i]
+            part += 1.0
+        return np.sum(x * x)
+
+    def overlapping(x):
+        y = x[1:]
+        for i in range(3):
+            y[:i] = 2.0 * x[:i]
+        return np.sum(x)
+
+    def backwards(x):
+        y = x[::-1]
+        for i in range(4):
+            y[:i] = 2.0 * x[:i]
+        return np.sum(x)
+
+    def truth(x):
+        for i in range(4):
+            if x[:i] > 0.0:
+                x = x * 2.0
+        return np.sum(x)
+
+    for function in (renamed, overlapping, backwards, truth):
+        with pytest.raises(rg.Unsupported, match="whose length is traced"):
+            rg.grad(function)(np.arange(1.0, 5.0))
+
+
+def test_comparisons_are_elementwise():
+    def count(x):
+        total = 0
+        for i in range(5):
+            total = total + np.sum(x[:i] == 2.0) + np.sum(x[:i] >= 1.0) - np.sum(x[:i] != 0.0)
+        return total
+
+    x = np.array([2.0, 0.0, 1.0, 2.0])
+    assert rg.jit(count)(x) == count(x) and np.asarray(rg.jit(count)(x)).dtype == np.int64

@@ -42,6 +42,9 @@ pub(crate) enum Command {
         file: File,
         #[command(flatten)]
         machine: Machine,
+        /// Folder for the states that a saved file was planned to spill; a run leaves nothing there
+        #[arg(long, value_name = "FOLDER")]
+        spill: Option<PathBuf>,
         #[command(flatten)]
         inputs: Inputs,
         #[command(flatten)]
@@ -105,7 +108,7 @@ pub(crate) enum Command {
         #[arg(value_name = "SAVED")]
         saved: PathBuf,
         /// Save the program as it is, not its gradient
-        #[arg(long, conflicts_with_all = ["wrt"])]
+        #[arg(long, conflicts_with_all = ["wrt", "spill"])]
         results: bool,
         #[command(flatten)]
         gradient: Gradient,

@@ -42,10 +42,14 @@ impl Report {
 /// Carries out a command; the error is a message as the user reads it.
 pub(crate) fn execute(command: &Command) -> Result<Report, String> {
     match command {
-        Command::Run { file, machine, inputs, outputs, debug } if running::is_saved(&file.path) => {
-            running::run_saved(&file.path, &machine.backend, inputs, outputs, *debug).map_err(|error| format!("error: {error}\n"))
+        Command::Run { file, machine, spill, inputs, outputs, debug } if running::is_saved(&file.path) => {
+            let ran = running::run_saved(&file.path, machine, spill.as_deref(), inputs, outputs, *debug);
+            ran.map_err(|error| format!("error: {error}\n"))
         }
-        Command::Run { file, machine, inputs, outputs, debug } => on(file, |source| run(source, machine, inputs, outputs, *debug)),
+        Command::Run { spill: Some(_), .. } => Err("error: --spill is for what `save` wrote: the states of a gradient\n".into()),
+        Command::Run { file, machine, spill: None, inputs, outputs, debug } => {
+            on(file, |source| run(source, machine, inputs, outputs, *debug))
+        }
         Command::Save { file, saved, results, gradient } => on(file, |source| save(source, saved, *results, gradient).map(Report::of)),
         Command::Grad { file, gradient, machine, inputs, outputs, debug } => {
             on(file, |source| grad(source, gradient, machine, inputs, outputs, *debug))

@@ -7,7 +7,7 @@ use std::path::Path;
 use indicatif::{ProgressBar, ProgressStyle};
 use retrograd::{Array, Backend, Error, Executable, Stats};
 
-use crate::arguments::{Debug, Inputs, Outputs};
+use crate::arguments::{Debug, Inputs, Machine, Outputs};
 use crate::commands::{Report, Results, delivered};
 use crate::inputs;
 use crate::source::argument;
@@ -19,15 +19,23 @@ pub(crate) fn is_saved(path: &Path) -> bool {
     read.is_ok() && retrograd::is_saved(&first)
 }
 
-/// Runs what was saved.
-pub(crate) fn run_saved(path: &Path, backend: &Backend, inputs: &Inputs, outputs: &Outputs, debug: Debug) -> Result<Report, Error> {
+/// Runs what was saved, with the states that it spills in a folder.
+pub(crate) fn run_saved(
+    path: &Path,
+    machine: &Machine,
+    spill: Option<&Path>,
+    inputs: &Inputs,
+    outputs: &Outputs,
+    debug: Debug,
+) -> Result<Report, Error> {
     if debug.debug_nan {
         return Err(argument("--debug-nan interprets a program; give the program itself, not what was saved of it".into()));
     }
-    let executable = Executable::load(path, backend)?;
+    let executable = Executable::load(path, &machine.backend)?.with_threads(machine.threads().get());
+    let executable = if let Some(folder) = spill { executable.spilling_to(folder) } else { executable };
     outputs.check(executable.outputs().len())?;
     let inputs = inputs::read_types(inputs, executable.inputs(), &[])?;
-    delivered(run(&executable, backend, &inputs, debug)?, outputs)
+    delivered(run(&executable, &machine.backend, &inputs, debug)?, outputs)
 }
 
 /// Runs, with a bar where somebody looks.

@@ -2,10 +2,11 @@
 //!
 //! A launch is a part of a kernel over a range of indices. Its chunks are taken one after the other by whoever is free: the thread that
 //! runs the kernel, and the workers, which spin for a while before they sleep. Chunks are independent of each other and are fixed by the
-//! kernel, so that who computes what does not matter to any bit. Nothing is allocated after [`Crew::new`].
+//! kernel, so that who computes what does not matter to any bit. Nothing is allocated after [`Crew::of`].
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 use std::thread::JoinHandle;
 
 use crate::watch::Watch;
@@ -67,8 +68,10 @@ pub(crate) unsafe extern "C" fn spread(launch: *const Launch) {
 pub(crate) struct Crew {
     shared: Arc<Shared>,
     workers: Vec<JoinHandle<()>>,
-    /// Held by the run whose launch is under way; other runs of the same executable work alone meanwhile.
+    /// Held by the run whose launch is under way; other runs work alone meanwhile.
     busy: Mutex<()>,
+    /// Where the workers are: a fork has this memory, and no workers.
+    process: u32,
 }
 
 /// What the workers see.
@@ -96,19 +99,34 @@ struct Job {
 const SPINS: usize = 2000;
 
 impl Crew {
-    /// So many threads in all, the one that runs included; none where that is one.
-    pub(crate) fn new(threads: usize) -> Option<Crew> {
-        let workers = threads.saturating_sub(1);
-        if workers == 0 {
+    /// So many threads in all, the one that runs included; none where that is one. Executables of this process share them.
+    pub(crate) fn of(threads: usize) -> Option<Arc<Crew>> {
+        static CREWS: Mutex<BTreeMap<usize, Weak<Crew>>> = Mutex::new(BTreeMap::new());
+        if threads < 2 {
             return None;
         }
+        let mut crews = CREWS.lock().unwrap_or_else(PoisonError::into_inner);
+        let there = crews.get(&threads).and_then(Weak::upgrade).filter(|crew| crew.is_here());
+        Some(there.unwrap_or_else(|| {
+            let crew = Arc::new(Crew::new(threads - 1));
+            crews.insert(threads, Arc::downgrade(&crew));
+            crew
+        }))
+    }
+
+    fn new(workers: usize) -> Crew {
         let shared = Arc::new(Shared::default());
         let worker = |_| {
             let shared = shared.clone();
             std::thread::Builder::new().name("retrograd".to_owned()).spawn(move || shared.work())
         };
         let workers = (0..workers).filter_map(|k| worker(k).ok()).collect();
-        Some(Crew { shared, workers, busy: Mutex::new(()) })
+        Crew { shared, workers, busy: Mutex::new(()), process: std::process::id() }
+    }
+
+    /// Whether its workers are in this process.
+    fn is_here(&self) -> bool {
+        self.process == std::process::id()
     }
 
     /// How many threads there are, the one that runs included.
@@ -118,7 +136,8 @@ impl Crew {
 
     /// Runs a launch together, and returns when all of it is done.
     fn run(&self, launch: &Launch) {
-        let Ok(_busy) = self.busy.try_lock() else {
+        let busy = if self.is_here() { self.busy.try_lock().ok() } else { None };
+        let Some(_busy) = busy else {
             // SAFETY: nobody else knows of the launch.
             return unsafe { launch.range(0, launch.count) };
         };
@@ -145,6 +164,11 @@ impl Crew {
 
 impl Drop for Crew {
     fn drop(&mut self) {
+        if !self.is_here() {
+            // There is nobody to wait for, and a worker that is gone may have held the door.
+            self.workers.drain(..).for_each(std::mem::forget);
+            return;
+        }
         self.shared.ends.store(true, Ordering::SeqCst);
         {
             let _door = self.shared.door.lock().unwrap_or_else(PoisonError::into_inner);

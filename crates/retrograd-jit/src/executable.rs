@@ -195,7 +195,8 @@ impl Executable {
     /// ```
     pub fn with_threads(self, threads: usize) -> Executable {
         let spreads = self.made.code.kernel().parts.iter().any(|part| part.range.is_some());
-        let crew = if spreads { Crew::new(threads).map(Arc::new) } else { None };
+        // Sums of what counts would meet.
+        let crew = if spreads && self.made.counting == Counting::Off { Crew::of(threads) } else { None };
         Executable { crew, ..self }
     }
 

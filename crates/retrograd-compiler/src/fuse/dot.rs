@@ -129,7 +129,7 @@ impl Fuse<'_> {
     pub(super) fn products(&mut self, call: &Call) {
         let whole = Products::read(&call.attrs);
         let [m, n, k] = whole.extents;
-        let rows = (LONG_CALL / (n * k)).next_multiple_of(ROWS);
+        let rows = (LONG_CALL / (n * k)).max(1).next_multiple_of(ROWS);
         if whole.batch > 1 {
             let one = Products { batch: 1, ..whole };
             self.parts(call, one, whole.batch, [whole.lhs[0], whole.rhs[0], m * n]);

@@ -65,6 +65,7 @@ impl Fuse<'_> {
             Root::Write { index: None, .. } | Root::Store { .. } | Root::Reduce { .. } => false,
         };
         let steps = if faults || nest.roots.iter().any(meets) { Steps::OneByOne } else { Steps::InLanes };
+        assert!(!reduces || steps == Steps::InLanes, "a nest that reduces does so in lanes");
         if steps == Steps::InLanes && !reduces && self.is_independent(nest) && self.work(nest) >= self.placed.grain.work_per_launch {
             self.spread_nest(&loops, nest, &iotas);
         } else {

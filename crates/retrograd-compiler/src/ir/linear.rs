@@ -138,6 +138,11 @@ impl<'p> Analysis<'p> {
             }
             Op::For(op) => self.counted_loop(function, inst, op, args),
             Op::While(op) => self.conditional_loop(function, inst, op, args),
+            // A rule is what the user says, and need not be the derivative of a body that is linear.
+            Op::Call(op) if op.rule.is_some() && !args.iter().all(|kind| self.is_constant(*kind)) => {
+                let kind = self.fault(function, inst, "a custom rule differentiates a cotangent");
+                vec![kind; inst.results.len()]
+            }
             Op::Call(op) => self.function(op.body, args.to_vec()),
             Op::Unwind(op) => self.unwind(function, inst, op, args),
         }

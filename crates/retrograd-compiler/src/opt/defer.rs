@@ -73,19 +73,22 @@ struct Sums {
     terms: Vec<Value>,
     /// The instructions that add and sum.
     insts: Vec<usize>,
+    /// Whether the running number itself is among what is added.
+    goes_on: bool,
 }
 
 impl Sums {
     fn of(bwd: &Function, param: usize, result: usize) -> Option<Sums> {
-        let mut sums = Sums { param, result, terms: vec![], insts: vec![] };
+        let mut sums = Sums { param, result, terms: vec![], insts: vec![], goes_on: false };
         let number = bwd.ty(bwd.params[param]);
         let all = number.rank() == 0 && number.dtype.is_float() && sums.collect(bwd, bwd.results[result]);
-        (all && !sums.terms.is_empty() && is_read_once(bwd, bwd.params[param])).then_some(sums)
+        (all && sums.goes_on && !sums.terms.is_empty() && is_read_once(bwd, bwd.params[param])).then_some(sums)
     }
 
     /// Whether a value is a sum of the running number and of sums.
     fn collect(&mut self, bwd: &Function, value: Value) -> bool {
         if value == bwd.params[self.param] {
+            self.goes_on = true;
             return true;
         }
         let Some(k) = bwd.insts.iter().position(|inst| inst.results.contains(&value)) else { return false };

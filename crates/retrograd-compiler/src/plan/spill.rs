@@ -94,10 +94,9 @@ impl<'f> Inside<'f> {
             })
         };
         let most = slots * (self.facts.state_bytes + SUM_BYTES);
-        let (recipe, work) = match over(None) {
-            Some(found) if found.0.spill_bytes() <= most => found,
-            Some(_) | None => over(Some(slots as usize))?,
-        };
+        // What a disk without limit cannot do, one with a limit cannot either.
+        let unlimited = over(None)?;
+        let (recipe, work) = if unlimited.0.spill_bytes() <= most { unlimited } else { over(Some(slots as usize))? };
         if recipe.spill_bytes() == 0 {
             return None;
         }

@@ -53,6 +53,16 @@ fn inputs(row: &Row, sample: &Sample, random: &mut Random) -> Vec<Array> {
     inputs
 }
 
+/// The smallest absolute value besides 0, and at most 1.
+fn smallest(array: &Array) -> f64 {
+    let all: Vec<f64> = match array.data() {
+        Data::F32(x) => x.iter().map(|x| f64::from(x.abs())).collect(),
+        Data::F64(x) => x.iter().map(|x| x.abs()).collect(),
+        Data::I32(_) | Data::I64(_) | Data::Bool(_) => vec![],
+    };
+    all.into_iter().filter(|x| *x > 0.0).fold(1.0, f64::min)
+}
+
 fn largest(array: &Array) -> f64 {
     match array.data() {
         Data::F32(x) => x.iter().fold(0.0, |most, x| f64::from(x.abs()).max(most)),
@@ -103,7 +113,9 @@ impl Draft {
     fn near(&mut self, s: &mut Scope, ty: &Type, array: &Array) -> Value {
         let center = s.b.constant(array.clone());
         let center = if array.dtype() == ty.dtype { center } else { s.b.convert(center, ty.dtype) };
-        let offset = self.within(s, ty, (-0.05, 0.05));
+        // By less than what its smallest number bears: a matrix stays positive definite, say.
+        let least = smallest(array);
+        let offset = self.within(s, ty, (-0.05 * least, 0.05 * least));
         s.b.add(center, offset)
     }
 

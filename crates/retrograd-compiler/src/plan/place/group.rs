@@ -167,7 +167,10 @@ impl Group<'_> {
                 all_available()
             }
             Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Constant | Lowering::Pick(_) => {
-                self.joins(&self.placed.ty(item.result).shape, &item.args)
+                // Steps that divide run one by one, and those of a reduction in lanes.
+                let divides = self.placed.divisions.contains_key(&item.result);
+                let reduces = self.open.as_ref().is_some_and(Open::reduces);
+                !(divides && reduces) && self.joins(&self.placed.ty(item.result).shape, &item.args)
             }
             Lowering::Reduce(_) if self.placed.is_scalar(item.result) => {
                 let source = item.args[0];

@@ -113,12 +113,9 @@ pub fn forward_steps(memory: &[i64], steps: u64) -> u128 {
 /// The loop has ended, and the reversal begins; the working buffer is lost meanwhile.
 fn turn(memory: &mut [i64]) {
     let (slots, count) = (memory[SLOTS] as usize, memory[HELD] as usize);
-    let mut next = STEPS + slots + count;
-    for slot in 0..slots as i64 {
-        if !memory[STEPS + slots..next].contains(&slot) {
-            memory[next] = slot;
-            next += 1;
-        }
+    // A slot is used again only when all of them are used, so that those of the held states are the first ones.
+    for slot in count..slots {
+        memory[STEPS + slots + slot] = slot as i64;
     }
     (memory[AHEAD], memory[WORKING], memory[SLOT]) = (memory[TRIPS], LOST, TURNED);
 }

@@ -3,25 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::support::{Ran, retrograd, scratch, testdata};
+use crate::support::{LOOP, Ran, retrograd, scratch, testdata};
 use retrograd_testing::golden;
-
-/// c' = c + tanh(c w), 20 times; then the sum of squares.
-const LOOP: &str = "\
-fn main(%c: f64[4], %w: f64[4]) -> f64 {
-  %n: i64 = constant {value=20}
-  %e: f64[4] = for %n carries(%c) invariants(%w) {body=step}
-  %s: f64[4] = mul %e, %e
-  %y: f64 = sum %s {axes=[0]}
-  return %y
-}
-fn step(%i: i64, %c: f64[4], %w: f64[4]) -> f64[4] {
-  %p: f64[4] = mul %c, %w
-  %t: f64[4] = tanh %p
-  %q: f64[4] = add %c, %t
-  return %q
-}
-";
 
 /// y = x₀² x₁, with an integer beside.
 const PRODUCT: &str = "\

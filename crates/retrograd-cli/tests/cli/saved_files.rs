@@ -2,24 +2,7 @@
 
 use std::fs;
 
-use crate::support::{retrograd, scratch};
-
-/// c' = c + tanh(c w), 20 times; then the sum of squares.
-const LOOP: &str = "\
-fn main(%c: f64[4], %w: f64[4]) -> f64 {
-  %n: i64 = constant {value=20}
-  %e: f64[4] = for %n carries(%c) invariants(%w) {body=step}
-  %s: f64[4] = mul %e, %e
-  %y: f64 = sum %s {axes=[0]}
-  return %y
-}
-fn step(%i: i64, %c: f64[4], %w: f64[4]) -> f64[4] {
-  %p: f64[4] = mul %c, %w
-  %t: f64[4] = tanh %p
-  %q: f64[4] = add %c, %t
-  return %q
-}
-";
+use crate::support::{LOOP, retrograd, scratch};
 
 #[test]
 fn what_is_saved_runs_as_the_program_does() {

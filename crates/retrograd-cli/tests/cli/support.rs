@@ -5,6 +5,23 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+/// c' = c + tanh(c w), 20 times; then the sum of squares.
+pub(crate) const LOOP: &str = "\
+fn main(%c: f64[4], %w: f64[4]) -> f64 {
+  %n: i64 = constant {value=20}
+  %e: f64[4] = for %n carries(%c) invariants(%w) {body=step}
+  %s: f64[4] = mul %e, %e
+  %y: f64 = sum %s {axes=[0]}
+  return %y
+}
+fn step(%i: i64, %c: f64[4], %w: f64[4]) -> f64[4] {
+  %p: f64[4] = mul %c, %w
+  %t: f64[4] = tanh %p
+  %q: f64[4] = add %c, %t
+  return %q
+}
+";
+
 /// What a run of the command gave.
 #[derive(Debug)]
 pub(crate) struct Ran {

@@ -171,6 +171,13 @@ pub enum Lowering {
     Missing,
 }
 
+impl Lowering {
+    /// Whether every element of the result is a number of the same elements of the arguments.
+    pub fn is_elementwise(&self) -> bool {
+        matches!(self, Lowering::Map(_) | Lowering::Convert)
+    }
+}
+
 /// Ops that only re-index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum View {

@@ -116,23 +116,11 @@ fn is_read_once(function: &Function, value: Value) -> bool {
 fn is_pointwise(function: &Function, shape: &[usize], without: &BTreeSet<usize>) -> bool {
     let fits = |value: &Value| function.ty(*value).rank() == 0 || function.ty(*value).shape == shape;
     let computes = |inst: &Inst| match &inst.op {
-        Op::Row(row, _) => match row.lowering {
-            Lowering::Map(_) | Lowering::Convert | Lowering::View(View::Broadcast) => inst.args.iter().chain(&inst.results).all(fits),
-            Lowering::Constant => function.ty(inst.results[0]).rank() == 0,
-            Lowering::Iota
-            | Lowering::View(View::Reshape | View::Transpose | View::Reverse | View::Slice | View::DynamicSlice)
-            | Lowering::Write(_)
-            | Lowering::Pick(_)
-            | Lowering::Scatter(..)
-            | Lowering::Reduce(_)
-            | Lowering::Dot
-            | Lowering::Line(_)
-            | Lowering::Composed(_)
-            | Lowering::Routine(_)
-            | Lowering::Factored(_)
-            | Lowering::Probe
-            | Lowering::Missing => false,
-        },
+        Op::Row(row, _) if row.lowering == Lowering::Constant => function.ty(inst.results[0]).rank() == 0,
+        Op::Row(row, _) => {
+            let alike = row.lowering.is_elementwise() || row.lowering == Lowering::View(View::Broadcast);
+            alike && inst.args.iter().chain(&inst.results).all(fits)
+        }
         Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => false,
     };
     function.params.iter().all(fits) && function.insts.iter().enumerate().all(|(k, inst)| without.contains(&k) || computes(inst))

@@ -261,17 +261,9 @@ impl<'f> Inside<'f> {
                 lengths.push(length);
                 covered += length;
             }
-            // The last held segments are as short as the others leave them.
-            if covered + last > way.count {
-                let spare = covered + last - way.count;
-                let shorter = lengths.pop()? - spare;
-                covered = way.count - last;
-                lengths.push(shorter);
-            }
             if last == 0 && way.sweep == Sweep::Alone {
                 return None;
             }
-            lengths.retain(|length| *length > 0);
             let again = u128::from(covered) * u128::from(self.advance()) + lengths.len() as u128 * u128::from(self.hold());
             let once = u128::from(way.count) * u128::from(self.record(choice) + self.reverse(choice));
             let recipe = Recipe::segments(&lengths, last, way.sweep, state, Self::record_bytes(way), number as u32);

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::group::{Raw, reads, results};
 use super::tree::{Access, Placed, RowItem, Val};
-use crate::ir::{Attrs, DType, Lowering, Pos, Type, Write};
+use crate::ir::{Attrs, DType, Pos, Type, Write};
 use crate::ops;
 
 /// Fewest cells of a window that are worth a look.
@@ -265,23 +265,7 @@ impl Uses {
             let Raw::Row(item) = raw else { continue };
             let Some((times, work)) = read.get(&item.result).copied() else { continue };
             let work = work + item.row.cost;
-            let can_move = match item.row.lowering {
-                Lowering::Map(_) | Lowering::Convert => !placed.divisions.contains_key(&item.result),
-                Lowering::Constant
-                | Lowering::Iota
-                | Lowering::View(_)
-                | Lowering::Write(_)
-                | Lowering::Pick(_)
-                | Lowering::Scatter(..)
-                | Lowering::Reduce(_)
-                | Lowering::Line(_)
-                | Lowering::Dot
-                | Lowering::Composed(_)
-                | Lowering::Routine(_)
-                | Lowering::Factored(_)
-                | Lowering::Probe
-                | Lowering::Missing => false,
-            };
+            let can_move = item.row.lowering.is_elementwise() && !placed.divisions.contains_key(&item.result);
             let alike = item.args.iter().all(|arg| placed.ty(*arg).shape == placed.ty(item.result).shape);
             if can_move && alike && !placed.is_scalar(item.result) && times == self.times(item.result) && work <= WORK_MOST {
                 item.args.iter().for_each(|arg| tell(*arg, work, &mut read));

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use retrograd_compiler::fuse::fuse;
 use retrograd_compiler::ir::{Array, CustomRule, DType, Error, ErrorKind, FuncId, Op, Program, Type, verify};
-use retrograd_compiler::opt::{PASSES, Pass, contract, freeze, join, simplify};
+use retrograd_compiler::opt::{PASSES, contract, freeze, join, simplify};
 use retrograd_compiler::plan::place::Grain;
 use retrograd_compiler::plan::strategy::{Auto, Ilp, KeepAll, Periodic, RecomputeAll, Revolve};
 use retrograd_compiler::plan::{Decision, Facts, Fate, LoopDecision, Plan, Request, Search, Spill, Strategy, plan};
@@ -301,12 +301,22 @@ fn passes(trial: &Trial) -> Result<Verdict, String> {
     let raw = trial.gradient.as_ref().map_err(Clone::clone)?.as_ref().map(|gradient| &gradient.raw);
     for case in [Some(&trial.case), raw].into_iter().flatten() {
         let points = points(case, [case.inputs.clone(), Random::new(case.seed).awkward(&case.inputs), far(case)]);
-        for (name, pass) in PASSES.iter().copied().chain([("simplify", simplify as Pass), ("join", join)]) {
-            let named = |error: String| format!("after {name}: {error}");
-            let after = verified(pass(&case.program)).map_err(named)?;
-            same_at(&after, &points).map_err(named)?;
-        }
+        let by_pass = PASSES.iter().map(|(name, pass)| {
+            let mut after = case.program.clone();
+            pass(&mut after);
+            (*name, after)
+        });
         let simple = simplify(&case.program);
+        for (name, after) in by_pass.chain([("simplify", simple.clone()), ("join", join(&case.program))]) {
+            let named = |error: String| format!("after {name}: {error}");
+            same_at(&verified(after).map_err(named)?, &points).map_err(named)?;
+        }
+        for (name, pass) in PASSES {
+            let mut after = simple.clone();
+            if pass(&mut after) || after.to_string() != simple.to_string() {
+                return Err(format!("{name} changes what is simplified"));
+            }
+        }
         if simplify(&simple).to_string() != simple.to_string() {
             return Err("simplify is not idempotent".into());
         }

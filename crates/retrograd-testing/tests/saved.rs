@@ -50,7 +50,7 @@ fn cases() -> Vec<(String, Program, Vec<Array>)> {
 }
 
 fn with_gradient(name: &str, program: Program, inputs: Vec<Array>) -> Vec<(String, Program, Vec<Array>)> {
-    let program = opt::all_calls(&program);
+    let program = opt::all_calls(&program).into_owned();
     let gradient = diff::vjp(&program, &floats(&program.main().param_types()), &floats(&program.main().result_types()));
     let mut cases = vec![(name.to_owned(), program, inputs.clone())];
     if let Ok(gradient) = gradient {

@@ -15,9 +15,16 @@ impl Fuse<'_> {
         let made: BTreeSet<Reg> = made.into_iter().map(|value| self.value(value)).collect();
         for part in &parts.parts {
             let body = self.nested(|fuse| {
-                fuse.take(frame, &part.loads);
-                nodes[part.nodes.clone()].iter().for_each(|node| fuse.node(node));
-                fuse.put(frame, &part.stores);
+                let (mut loads, mut stores) = (part.loads.iter().peekable(), part.stores.iter().peekable());
+                for k in part.nodes.clone() {
+                    while let Some((_, slot)) = loads.next_if(|(at, _)| *at == k) {
+                        fuse.take(frame, &[*slot]);
+                    }
+                    fuse.node(&nodes[k]);
+                    while let Some((_, slot)) = stores.next_if(|(at, _)| *at == k) {
+                        fuse.put(frame, &[*slot]);
+                    }
+                }
             });
             let number = self.outline(body, None);
             self.body.push(Stmt::Part(number as u32));

@@ -87,43 +87,47 @@ impl NestReads {
 
 /// When each value is read last in a block; after the block for its ends.
 struct LastUse {
-    last: BTreeMap<Val, usize>,
-    /// How often a value is read by its last reader.
-    times: BTreeMap<Val, usize>,
+    /// By value: its last reader, and how often that reads it.
+    last: Vec<(Val, usize, usize)>,
 }
 
 const AFTER: usize = usize::MAX;
 
 impl LastUse {
     fn new(placed: &Placed, block: &Block, ends: &[Val]) -> LastUse {
-        let mut uses = LastUse { last: BTreeMap::new(), times: BTreeMap::new() };
+        let mut last: Vec<(Val, usize, usize)> = vec![];
         for (k, node) in block.nodes.iter().enumerate() {
-            node.reads(&mut |value| uses.read(placed.access(value).root, k));
+            node.reads(&mut |value| last.push((placed.access(value).root, k, 1)));
         }
-        for value in ends {
-            uses.read(placed.access(*value).root, AFTER);
-        }
-        uses
+        last.extend(ends.iter().map(|value| (placed.access(*value).root, AFTER, 1)));
+        last.sort_unstable();
+        // The last reader of each value takes the place of those before it.
+        last.dedup_by(|later, kept| {
+            let same = later.0 == kept.0;
+            if same {
+                *kept = (later.0, later.1, if later.1 == kept.1 { kept.2 + 1 } else { 1 });
+            }
+            same
+        });
+        LastUse { last }
     }
 
-    fn read(&mut self, value: Val, k: usize) {
-        if self.last.insert(value, k) == Some(k) {
-            *self.times.entry(value).or_insert(0) += 1;
-        } else {
-            self.times.insert(value, 1);
-        }
+    /// The last reader of a value, and how often that reads it.
+    fn of(&self, value: Val) -> Option<(usize, usize)> {
+        let at = self.last.binary_search_by_key(&value, |(value, ..)| *value).ok()?;
+        Some((self.last[at].1, self.last[at].2))
     }
 
     fn dies_at(&self, value: Val, k: usize) -> bool {
-        self.last.get(&value) == Some(&k)
+        self.of(value).is_some_and(|(last, _)| last == k)
     }
 
     fn dead_before(&self, value: Val, k: usize) -> bool {
-        self.last.get(&value).is_none_or(|last| *last < k)
+        self.of(value).is_none_or(|(last, _)| last < k)
     }
 
     fn read_once(&self, value: Val) -> bool {
-        self.times.get(&value) == Some(&1)
+        self.of(value).is_some_and(|(_, times)| times == 1)
     }
 }
 

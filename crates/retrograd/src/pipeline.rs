@@ -131,7 +131,7 @@ pub fn compile(program: &Program, options: &Options) -> Result<Compiled, Error> 
     };
     let program = times.take("freeze", || opt::freeze(&program));
     let spill = options.spill.as_ref().map(SpillTo::tier).transpose()?;
-    let request = plan::Request { strategy: options.strategy.clone(), budget: options.budget, spill };
+    let request = plan::Request { strategy: options.strategy.clone(), budget: options.budget, spill, threads: options.threads.get() };
     let plan = times.take("plan", || plan::plan(&program, &request))?;
     let fused = times.take("fuse", || fuse::fuse(&plan));
     let (inputs, outputs) = (program.main().param_types(), program.main().result_types());

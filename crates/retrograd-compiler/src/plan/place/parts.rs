@@ -7,18 +7,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::tree::{Block, Node, Placed, Root, Step, StoreId, Val};
 
-/// How much code is one function, and how much work is worth several threads.
+/// How much code is one function, how much work is worth several threads, and how many there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grain {
     /// Statements of a function, about: a block of more than twice as many is cut into parts.
     pub statements_per_part: usize,
-    /// Work, in additions, from which a nest is spread over threads. Workers that sleep take some 10 µs to wake.
-    pub work_per_launch: usize,
+    /// Work, in additions, from which a nest or a map is spread over threads. Workers that sleep take some 10 µs to wake.
+    pub work_per_launch: u64,
+    /// Threads that may share the steps of a map: as many have memory for one.
+    pub threads: usize,
 }
 
 impl Default for Grain {
     fn default() -> Grain {
-        Grain { statements_per_part: 1024, work_per_launch: 1 << 18 }
+        Grain { statements_per_part: 1024, work_per_launch: 1 << 18, threads: 1 }
     }
 }
 

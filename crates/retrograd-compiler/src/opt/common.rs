@@ -3,13 +3,14 @@
 //! Values are numbered over the whole Program: a parameter by place and type, an instruction by its op, attributes (literals by their
 //! bits), the classes of its bodies and the numbers of its arguments. Two functions are of one class iff their parameters have the same
 //! types and their results the same numbers; order and dead code do not matter. Arguments are never swapped: a + b and b + a may be
-//! different NaNs.
+//! different NaNs. A call with a custom backward function equals no other: that function need not be linear (it clips, say), and what it
+//! makes of two cotangents is then not what it makes of their sum.
 
 use std::collections::BTreeMap;
 
 use super::edit::Editor;
 use super::functions::rewrite;
-use crate::ir::{Attr, Attrs, CustomRule, DType, FuncId, Function, Inst, Linearity, Op, Program, Type, Value};
+use crate::ir::{Attr, Attrs, CallOp, CustomRule, DType, FuncId, Function, Inst, Linearity, Op, Program, Type, Value};
 
 /// The Program with every value of a function computed once, by its first instruction, and every function there once.
 pub fn common(program: &Program) -> Program {
@@ -37,8 +38,13 @@ pub(super) fn same(a: &Program, b: &Program) -> bool {
 /// Equal numbers are equal values, for equal parameters.
 pub(super) type Number = u32;
 
-/// Functions of one class compute the same; whether they have an effect, too.
-pub(super) type Class = (u32, bool);
+/// Functions of one class compute the same; whether they have an effect or a custom backward function, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Class {
+    number: u32,
+    has_effect: bool,
+    is_custom: bool,
+}
 
 /// Where an instruction comes from. Functions that differ only here stay apart, so that an error names its own line.
 type Place = (&'static str, Option<String>, u32, Vec<FuncId>);
@@ -67,6 +73,8 @@ enum Key {
     /// What a value is to a loop, and the values that it comes from.
     Role(&'static str, Vec<Number>),
     Inst(OpKey, Vec<Number>, Vec<Type>),
+    /// Equals nothing else.
+    Alone(Number),
 }
 
 impl Numbering {
@@ -101,15 +109,18 @@ impl Numbering {
 
     /// The values of a function over parameters with these numbers.
     pub(super) fn numbered_over(&mut self, function: &Function, params: &[Number]) -> Numbered {
-        let mut numbered = Numbered { values: vec![Number::MAX; function.types.len()], effects: vec![] };
+        let mut numbered = Numbered { values: vec![Number::MAX; function.types.len()], effects: vec![], is_custom: false };
         function.params.iter().zip(params).for_each(|(v, number)| numbered.values[v.0 as usize] = *number);
         for inst in &function.insts {
             let args = inst.args.iter().map(|v| numbered.of(*v)).collect();
             let types = inst.results.iter().map(|v| function.ty(*v).clone()).collect();
-            let op = op_key(&inst.op, |id| self.classes_of[usize::from(id)].0);
+            let op = op_key(&inst.op, |id| self.classes_of[usize::from(id)].number);
+            let custom = self.is_custom(inst);
+            numbered.is_custom |= custom;
+            let key = if custom { Key::Alone(self.count) } else { Key::Inst(op, args, types) };
             // An effect is counted as one result more, and happens as often as it is written.
             let effect = self.has_effect(inst);
-            let mut results = self.number(Key::Inst(op, args, types), inst.results.len() + usize::from(effect));
+            let mut results = self.number(key, inst.results.len() + usize::from(effect));
             if effect {
                 numbered.effects.extend(results.pop());
             }
@@ -122,8 +133,8 @@ impl Numbering {
     pub(super) fn class(&mut self, function: &Function, numbered: &Numbered) -> Class {
         let results = function.results.iter().map(|v| numbered.of(*v)).collect();
         let next = u32::try_from(self.classes.len()).expect("fewer than 2^32 classes");
-        let class = *self.classes.entry((function.param_types(), results, numbered.effects.clone())).or_insert(next);
-        (class, !numbered.effects.is_empty())
+        let number = *self.classes.entry((function.param_types(), results, numbered.effects.clone())).or_insert(next);
+        Class { number, has_effect: !numbered.effects.is_empty(), is_custom: numbered.is_custom }
     }
 
     /// The last functions of the new Program are of that class.
@@ -132,7 +143,13 @@ impl Numbering {
     }
 
     pub(super) fn has_effect(&self, inst: &Inst) -> bool {
-        inst.has_effect(|body| self.classes_of[usize::from(body)].1)
+        inst.has_effect(|body| self.classes_of[usize::from(body)].has_effect)
+    }
+
+    /// Whether a custom backward function is part of an instruction.
+    fn is_custom(&self, inst: &Inst) -> bool {
+        let within = |body: FuncId| self.classes_of[usize::from(body)].is_custom;
+        matches!(&inst.op, Op::Call(CallOp { rule: Some(CustomRule::Vjp { .. }), .. })) || inst.bodies().into_iter().any(within)
     }
 
     /// The number of what plays a role in a loop.
@@ -148,10 +165,11 @@ impl Numbering {
     }
 }
 
-/// The numbers of the values of one function, and of its effects in their order.
+/// The numbers of the values of one function, and of its effects in their order; whether a custom backward function is part of it.
 pub(super) struct Numbered {
     values: Vec<Number>,
     effects: Vec<Number>,
+    is_custom: bool,
 }
 
 impl Numbered {

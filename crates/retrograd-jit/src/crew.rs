@@ -178,7 +178,11 @@ impl Crew {
         let mut waited = 0;
         while shared.active.load(Ordering::SeqCst) != 0 {
             waited += 1;
-            if waited < SPINS { std::hint::spin_loop() } else { std::thread::yield_now() }
+            if waited < SPINS {
+                std::hint::spin_loop()
+            } else {
+                std::thread::yield_now()
+            }
             // SAFETY: flag and watch are those of the run under way, which this thread runs.
             unsafe { job.ask() };
         }

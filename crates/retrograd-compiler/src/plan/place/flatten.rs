@@ -456,7 +456,17 @@ impl<'p> Flatten<'p> {
         let step = self.step(&carry_types, rows, |this, scope, i, c, x| this.body(op.body, i, c, inv, x, &emitted, scope));
         let results = self.defines(&carry_types);
         let all: Vec<Val> = results.iter().copied().chain(emitted.iter().map(|e| e.value)).collect();
-        scope.raws.push(Raw::Node(Node::For(Box::new(Loop { count, steps: self.steps_of(count), frame: None, order: Order::Up, inits, results, emitted, carried: vec![], step }))));
+        scope.raws.push(Raw::Node(Node::For(Box::new(Loop {
+            count,
+            steps: self.steps_of(count),
+            frame: None,
+            order: Order::Up,
+            inits,
+            results,
+            emitted,
+            carried: vec![],
+            step,
+        }))));
         all
     }
 
@@ -656,14 +666,34 @@ impl<'p> Flatten<'p> {
         let all: Vec<Val> = results.iter().copied().chain(emitted.iter().map(|e| e.value)).collect();
         let node = if op.carries == 0 {
             let step = self.back_step(bwd, vec![], &parts);
-            Node::For(Box::new(Loop { count, steps: self.steps_of(count), frame: None, order: Order::Down, inits, results, emitted: emitted.clone(), carried: vec![], step }))
+            Node::For(Box::new(Loop {
+                count,
+                steps: self.steps_of(count),
+                frame: None,
+                order: Order::Down,
+                inits,
+                results,
+                emitted: emitted.clone(),
+                carried: vec![],
+                step,
+            }))
         } else {
             let sweep = paired.map_or(Sweep::Alone, |id| self.placed.trajectories[id.0 as usize].sweep);
             let decided = self.decided(op).way(sweep).expect("facts say which sweeps a loop is met with");
             let splits = self.splits(op, decided);
             if decided.schedule == Schedule::Nothing {
                 let step = self.back_step(&splits[0].reverse, vec![], &parts);
-                Node::For(Box::new(Loop { count, steps: self.steps_of(count), frame: None, order: Order::Down, inits, results, emitted: emitted.clone(), carried: vec![], step }))
+                Node::For(Box::new(Loop {
+                    count,
+                    steps: self.steps_of(count),
+                    frame: None,
+                    order: Order::Down,
+                    inits,
+                    results,
+                    emitted: emitted.clone(),
+                    carried: vec![],
+                    step,
+                }))
             } else {
                 let state_types = self.types(groups.carries);
                 let id = paired.unwrap_or_else(|| self.trajectory(op.bwd, count, state_types.clone(), decided, &splits));

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::parts::{self, Grain};
 use super::tree::{
-    Access, Block, Branch, Carried, Drive, Emitted, Frame, FrameId, Home, Loop, Nest, Node, Placed, PointerId, Root, RowPlace, RowTime, Step, StepEnd,
-    Store, StoreId, TrajectoryId, Val, While,
+    Access, Block, Branch, Carried, Drive, Emitted, Frame, FrameId, Home, Loop, Nest, Node, Placed, PointerId, Root, RowPlace, RowTime,
+    Step, StepEnd, Store, StoreId, TrajectoryId, Val, While,
 };
 use crate::ir::{DType, Type};
 use crate::plan::schedule::Sweep;

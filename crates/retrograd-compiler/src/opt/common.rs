@@ -3,13 +3,14 @@
 //! Values are numbered over the whole Program: a parameter by place and type, an instruction by its op, attributes (literals by their
 //! bits), the classes of its bodies and the numbers of its arguments. Two functions are of one class iff their parameters have the same
 //! types and their results the same numbers; order and dead code do not matter. Arguments are never swapped: a + b and b + a may be
-//! different NaNs.
+//! different NaNs. A call with a custom backward function equals no other: that function need not be linear (it clips, say), and what it
+//! makes of two cotangents is then not what it makes of their sum.
 
 use std::collections::BTreeMap;
 
 use super::edit::Editor;
 use super::functions::rewrite;
-use crate::ir::{Attr, Attrs, CustomRule, DType, FuncId, Function, Inst, Linearity, Op, Program, Type, Value};
+use crate::ir::{Attr, Attrs, CallOp, CustomRule, DType, FuncId, Function, Inst, Linearity, Op, Program, Type, Value};
 
 /// Computes every value of a function once, by its first instruction, and leaves every function there once.
 pub fn common(program: &mut Program) -> bool {
@@ -45,8 +46,13 @@ pub(super) fn same(a: &Program, b: &Program) -> bool {
 /// Equal numbers are equal values, for equal parameters.
 pub(super) type Number = u32;
 
-/// Functions of one class compute the same; whether they have an effect, too.
-pub(super) type Class = (u32, bool);
+/// Functions of one class compute the same; whether they have an effect or a custom backward function, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Class {
+    number: u32,
+    has_effect: bool,
+    is_custom: bool,
+}
 
 /// Whether the instructions of two functions come from the same places. Functions that differ only here stay apart, so that an error
 /// names its own line.
@@ -109,6 +115,8 @@ enum Key {
     Role(&'static str, Vec<Number>),
     /// An instruction by the numbers of its op and of the types of its results, with its arguments.
     Inst(u32, u32, Args),
+    /// Equals nothing else.
+    Alone(Number),
 }
 
 /// Numbers of arguments. Most instructions have few.
@@ -159,13 +167,18 @@ impl Numbering {
 
     /// The values of a function over parameters with these numbers.
     pub(super) fn numbered_over(&mut self, function: &Function, params: &[Number]) -> Numbered {
-        let mut numbered = Numbered { values: vec![Number::MAX; function.types.len()], effects: vec![] };
+        let mut numbered = Numbered { values: vec![Number::MAX; function.types.len()], effects: vec![], is_custom: false };
         function.params.iter().zip(params).for_each(|(v, number)| numbered.values[v.0 as usize] = *number);
         for inst in &function.insts {
             let args = Args::new(inst.args.iter().map(|v| numbered.of(*v)));
             let types = inst.results.iter().map(|v| function.ty(*v).clone()).collect();
-            let op = op_key(&inst.op, |id| self.classes_of[usize::from(id)].0);
-            let key = Key::Inst(interned(&mut self.ops, op), interned(&mut self.types, types), args);
+            let op = op_key(&inst.op, |id| self.classes_of[usize::from(id)].number);
+            let custom = self.is_custom(inst);
+            numbered.is_custom |= custom;
+            let key = match custom {
+                true => Key::Alone(self.count),
+                false => Key::Inst(interned(&mut self.ops, op), interned(&mut self.types, types), args),
+            };
             // An effect is counted as one result more, and happens as often as it is written.
             let effect = self.has_effect(inst);
             let numbers = self.number(key, inst.results.len() + usize::from(effect))..;
@@ -178,8 +191,8 @@ impl Numbering {
     /// The class of a function with numbered values.
     pub(super) fn class(&mut self, function: &Function, numbered: &Numbered) -> Class {
         let results = function.results.iter().map(|v| numbered.of(*v)).collect();
-        let class = interned(&mut self.classes, (function.param_types(), results, numbered.effects.clone()));
-        (class, !numbered.effects.is_empty())
+        let number = interned(&mut self.classes, (function.param_types(), results, numbered.effects.clone()));
+        Class { number, has_effect: !numbered.effects.is_empty(), is_custom: numbered.is_custom }
     }
 
     /// The last functions of the new Program are of that class.
@@ -188,7 +201,13 @@ impl Numbering {
     }
 
     pub(super) fn has_effect(&self, inst: &Inst) -> bool {
-        inst.has_effect(|body| self.classes_of[usize::from(body)].1)
+        inst.has_effect(|body| self.classes_of[usize::from(body)].has_effect)
+    }
+
+    /// Whether a custom backward function is part of an instruction.
+    fn is_custom(&self, inst: &Inst) -> bool {
+        let within = |body: FuncId| self.classes_of[usize::from(body)].is_custom;
+        matches!(&inst.op, Op::Call(CallOp { rule: Some(CustomRule::Vjp { .. }), .. })) || inst.bodies().into_iter().any(within)
     }
 
     /// The number of what plays a role in a loop.
@@ -212,10 +231,11 @@ fn interned<K: Ord>(keys: &mut BTreeMap<K, u32>, key: K) -> u32 {
     *keys.entry(key).or_insert(next)
 }
 
-/// The numbers of the values of one function, and of its effects in their order.
+/// The numbers of the values of one function, and of its effects in their order; whether a custom backward function is part of it.
 pub(super) struct Numbered {
     values: Vec<Number>,
     effects: Vec<Number>,
+    is_custom: bool,
 }
 
 impl Numbered {

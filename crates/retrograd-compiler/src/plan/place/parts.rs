@@ -7,18 +7,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::tree::{Block, Node, Placed, Root, Step, StoreId, Val};
 
-/// How much code is one function, and how much work is worth several threads.
+/// How much code is one function, how much work is worth several threads, and how many there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grain {
     /// Statements of a function, about: a block of more than twice as many is cut into parts.
     pub statements_per_part: usize,
-    /// Work, in additions, from which a nest is spread over threads. Workers that sleep take some 10 µs to wake.
-    pub work_per_launch: usize,
+    /// Work, in additions, from which a nest or a map is spread over threads. Workers that sleep take some 10 µs to wake.
+    pub work_per_launch: u64,
+    /// Threads that may share the steps of a map: as many have memory for one.
+    pub threads: usize,
 }
 
 impl Default for Grain {
     fn default() -> Grain {
-        Grain { statements_per_part: 1024, work_per_launch: 1 << 18 }
+        Grain { statements_per_part: 1024, work_per_launch: 1 << 18, threads: 1 }
     }
 }
 
@@ -42,8 +44,7 @@ pub struct Parts {
 pub struct Part {
     /// Which nodes.
     pub nodes: std::ops::Range<usize>,
-    /// What it takes from the frame, each just before the node that reads it, and again where that is long ago: a back end has few
-    /// registers for much that waits.
+    /// What it takes from the frame, each just before the node that reads it first: a back end has few registers for much that waits.
     pub loads: Vec<(usize, Slot)>,
     /// What it puts into the frame, each just after the node that makes it.
     pub stores: Vec<(usize, Slot)>,
@@ -57,9 +58,6 @@ pub struct Slot {
     /// Where it is.
     pub offset: u64,
 }
-
-/// A scalar of the frame that was not read by so many nodes is taken from there again.
-const NEAR: usize = 16;
 
 /// Bytes of a slot.
 const SLOT: u64 = 8;
@@ -87,8 +85,8 @@ pub(super) fn cut(placed: &Placed, block: &Block, ends: &[Val]) -> Option<Parts>
 
 /// What crosses between parts.
 struct Crossing {
-    /// Scalars that each part reads and does not make, each with the nodes before which it is taken from the frame.
-    reads: Vec<BTreeMap<Val, Vec<usize>>>,
+    /// Scalars that each part reads and does not make, each with the node that reads it first.
+    reads: Vec<BTreeMap<Val, usize>>,
     /// The part and node that make each scalar, in order of the scalars; what is there before the block has none.
     made: Vec<(Val, usize, usize)>,
     /// The part that reads each scalar last, or the number of parts where it is read after them.
@@ -129,24 +127,19 @@ impl Crossing {
         (value == scalar).then_some((part, node))
     }
 
-    /// What a part takes from the frame, and before which nodes.
-    fn read_in(&self, placed: &Placed, block: &Block, p: usize, part: &Part) -> BTreeMap<Val, Vec<usize>> {
-        // With the node that read each last.
-        let mut read: BTreeMap<Val, (Vec<usize>, usize)> = BTreeMap::new();
+    /// What a part takes from the frame, and before which node.
+    fn read_in(&self, placed: &Placed, block: &Block, p: usize, part: &Part) -> BTreeMap<Val, usize> {
+        let mut read = BTreeMap::new();
         for k in part.nodes.clone() {
             block.nodes[k].reads(&mut |value| {
                 scalars(placed, value, &mut |scalar| {
                     if self.maker(scalar).is_none_or(|(maker, _)| maker != p) {
-                        let (taken, last) = read.entry(scalar).or_insert((vec![k], k));
-                        if *last + NEAR < k {
-                            taken.push(k);
-                        }
-                        *last = k;
+                        read.entry(scalar).or_insert(k);
                     }
                 })
             });
         }
-        read.into_iter().map(|(scalar, (taken, _))| (scalar, taken)).collect()
+        read
     }
 
     /// The parts with their slots, each the lowest that is free.
@@ -173,8 +166,7 @@ impl Crossing {
         let slot = |places: &BTreeMap<Val, u64>, value: &Val| Slot { value: *value, offset: places[value] * SLOT };
         let entry = entry.iter().map(|value| slot(&places, value)).collect();
         for (p, part) in parts.iter_mut().enumerate() {
-            let loads = self.reads[p].iter().flat_map(|(value, nodes)| nodes.iter().map(move |k| (*k, value)));
-            part.loads = loads.map(|(k, value)| (k, slot(&places, value))).collect();
+            part.loads = self.reads[p].iter().map(|(value, k)| (*k, slot(&places, value))).collect();
             for (_, value) in &made_in[p] {
                 places.insert(*value, take(&mut free));
             }

@@ -1,5 +1,7 @@
 //! Loops that treat elements alike run tile by tile under `auto`: less memory, and the same bits as without.
 
+use std::num::NonZeroUsize;
+
 use retrograd::strategy::{Auto, KeepAll, Revolve};
 use retrograd::{Array, Strategy, Var, cond, for_loop, value_and_grad};
 
@@ -11,7 +13,8 @@ fn numbers(shape: &[usize], seed: f64) -> Array {
 
 /// Outputs, peak, and the tiles that the plan says.
 fn run(f: Loss, args: &[Array; 2], strategy: impl Strategy + 'static, budget: Option<u64>) -> (Vec<Array>, u64, Vec<usize>) {
-    let gradient = value_and_grad(f).argnums(&[0, 1]).strategy(strategy);
+    // Several threads would have memory for a tile each.
+    let gradient = value_and_grad(f).argnums(&[0, 1]).strategy(strategy).threads(NonZeroUsize::MIN);
     let gradient = match budget {
         Some(bytes) => gradient.budget(bytes),
         None => gradient,

@@ -91,7 +91,7 @@ fn one_loop_has_the_bits_and_the_bytes_of_the_nest() {
     }
 }
 
-/// Steps of a two-dimensional stencil that are executed, by where they are: in all loops of a plan.
+/// Steps of a two-dimensional stencil, in these loops.
 fn stencil(loops: &str) -> String {
     format!(
         "fn main(%u: f64[12,12]) -> f64 {{
@@ -114,7 +114,12 @@ fn stencil(loops: &str) -> String {
 fn a_perfect_nest_costs_what_one_loop_does() {
     let end = "  %2: f64 = sum %1 {axes=[0, 1]}\n  return %2\n}\n";
     let one = format!("  %0: i64 = constant {{value=10000}}\n  %1: f64[12,12] = for %0 carries(%u) {{body=step}}\n{end}");
-    let outer = "fn outer(%i: i64, %u: f64[12,12]) -> f64[12,12] {\n  %0: i64 = constant {value=50}\n  %1: f64[12,12] = for %0 carries(%u) {body=step}\n  return %1\n}\n";
+    let outer = "fn outer(%i: i64, %u: f64[12,12]) -> f64[12,12] {
+  %0: i64 = constant {value=50}
+  %1: f64[12,12] = for %0 carries(%u) {body=step}
+  return %1
+}
+";
     let two = format!("  %0: i64 = constant {{value=200}}\n  %1: f64[12,12] = for %0 carries(%u) {{body=outer}}\n{end}{outer}");
     let [one, two] = [one, two].map(|loops| gradient(&stencil(&loops), 1));
     let states = 10_000 * 12 * 12 * 8;

@@ -87,7 +87,7 @@ impl Walk {
     }
 }
 
-/// Which carry of a loop is which state of an unwind, given what is known about values before and the numbers of those that the unwind reads.
+/// Which carry of a loop is which state of an unwind, given the numbers of what both read.
 fn same_states(
     mut numbers: Numbers<'_>,
     walk: &Walk,

@@ -1,9 +1,10 @@
 //! A loop in a loop as one loop, so that states can be held at any step of the inner one.
 //!
 //! Step `s` of `n · m` is step `k = s rem m` of the inner loop in step `i = s div m` of the outer one. What the outer step does before its
-//! inner loop is done where `k` is first, what it does after it where `k` is last; the values that either loop carries share slots where they never live at the
-//! same time. The adjoint is rewritten alike, with its steps in the opposite order. It is the same arithmetic in the same order. A plan of
-//! the one loop has the optimum over all steps; two loops have less to remember where the outer one is, and whichever is less work is taken.
+//! inner loop is done where `k` is first, what it does after it where `k` is last; the values that either loop carries share slots where
+//! they never live at the same time. The adjoint is rewritten alike, with its steps in the opposite order. It is the same arithmetic in
+//! the same order. A plan of the one loop has the optimum over all steps; two loops have less to remember where the outer one is, and
+//! whichever is less work is taken.
 
 use std::collections::BTreeSet;
 
@@ -191,7 +192,7 @@ impl<'f> Level<'f> {
         Some(level)
     }
 
-    /// A carry of the outer loop that is read after the inner one has a slot of its own; others share theirs with a carry of the inner loop.
+    /// A carry of the outer loop that is read after the inner one has a slot of its own; others share theirs with one of the inner loop.
     fn share(&self) -> Vec<Slot> {
         let read: BTreeSet<Value> = self.ends.iter().flat_map(|end| self.leaves(*end)).collect();
         let ty = |v: Value| self.function.ty(v);

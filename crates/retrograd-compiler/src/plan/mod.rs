@@ -28,7 +28,7 @@ pub use strategy::Strategy;
 
 use crate::ir::{Error, ErrorKind, FuncId, Lowering, Op, Pos, Program};
 use crate::opt;
-use place::{Placed, place};
+use place::{Grain, Placed, place};
 use schedule::{Schedule, Sweep};
 
 /// What is asked for: a strategy and a number of bytes.
@@ -40,6 +40,8 @@ pub struct Request {
     pub budget: Option<u64>,
     /// A slower tier for states of loops that are not inside others; `None` is none.
     pub spill: Option<Spill>,
+    /// Threads that may share the steps of a map, each with memory of its own: as many as the budget has room for.
+    pub threads: usize,
 }
 
 /// Memory that is slow to write and to read: a disk.
@@ -119,6 +121,20 @@ pub struct Plan {
 pub fn plan(program: &Program, request: &Request) -> Result<Plan, Error> {
     let program = &opt::all_calls(program);
     check_supported(program, program.entry)?;
+    let shared = plan_in_tiles(program, request);
+    let is_shared = shared.as_ref().is_ok_and(|plan| !plan.placed.frames.is_empty());
+    if request.threads < 2 || request.budget.is_none() || (shared.is_ok() && !is_shared) {
+        return shared;
+    }
+    // Memory for several threads is worth nothing that would be run again for it.
+    let alone = plan_in_tiles(program, &Request { threads: 1, ..request.clone() })?;
+    match shared {
+        Ok(shared) if shared.decision.work <= alone.decision.work => Ok(shared),
+        Ok(_) | Err(_) => Ok(alone),
+    }
+}
+
+fn plan_in_tiles(program: &Program, request: &Request) -> Result<Plan, Error> {
     let tilings = if request.strategy.interchanges() { interchange::interchange(program) } else { vec![] };
     let Some((tiled, larger)) = tilings.split_last() else { return plan_unnested(program, request) };
     // Large tiles are the fastest, if no step need run twice for them.
@@ -174,7 +190,8 @@ fn plan_with(program: &Program, request: &Request) -> Result<Plan, Error> {
     let strategy = &request.strategy;
     let facts = Facts { spill: request.spill, ..facts::facts(program, strategy.search(), &|origin| strategy.fate(origin)) };
     let decide = |room: Option<u64>| strategy.decide(&facts, room);
-    let place = |decision: &Decision| place(program, decision, strategy.grain());
+    let grain = Grain { threads: request.threads, ..strategy.grain() };
+    let place = |decision: &Decision| place(program, decision, grain);
     let (decision, placed) = match request.budget {
         None => {
             let decision = decide(None)?;

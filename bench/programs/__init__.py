@@ -6,7 +6,7 @@ GROUPS = {
     "w": ["w1", "w2", "w3", "w4", "w5"],
     "gradients": ["tanh", "lorenz", "logistic", "burgers", "nbody", "fem", "lstm", "gmm"],
     "npbench": ["jacobi", "heat", "seidel", "lu", "cholesky", "gramschmidt", "trisolv", "hdiff", "vadv", "softmax", "mlp"],
-    "memory": ["oscillators", "nested", "long"],
+    "memory": ["oscillators", "nested", "nested_fem", "long"],
     "compile": ["straight"],
 }
 NAMES = [name for group in GROUPS.values() for name in group]

@@ -60,23 +60,28 @@ def mesh(edge):
     return X, tets, np.linalg.inv(D), volume, 1.0 / mass
 
 
+def forces(x, mu, lam, tets, B, volume):
+    """Of every element on its corners, added up by nodes."""
+    p = x[tets]
+    F = np.stack([p[:, 1] - p[:, 0], p[:, 2] - p[:, 0], p[:, 3] - p[:, 0]], axis=2) @ B
+    C = np.stack([np.cross(F[:, :, 1], F[:, :, 2]), np.cross(F[:, :, 2], F[:, :, 0]), np.cross(F[:, :, 0], F[:, :, 1])], axis=2)
+    J = np.sum(F[:, :, 0] * C[:, :, 0], axis=1)
+    a = mu * (1.0 - 1.0 / (np.sum(F * F, axis=(1, 2)) + 1.0))
+    b = lam * (J - 1.0) - 0.75 * mu
+    H = (a[:, None, None] * F + b[:, None, None] * C) @ np.swapaxes(B, 1, 2) * volume[:, None, None]
+    f = np.zeros_like(x)
+    np.add.at(f, tets[:, 0], np.sum(H, axis=2))
+    np.add.at(f, tets[:, 1], -H[:, :, 0])
+    np.add.at(f, tets[:, 2], -H[:, :, 1])
+    np.add.at(f, tets[:, 3], -H[:, :, 2])
+    return f
+
+
 def matrices(steps):
     def loss(v, mu, lam, X, tets, B, volume, w):
         x = X
         for t in range(steps):
-            p = x[tets]
-            F = np.stack([p[:, 1] - p[:, 0], p[:, 2] - p[:, 0], p[:, 3] - p[:, 0]], axis=2) @ B
-            C = np.stack([np.cross(F[:, :, 1], F[:, :, 2]), np.cross(F[:, :, 2], F[:, :, 0]), np.cross(F[:, :, 0], F[:, :, 1])], axis=2)
-            J = np.sum(F[:, :, 0] * C[:, :, 0], axis=1)
-            a = mu * (1.0 - 1.0 / (np.sum(F * F, axis=(1, 2)) + 1.0))
-            b = lam * (J - 1.0) - 0.75 * mu
-            H = (a[:, None, None] * F + b[:, None, None] * C) @ np.swapaxes(B, 1, 2) * volume[:, None, None]
-            f = np.zeros_like(v)
-            np.add.at(f, tets[:, 0], np.sum(H, axis=2))
-            np.add.at(f, tets[:, 1], -H[:, :, 0])
-            np.add.at(f, tets[:, 2], -H[:, :, 1])
-            np.add.at(f, tets[:, 3], -H[:, :, 2])
-            v = v + DT * w[:, None] * f
+            v = v + DT * w[:, None] * forces(x, mu, lam, tets, B, volume)
             x = x + DT * v
         return np.sum((x - X) ** 2) + np.sum(v * v)
 

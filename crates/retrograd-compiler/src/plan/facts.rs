@@ -9,7 +9,7 @@ use super::pair::{Pair, beyond, pairs};
 use super::place::row_layout;
 use super::schedule::Sweep;
 use super::split::split;
-use crate::ir::{Array, FuncId, Function, Inst, Op, Pos, Program, Type, UnwindOp, Value};
+use crate::ir::{Array, DType, FuncId, Function, Inst, Op, Pos, Program, Row, Type, UnwindOp, Value};
 
 /// Facts about a Program.
 #[derive(Clone, Debug, Default)]
@@ -284,6 +284,18 @@ fn steps(function: &Function, inst: &Inst) -> u64 {
     constant(function, inst.args[0]).map_or(UNKNOWN_STEPS, |n| n.as_i64()[0].max(0) as u64)
 }
 
+/// Where a predicate holds once in so many steps: it is `x rem n == k`.
+fn period(function: &Function, predicate: Value) -> Option<u64> {
+    let row = |value: Value, wanted: &Row| {
+        let inst = function.insts.iter().find(|inst| inst.results.contains(&value))?;
+        matches!(&inst.op, Op::Row(row, _) if *row == wanted).then_some(inst)
+    };
+    let equal = row(predicate, &crate::ops::EQ)?;
+    let remainder = equal.args.iter().find_map(|v| row(*v, &crate::ops::REM))?;
+    let number = constant(function, remainder.args[1]).filter(|number| number.ty().rank() == 0 && number.ty().dtype == DType::I64)?;
+    u64::try_from(number.as_i64()[0]).ok().filter(|number| *number > 0)
+}
+
 /// Work of one call of a function, in additions, without unwinds that have states to remember.
 fn cost(program: &Program, function: &Function) -> u64 {
     function.insts.iter().map(|inst| inst_cost(program, function, inst)).fold(0, u64::saturating_add)
@@ -296,7 +308,13 @@ fn inst_cost(program: &Program, function: &Function, inst: &Inst) -> u64 {
             let elements = inst.args.iter().chain(&inst.results).map(|v| function.ty(*v).elements() as u64).max().unwrap_or(0);
             u64::from(row.cost).saturating_mul(elements)
         }),
-        Op::If(op) => body(op.then_body).max(body(op.else_body)),
+        Op::If(op) => match period(function, inst.args[0]) {
+            None => body(op.then_body).max(body(op.else_body)),
+            Some(period) => {
+                let all = body(op.then_body).saturating_add(body(op.else_body).saturating_mul(period - 1));
+                all.div_ceil(period)
+            }
+        },
         Op::For(op) => steps(function, inst).saturating_mul(body(op.body)),
         Op::While(op) => UNKNOWN_STEPS.saturating_mul(body(op.cond).saturating_add(body(op.body))),
         Op::Unwind(op) if op.carries == 0 => steps(function, inst).saturating_mul(body(op.bwd)),

@@ -381,12 +381,24 @@ pub(super) struct Shifted {
     pub(super) shift: u32,
 }
 
-/// The units of memory that sizes of a loop are counted in: exact where tables of so many cells allow it; none where what is smaller than
-/// a unit would be rounded to one, and little would fit.
-pub(super) fn unit(sizes: impl Iterator<Item = u64> + Clone, room: u64, cells: u64) -> Option<u64> {
+/// Parts of a size that are tried as a unit.
+const PARTS: u64 = 32;
+
+/// The units of memory that sizes of a loop are counted in: exact where tables of so many units allow it, else the part of a size that
+/// loses the least by rounding; none where that is half of what there is, and little would fit.
+pub(super) fn unit(sizes: impl Iterator<Item = u64> + Clone, room: u64, units: u64) -> Option<u64> {
     let exact = sizes.clone().fold(0, greatest_common_divisor);
-    let unit = if room / exact <= cells { exact } else { room.div_ceil(cells.max(1)) };
-    (room >= unit && unit <= sizes.min()?.max(exact)).then_some(unit)
+    if room / exact <= units {
+        return (room >= exact).then_some(exact);
+    }
+    // In thousandths: what is taken of a size, at its worst.
+    let taken =
+        |unit: u64| sizes.clone().map(|size| (u128::from(size.div_ceil(unit)) * u128::from(unit) * 1000 / u128::from(size)) as u64).max();
+    let parts = sizes.clone().flat_map(|size| (1..=PARTS).map(move |parts| size.div_ceil(parts)));
+    let fits = |unit: &u64| room >= *unit && room / unit <= units;
+    let tried = parts.filter(fits).filter_map(|unit| Some((taken(unit)?, std::cmp::Reverse(unit))));
+    let (taken, unit) = tried.min()?;
+    (taken <= 1500).then_some(unit.0)
 }
 
 fn greatest_common_divisor(a: u64, b: u64) -> u64 {

@@ -16,6 +16,7 @@ mod share;
 mod spill;
 mod split;
 pub mod strategy;
+mod unnest;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -108,6 +109,8 @@ pub struct Plan {
     pub decision: Decision,
     /// Elements of a tile of each loop that runs tile by tile.
     pub tiles: Vec<usize>,
+    /// Steps of the outer and of the inner loop, for each loop in a loop that runs as one.
+    pub unnested: Vec<[u64; 2]>,
     /// What was known when they were chosen.
     pub facts: Facts,
     /// The Program in the order and memory in which it runs.
@@ -133,7 +136,7 @@ pub fn plan(program: &Program, request: &Request) -> Result<Plan, Error> {
 
 fn plan_in_tiles(program: &Program, request: &Request) -> Result<Plan, Error> {
     let tilings = if request.strategy.interchanges() { interchange::interchange(program) } else { vec![] };
-    let Some((tiled, larger)) = tilings.split_last() else { return plan_as_is(program, request) };
+    let Some((tiled, larger)) = tilings.split_last() else { return plan_unnested(program, request) };
     // Large tiles are the fastest, if no step need run twice for them.
     for tiled in larger {
         let Ok(free) = plan_as_is(&tiled.program, &Request { budget: None, ..request.clone() }) else { continue };
@@ -145,13 +148,33 @@ fn plan_in_tiles(program: &Program, request: &Request) -> Result<Plan, Error> {
     // In tiles a loop is faster and takes less memory, as a rule; where it does not fit, the loop may.
     match plan_as_is(&tiled.program, request) {
         Ok(plan) => Ok(Plan { tiles: tiled.tiles.clone(), ..plan }),
-        Err(in_tiles) => plan_as_is(program, request).map_err(|error| if needed(&in_tiles) < needed(&error) { in_tiles } else { error }),
+        Err(in_tiles) => plan_unnested(program, request).map_err(|error| if needed(&in_tiles) < needed(&error) { in_tiles } else { error }),
     }
 }
 
 /// The smallest budget that an error asks for.
 fn needed(error: &Error) -> u64 {
     if let ErrorKind::OverBudget { needed, .. } = error.kind { needed } else { u64::MAX }
+}
+
+/// Loops in loops as they are, or as one loop each where that is less work.
+fn plan_unnested(program: &Program, request: &Request) -> Result<Plan, Error> {
+    let plan = plan_as_is(program, request);
+    if request.budget.is_none() || !request.strategy.unnests() {
+        return plan;
+    }
+    let Some(flat) = unnest::unnested(program) else { return plan };
+    if let Ok(plan) = &plan
+        && request.strategy.decide(&plan.facts, None)?.work >= plan.decision.work
+    {
+        return Ok(plan.clone());
+    }
+    let other = plan_as_is(&flat.program, request).map(|plan| Plan { unnested: flat.steps, ..plan });
+    match (plan, other) {
+        (Ok(plan), Ok(other)) => Ok(if other.decision.work < plan.decision.work { other } else { plan }),
+        (Err(error), Err(other)) => Err(if needed(&other) < needed(&error) { other } else { error }),
+        (Ok(plan), Err(_)) | (Err(_), Ok(plan)) => Ok(plan),
+    }
 }
 
 fn plan_as_is(program: &Program, request: &Request) -> Result<Plan, Error> {
@@ -179,7 +202,7 @@ fn plan_with(program: &Program, request: &Request) -> Result<Plan, Error> {
     };
     let (strategy, budget) = (strategy.name(), request.budget);
     let (bytes_peak, bytes_spilled) = (placed.bytes, placed.spill_bytes);
-    Ok(Plan { strategy, budget, bytes_peak, bytes_spilled, decision, tiles: vec![], facts, placed })
+    Ok(Plan { strategy, budget, bytes_peak, bytes_spilled, decision, tiles: vec![], unnested: vec![], facts, placed })
 }
 
 /// Nothing is planned that cannot become machine code.
@@ -248,11 +271,13 @@ fn within(
             room = room.min(decision.bytes).saturating_sub(bytes - budget);
             continue;
         }
+        // Tables take time: what gains next to nothing is the last.
+        let enough = decision.work > best.0.work - best.0.work / 200;
         if (decision.work, bytes) < (best.0.work, best.1.bytes) {
             best = (decision, placed);
         }
         let more = room.saturating_add(budget - bytes).min(too_much.saturating_sub(8));
-        if more <= room || budget - bytes < granule {
+        if more <= room || budget - bytes < granule || enough {
             break;
         }
         room = more;

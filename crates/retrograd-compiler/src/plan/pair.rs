@@ -29,8 +29,10 @@ pub(super) fn pairs(program: &Program, function: &Function) -> Vec<Pair> {
         let Op::Unwind(unwind) = &inst.op else { continue };
         let before = function.insts[..unwind_inst].iter().enumerate().rev();
         let pair = before.filter(|(k, _)| found.iter().all(|pair| pair.loop_inst != *k)).find_map(|(loop_inst, candidate)| {
-            let walk = Walk::of(candidate)?;
-            let states = same_states(program, &walk, (unwind, inst))?;
+            let mut numbers = Numbers { program, interned: BTreeMap::new() };
+            let outer = |numbers: &mut Numbers<'_>, v: Value| numbers.number(format!("outer {}", v.0));
+            let walk = Walk::of(candidate, &mut |v| outer(&mut numbers, v))?;
+            let states = same_states(numbers, &walk, (unwind, inst), outer)?;
             Some(Pair { loop_inst, unwind_inst, states, sweep: walk.sweep })
         });
         found.extend(pair);
@@ -38,40 +40,61 @@ pub(super) fn pairs(program: &Program, function: &Function) -> Vec<Pair> {
     found
 }
 
-/// A loop forwards, with its arguments by role.
-struct Walk<'i> {
-    count: Value,
-    starts: &'i [Value],
-    invariants: &'i [Value],
-    streams: &'i [Value],
+/// Which carry of a loop is state number k of an unwind, where the two stand in a step forwards and in its adjoint, whose first parameters
+/// are the same.
+pub(super) fn inner_states(program: &Program, forward: (&Function, &Inst), backward: (&Function, &Inst)) -> Option<Vec<usize>> {
+    let mut numbers = Numbers { program, interned: BTreeMap::new() };
+    let shared = forward.0.params.len();
+    let params: Vec<u32> = (0..backward.0.params.len().max(shared)).map(|k| numbers.number(format!("param {k}"))).collect();
+    let (ours, theirs) = (numbers.values(backward.0, &params), numbers.values(forward.0, &params));
+    let Op::Unwind(unwind) = &backward.1.op else { return None };
+    let walk = Walk::of(forward.1, &mut |v| theirs[v.0 as usize])?;
+    same_states(numbers, &walk, (unwind, backward.1), |_, v| ours[v.0 as usize])
+}
+
+/// A loop forwards, with its arguments by role and number.
+struct Walk {
+    count: u32,
+    starts: Vec<u32>,
+    invariants: Vec<u32>,
+    streams: Vec<u32>,
     body: FuncId,
     sweep: Sweep,
 }
 
-impl<'i> Walk<'i> {
-    fn of(inst: &'i Inst) -> Option<Walk<'i>> {
+impl Walk {
+    fn of(inst: &Inst, number: &mut dyn FnMut(Value) -> u32) -> Option<Walk> {
         match &inst.op {
             Op::For(op) => {
                 let (_, starts, invariants, streams) = op.args(&inst.args);
-                Some(Walk { count: inst.args[0], starts, invariants, streams, body: op.body, sweep: Sweep::Paired })
+                let [starts, invariants, streams] = [starts, invariants, streams].map(|list| list.iter().map(|v| number(*v)).collect());
+                Some(Walk { count: number(inst.args[0]), starts, invariants, streams, body: op.body, sweep: Sweep::Paired })
             }
             Op::While(op) => {
                 let ((starts, invariants), (_, count)) = (op.args(&inst.args), op.results(&inst.results));
-                Some(Walk { count, starts, invariants, streams: &[], body: op.body, sweep: Sweep::Online })
+                let [starts, invariants] = [starts, invariants].map(|list| list.iter().map(|v| number(*v)).collect());
+                Some(Walk { count: number(count), starts, invariants, streams: vec![], body: op.body, sweep: Sweep::Online })
             }
             Op::Row(..) | Op::If(_) | Op::Unwind(_) | Op::Call(_) => None,
         }
     }
 
-    fn back(op: &UnwindOp, inst: &'i Inst) -> Walk<'i> {
+    fn back(op: &UnwindOp, inst: &Inst, mut number: impl FnMut(Value) -> u32) -> Walk {
         let args = op.args(&inst.args);
-        let (starts, invariants, streams) = (args.carries, args.invariants, args.streams);
-        Walk { count: inst.args[0], starts, invariants, streams, body: op.body, sweep: Sweep::Alone }
+        let [starts, invariants, streams] =
+            [args.carries, args.invariants, args.streams].map(|list| list.iter().map(|v| number(*v)).collect());
+        Walk { count: number(inst.args[0]), starts, invariants, streams, body: op.body, sweep: Sweep::Alone }
     }
 }
 
-fn same_states(program: &Program, walk: &Walk<'_>, (unwind, inst): (&UnwindOp, &Inst)) -> Option<Vec<usize>> {
-    let back = Walk::back(unwind, inst);
+/// Which carry of a loop is which state of an unwind, given the numbers of what both read.
+fn same_states(
+    mut numbers: Numbers<'_>,
+    walk: &Walk,
+    (unwind, inst): (&UnwindOp, &Inst),
+    number: impl Fn(&mut Numbers<'_>, Value) -> u32,
+) -> Option<Vec<usize>> {
+    let back = Walk::back(unwind, inst, |v| number(&mut numbers, v));
     if walk.count != back.count || unwind.carries == 0 {
         return None;
     }
@@ -80,9 +103,7 @@ fn same_states(program: &Program, walk: &Walk<'_>, (unwind, inst): (&UnwindOp, &
     if walk.sweep == Sweep::Online && rows > 0 {
         return None;
     }
-    let mut numbers = Numbers { program, interned: BTreeMap::new() };
-    let mut ours = numbers.starts(&back);
-    let mut theirs = numbers.starts(walk);
+    let (mut ours, mut theirs) = (back.starts.clone(), walk.starts.clone());
     for _ in 0..=walk.starts.len() {
         ours = numbers.step(&back, &ours);
         theirs = numbers.step(walk, &theirs);
@@ -111,20 +132,16 @@ impl Numbers<'_> {
         *self.interned.entry(key).or_insert(next)
     }
 
-    fn starts(&mut self, walk: &Walk<'_>) -> Vec<u32> {
-        walk.starts.iter().map(|v| self.number(format!("outer {}", v.0))).collect()
-    }
-
     /// Numbers of the carries after one more round.
-    fn step(&mut self, walk: &Walk<'_>, carries: &[u32]) -> Vec<u32> {
+    fn step(&mut self, walk: &Walk, carries: &[u32]) -> Vec<u32> {
         let mut params = match walk.sweep {
             Sweep::Paired | Sweep::Alone => vec![self.number("index".into())],
             // A step of a `while` has no index.
             Sweep::Online => vec![],
         };
         params.extend(carries);
-        params.extend(walk.invariants.iter().map(|v| self.number(format!("outer {}", v.0))).collect::<Vec<_>>());
-        params.extend(walk.streams.iter().map(|v| self.number(format!("row {}", v.0))).collect::<Vec<_>>());
+        params.extend(&walk.invariants);
+        params.extend(walk.streams.iter().map(|stream| self.number(format!("row {stream}"))).collect::<Vec<_>>());
         let results = self.function(walk.body, &params);
         carries.iter().zip(&results[..walk.starts.len()]).map(|(before, after)| self.number(format!("carry {before} {after}"))).collect()
     }

@@ -9,15 +9,15 @@ use super::optimal::tiers::{Disk, Fast, Tiers};
 use super::optimal::{Alone, Paired, Place};
 use super::schedule::{SUM_BYTES, Sweep, Tiered};
 
-/// Steps up to which memory alone is asked.
+/// Steps up to which memory alone is asked, and most places in a loop at which a state may go to the disk.
 const REACH: u64 = 2000;
 
-/// Most places in a loop at which a state may go to the disk.
-const GRAINS: u64 = 2000;
+/// A loop of more steps has no states on the disk: between two of them there would be more steps than memory alone is asked for.
+pub(super) const LONGEST_ON_DISK: u64 = REACH * REACH;
 
-/// Cells of the tables in memory, and of those over both tiers.
-const CELLS: u64 = 20_000_000;
-const CELLS_OF_TIERS: u64 = 60_000_000;
+/// Units of memory that tables reach far with, and cells of those over both tiers for every one of those in memory.
+const UNITS: u64 = 100;
+const CELLS_OF_TIERS: u64 = 3;
 
 /// Bytes of the controller for every state that is on the disk.
 const FRAME_BYTES: u64 = 32;
@@ -32,19 +32,21 @@ impl<'f> Inside<'f> {
         let state = self.facts.state_bytes;
         // The controller remembers every state in memory: that should not take what could hold states.
         let slots = (spill.bytes / (state + SUM_BYTES)).min(bytes / 4 / FRAME_BYTES);
-        let reach = way.count.min(REACH);
-        if slots == 0 || way.count < 2 || bytes < state {
+        // While bytes are shared the tables are small: more steps between two places than they reach.
+        let far = (self.cells / (UNITS * QUICK)).min(REACH);
+        let reach = way.count.min(far);
+        if slots == 0 || way.count < 2 || bytes < state || way.count > far * far {
             return None;
         }
         let near = Records { sweep: way.sweep, choices: way.choices.clone(), count: reach };
         let room = bytes.min(reach.saturating_mul(near.sizes(state).max()?));
-        let unit = unit(near.sizes(state), room, CELLS / (reach * QUICK))?;
+        let unit = unit(near.sizes(state), room, self.cells / (reach * QUICK))?;
         let steps = self.steps(&near, unit)?;
         let mut units = (room / unit) as usize;
         let alone = Alone::quick(&steps.costs, reach as usize, units);
         let paired = (way.sweep == Sweep::Paired).then(|| Paired::new(&alone, reach as usize, units, 0));
         loop {
-            let found = self.tiered(way, (&alone, paired.as_ref()), &steps, units, (slots, spill))?;
+            let found = self.tiered(way, (&alone, paired.as_ref()), &steps, units, (slots, spill, far))?;
             match found.bytes.checked_sub(bytes).filter(|over| *over > 0) {
                 None => return Some(found),
                 Some(over) => units = units.checked_sub(over.div_ceil(unit) as usize)?,
@@ -59,15 +61,15 @@ impl<'f> Inside<'f> {
         (alone, paired): (&Alone<'_>, Option<&Paired<'_>>),
         steps: &Shifted,
         units: usize,
-        (slots, spill): (u64, Spill),
+        (slots, spill, far): (u64, Spill, u64),
     ) -> Option<Fitted> {
         // As many places as there is time for; no more states can be on the disk at once.
-        let grain = way.count.div_ceil((CELLS_OF_TIERS / slots).isqrt().max(slots).min(GRAINS));
+        let grain = way.count.div_ceil((CELLS_OF_TIERS * self.cells / slots).isqrt().max(slots).min(far));
         let (grains, lead) = ((way.count / grain) as usize, way.count % grain);
         let fast = |work: &dyn Fn(Place, usize) -> Option<u64>| {
             let row = |place: Place, lead: u64| {
                 let steps = (0..=grains).map(|k| k as u64 * grain + lead);
-                let work = |steps: u64| if steps <= way.count.min(REACH) { work(place, steps as usize) } else { None };
+                let work = |steps: u64| if steps <= way.count.min(far) { work(place, steps as usize) } else { None };
                 steps.map(|steps| work(steps).map_or(f64::INFINITY, |work| work as f64)).collect()
             };
             Fast { later: row(Place::Later, 0), first: row(Place::First, lead) }

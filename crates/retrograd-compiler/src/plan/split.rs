@@ -43,7 +43,7 @@ pub(super) fn split(bwd: &Function, op: &UnwindOp, cut: &Cut, effects: &[bool]) 
 }
 
 /// The function of `params` that computes `results` with the instructions of another; every path to the other's parameters must end in `params`.
-fn extract(from: &Function, name: String, params: &[Value], results: &[Value], always: impl Fn(&Inst) -> bool) -> Function {
+pub(super) fn extract(from: &Function, name: String, params: &[Value], results: &[Value], always: impl Fn(&Inst) -> bool) -> Function {
     let builder = Builder::new(name);
     let mut map: Vec<Option<Value>> = vec![None; from.types.len()];
     for param in params {

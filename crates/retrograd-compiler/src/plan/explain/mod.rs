@@ -10,8 +10,9 @@ use std::fmt;
 pub use curve::{Curve, CurvePoint};
 pub use report::{LoopReport, ResidualReport};
 
-use super::Plan;
 use super::schedule::Sweep;
+use super::spill::LONGEST_ON_DISK;
+use super::{LoopFacts, Plan};
 
 /// Bytes as people say them: `1.2 MB`, with kB = 1000.
 pub fn bytes_in_words(bytes: u64) -> String {
@@ -45,8 +46,15 @@ impl fmt::Display for Plan {
         for (what, bytes) in self.peak() {
             writeln!(f, "  at the peak: {what}, {}", bytes_in_words(bytes))?;
         }
+        for [outer, inner] in &self.unnested {
+            writeln!(f, "  a loop of {outer} steps with one of {inner} inside runs as one of {}", outer * inner)?;
+        }
         for tile in &self.tiles {
             writeln!(f, "  a loop that treats elements alike runs in tiles of {tile} of them")?;
+        }
+        let too_long = |facts: &&LoopFacts| facts.depth == 0 && facts.count.is_some_and(|count| count > LONGEST_ON_DISK);
+        for facts in self.facts.loops.iter().filter(too_long).filter(|_| self.facts.spill.is_some()) {
+            writeln!(f, "  states of the loop at {} stay in memory: it has more than {LONGEST_ON_DISK} steps", facts.pos)?;
         }
         self.reports().iter().try_for_each(|report| write!(f, "{report}"))
     }

@@ -18,6 +18,10 @@ impl Strategy for Auto {
         true
     }
 
+    fn unnests(&self) -> bool {
+        true
+    }
+
     fn decide(&self, facts: &Facts, room: Option<u64>) -> Result<Decision, Error> {
         share(facts, room, &|inside, bytes| Ok(inside.fit(bytes)))
     }

@@ -32,6 +32,11 @@ pub trait Strategy: std::fmt::Debug + Send + Sync {
         false
     }
 
+    /// Whether a loop in a loop may run as one.
+    fn unnests(&self) -> bool {
+        false
+    }
+
     /// The fastest decision of this strategy whose pools and controllers take at most `room` bytes, or its smallest where none fits;
     /// `None` is no limit.
     fn decide(&self, facts: &Facts, room: Option<u64>) -> Result<Decision, Error>;

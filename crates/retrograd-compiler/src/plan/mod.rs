@@ -181,7 +181,8 @@ fn plan_with(program: &Program, request: &Request) -> Result<Plan, Error> {
     let fate = |origin: &str| strategy.fate(origin);
     let mut facts = Facts { spill: request.spill, ..facts::facts(program, strategy.search(), &fate) };
     // What is in memory of the code outside of loops shows where everything is kept.
-    let reference = place(program, &strategy::Auto.decide(&facts, None)?, strategy.grain());
+    let kept = strategy::Auto.decide(&facts, None)?;
+    let reference = place(program, &kept, strategy.grain());
     let straight = Straight::new(program, &reference, &fate);
     facts.residuals = straight.residuals();
     let ways = match strategy.replay() {
@@ -190,13 +191,16 @@ fn plan_with(program: &Program, request: &Request) -> Result<Plan, Error> {
         Replay::Fit if budget.is_none_or(|budget| reference.bytes <= budget) => vec![straight.least(strategy.search())],
         Replay::Fit => straight.ways(strategy.search(), if facts.loops.is_empty() { WAYS } else { WAYS_WITH_LOOPS }),
     };
-    let (decision, placed) = fastest(program, request, &facts, ways)?;
+    let (decision, placed) = fastest(request, &facts, ways, |decision| {
+        let known = (&decision.loops, &decision.again) == (&kept.loops, &kept.again);
+        if known { reference.clone() } else { place(program, decision, strategy.grain()) }
+    })?;
     let (bytes_peak, bytes_spilled, strategy) = (placed.bytes, placed.spill_bytes, strategy.name());
     Ok(Plan { strategy, budget, offered: None, bytes_peak, bytes_spilled, decision, tiles: vec![], facts, placed })
 }
 
 /// The decision of the least work among ways to run the code outside of loops, which come by ascending work.
-fn fastest(program: &Program, request: &Request, facts: &Facts, ways: Vec<Again>) -> Result<(Decision, Placed), Error> {
+fn fastest(request: &Request, facts: &Facts, ways: Vec<Again>, place: impl Fn(&Decision) -> Placed) -> Result<(Decision, Placed), Error> {
     let strategy = &request.strategy;
     let known: RefCell<BTreeMap<Option<u64>, Decision>> = RefCell::default();
     let decide = |room: Option<u64>| {
@@ -215,7 +219,7 @@ fn fastest(program: &Program, request: &Request, facts: &Facts, ways: Vec<Again>
         if best.as_ref().is_ok_and(|(best, _)| best.work <= least.saturating_add(work)) {
             break;
         }
-        let place = |decision: &Decision| place(program, &Decision { again: again.clone(), ..decision.clone() }, strategy.grain());
+        let place = |decision: &Decision| place(&Decision { again: again.clone(), ..decision.clone() });
         let found = match request.budget {
             None => decide(None).map(|decision| {
                 let placed = place(&decision);

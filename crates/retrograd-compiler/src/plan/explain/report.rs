@@ -77,8 +77,8 @@ impl Plan {
     pub fn residuals(&self) -> Vec<ResidualReport> {
         let fate = |value: Value| match self.decision.again.runs(value) {
             0 => "kept".to_owned(),
-            1 => "computed again where it is read: the budget has no room for it".to_owned(),
-            times => format!("computed again {times} times, where it is read: the budget has no room for it"),
+            1 => "computed again where it is read, so that less is held".to_owned(),
+            times => format!("computed again {times} times, where it is read, so that less is held"),
         };
         let report = |residual: &Residual| ResidualReport {
             origin: residual.origin.clone(),

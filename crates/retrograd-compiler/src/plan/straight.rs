@@ -94,12 +94,17 @@ impl<'p> Straight<'p> {
                 values.push(Known { value: *value, fate, movable });
             }
             let work = folded.iter().chain([&k]).map(|k| inst_cost(program, main, &main.insts[*k])).fold(0, u64::saturating_add).max(1);
-            code.items.push(Item { work, args, results, again: movable && fate != Some(Fate::Keep) });
+            code.items.push(Item { work, args, results, again: movable });
             insts.push(k);
             folds.push(folded);
         }
         code.ends = seen.through(&main.results).1;
-        Straight { program, turn: code.turn(), code, insts, folded: folds, values, definitions }
+        // Where the most is held does not depend on what the user wants to keep.
+        let turn = code.turn();
+        for item in &mut code.items {
+            item.again &= item.results.iter().all(|v| values[*v].fate != Some(Fate::Keep));
+        }
+        Straight { program, turn, code, insts, folded: folds, values, definitions }
     }
 
     /// What is held from before the turn to after it, and could be made again.

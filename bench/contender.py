@@ -37,7 +37,8 @@ class Contender:
     """One way to compute a program.
 
     `run()` returns (value, gradients), with `None` for the gradients when only the value is computed. `bytes_taken` counts results and everything in between, not the
-    arguments; `seconds_first` is from the source to the first result; `clock()`, where there is one, gives the seconds of the last run without the call from Python.
+    arguments; `seconds_first` is from the source to the first result; `clock()`, where there is one, gives the seconds of the last run without the call from Python;
+    `form` is ours: which of the program's functions it is.
     """
 
     who: str
@@ -46,6 +47,7 @@ class Contender:
     seconds_first: float | None = None
     clock: object = None
     plan: str = ""
+    form: str = ""
     side: str = ""
     seconds: list = field(default_factory=list)
     seconds_inside: list = field(default_factory=list)

@@ -102,7 +102,7 @@ def compile_times(entries):
         jax = best(results, "jax")
         for one in (e for e in results if e["side"] == "ours"):
             mine, theirs = compiling(one), compiling(jax)
-            ours[program, size, part] = mine
+            ours.setdefault((program, size, part), mine)
             rows.append([program, size, one["who"].replace("retrograd", part), duration(mine), duration(theirs), "" if theirs is None else f"{theirs / mine:.1f}"])
     growth = []
     for half, whole in (("10k ops", "20k ops"), ("50k ops", "100k ops")):

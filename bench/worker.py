@@ -19,6 +19,7 @@ import programs
 import retrograd as rg
 from contender import Contender
 
+BACKENDS = "cranelift", "llvm"
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
@@ -64,8 +65,9 @@ def value_makers(program):
     for who, f in program.jax_values.items():
         yield "jax", f"JAX, {who}", lambda who=who, f=f: [with_jax(f"JAX, {who}", f, program.args, values)]
     for form, f in program.forms.items():
-        who = ", ".join(filter(None, ["retrograd", form]))
-        yield "ours", who, lambda who=who, f=f: [ours(who, rg.jit(f), program.args, values)]
+        for backend in BACKENDS:
+            who = named(form, "", backend)
+            yield "ours", who, lambda who=who, form=form, f=f, backend=backend: [ours(who, form, rg.jit(f, backend=backend), program.args, values)]
     if program.numpy:
         form, f = next(iter(program.forms.items()))
         yield "numpy", "NumPy", lambda: [Contender("NumPy", lambda: (f(*copies(program.args)), None))]
@@ -81,28 +83,35 @@ def gradient_makers(program):
     for form, f in program.forms.items():
         everything = []  # bytes that keep_all takes
         for budget in program.budgets:
-            who = ", ".join(filter(None, ["retrograd", form, said(budget)]))
-            yield "ours", who, lambda who=who, f=f, budget=budget, everything=everything: [ours_within(who, f, program, budget, everything)]
+            for backend in BACKENDS:
+                who = named(form, said(budget), backend)
+                make = lambda who=who, form=form, budget=budget, backend=backend, everything=everything: [ours_within(who, form, program, budget, backend, everything)]
+                yield "ours", who, make
+
+
+def named(form, budget, backend):
+    return ", ".join(filter(None, ["retrograd", form, budget, "LLVM" if backend == "llvm" else ""]))
 
 
 def said(budget):
     return f"{(1 - budget) * 100:.3g} % less" if isinstance(budget, float) else budget
 
 
-def ours_within(who, f, program, budget, everything):
+def ours_within(who, form, program, budget, backend, everything):
     if isinstance(budget, float) and not everything:
         raise AssertionError("keep_all, of which this budget is a part, failed")
     strategies = {"keep_all": dict(strategy=rg.keep_all()), "auto": dict(strategy=rg.auto())}
     how = dict(budget=int(budget * everything[0])) if isinstance(budget, float) else strategies.get(budget, dict(budget=budget))
-    result = ours(who, rg.value_and_grad(f, program.argnums, **how), program.args, tuple)
-    if budget == "keep_all":
+    function = rg.value_and_grad(program.forms[form], program.argnums, backend=backend, **how)
+    result = ours(who, form, function, program.args, tuple)
+    if budget == "keep_all" and not everything:
         everything.append(result.bytes_taken)
     if isinstance(budget, float) and result.bytes_taken > how["budget"]:
         raise AssertionError(f"{result.bytes_taken} bytes taken, budget {how['budget']}")
     return result
 
 
-def ours(who, function, args, unpack):
+def ours(who, form, function, args, unpack):
     start = time.perf_counter()
     function(*args)
     seconds = time.perf_counter() - start
@@ -111,7 +120,7 @@ def ours(who, function, args, unpack):
     if planned != measured:
         raise AssertionError(f"{planned} bytes planned, {measured} measured")
     plan = str(compiled.plan).replace(str(ROOT) + os.sep, "").strip()
-    return Contender(who, lambda: unpack(function(*args)), planned, seconds, clock=lambda: compiled.stats.seconds, plan=plan)
+    return Contender(who, lambda: unpack(function(*args)), planned, seconds, clock=lambda: compiled.stats.seconds, plan=plan, form=form)
 
 
 def with_jax(who, function, args, unpack):
@@ -151,7 +160,7 @@ def made(part, makers, skip):
 
 
 def agreeing(part, contenders, tolerance):
-    """The contenders whose results agree with the first: C where there is C, else JAX, else NumPy; forms of ours are the same bits under all budgets."""
+    """The contenders whose results agree with the first: C where there is C, else JAX, else NumPy; a form of ours has the same bits under all budgets and back ends."""
     if not contenders:
         return []
     order = {"c": 0, "jax": 1, "numpy": 2, "ours": 3}
@@ -163,11 +172,10 @@ def agreeing(part, contenders, tolerance):
         say(kind="at", part=part, who=contender.who)
         found = leaves(contender.run())
         wrong = difference(found, reference, tolerance)
-        if side == "ours" and part == "gradient":
-            form = contender.who.rsplit(", ", 1)[0]
+        if side == "ours":
             bits = [x.tobytes() for x in found]
-            if first_bits.setdefault(form, bits) != bits:
-                wrong = "other bits than under the first budget"
+            if first_bits.setdefault(contender.form, bits) != bits:
+                wrong = "other bits than under the first budget and back end"
         contender.side = side
         if wrong:
             say(kind="wrong", part=part, side=side, who=contender.who, error=wrong, against=contenders[0][1].who)

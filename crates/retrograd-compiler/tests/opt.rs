@@ -6,7 +6,7 @@ use retrograd_compiler::ir::{
     Array, Attrs, Builder, DType, ForOp, FuncId, Function, IfOp, Inst, Linearity, Op, Program, Row, Type, UnwindOp, Value,
 };
 use retrograd_compiler::ops;
-use retrograd_compiler::opt::{dead_code, live_insts};
+use retrograd_compiler::opt::{Pass, dead_code, live_insts};
 
 /// Scalar f64.
 fn real() -> Type {
@@ -107,9 +107,17 @@ fn same_meaning(before: &Program, after: &Program) {
 }
 
 /// A pass applied, with its meaning checked.
-fn check(pass: fn(&Program) -> Program, before: &Program) -> Program {
+fn check(passes: &[Pass], before: &Program) -> Program {
     verify(before).expect("tests start from a valid Program");
-    let after = pass(before);
+    let mut after = before.clone();
+    for pass in passes {
+        pass(&mut after);
+    }
+    judged(before, after)
+}
+
+/// A Program that is valid and means the same as before.
+fn judged(before: &Program, after: Program) -> Program {
     verify(&after).unwrap_or_else(|error| panic!("{error}\n{after}"));
     same_meaning(before, &after);
     after
@@ -136,7 +144,7 @@ mod dead {
     #[test]
     fn carries_that_no_live_result_needs_go() {
         for read in 0..3 {
-            let after = check(dead_code, &chain(read));
+            let after = check(&[dead_code], &chain(read));
             assert_eq!(names(after.main()), ["for"]);
             let inst = only(&after, "for");
             assert_eq!(for_of(inst), &ForOp { body: FuncId(1), carries: read + 1, invariants: 1, bound: 0 });
@@ -154,7 +162,7 @@ mod dead {
                 vec![v[1]]
             })
         });
-        let after = check(dead_code, &before);
+        let after = check(&[dead_code], &before);
         assert!(after.main().insts.is_empty());
         assert_eq!(after.functions.len(), 1);
     }
@@ -193,7 +201,7 @@ mod dead {
             let (body, bwd) = scale_in_place(p);
             function("main", &[int(), v.clone(), real(), v.clone()], |b, v| push_unwind(b, p, unwind(body, bwd), &[v[0], v[1], v[2], v[3]]))
         });
-        let after = check(dead_code, &before);
+        let after = check(&[dead_code], &before);
         let op = unwind_of(only(&after, "unwind"));
         assert_eq!((op.carries, op.invariants, op.adjoints), (0, 1, 1));
         assert!(after.function(op.body).insts.is_empty());
@@ -211,7 +219,7 @@ mod dead {
                 vec![array, ct]
             })
         });
-        let after = check(dead_code, &before);
+        let after = check(&[dead_code], &before);
         assert_eq!(for_of(only(&after, "for")).carries, 1);
         assert_eq!(unwind_of(only(&after, "unwind")).carries, 0);
         let all: Vec<&str> = after.functions.iter().map(|f| f.name.as_str()).collect();
@@ -236,14 +244,14 @@ mod dead {
     #[test]
     fn an_unwind_keeps_what_bwd_reads_and_what_the_body_needs_for_it() {
         // bwd reads d, which needs c; e, the second adjoint and the running cotangent go.
-        let after = check(dead_code, &three_carries(|b, v| vec![b.mul(v[4], v[2]), b.mul(v[5], v[3]), b.add(v[6], v[5])]));
+        let after = check(&[dead_code], &three_carries(|b, v| vec![b.mul(v[4], v[2]), b.mul(v[5], v[3]), b.add(v[6], v[5])]));
         let op = unwind_of(only(&after, "unwind"));
         assert_eq!((op.carries, op.adjoints, op.running), (2, 1, 0));
         // bwd reads c only.
-        let after = check(dead_code, &three_carries(|b, v| vec![b.mul(v[4], v[1]), v[5], v[6]]));
+        let after = check(&[dead_code], &three_carries(|b, v| vec![b.mul(v[4], v[1]), v[5], v[6]]));
         assert_eq!(unwind_of(only(&after, "unwind")).carries, 1);
         // The first adjoint reads the running cotangent, which reads the second adjoint.
-        let after = check(dead_code, &three_carries(|b, v| vec![b.add(v[4], v[6]), v[5], b.add(v[6], v[5])]));
+        let after = check(&[dead_code], &three_carries(|b, v| vec![b.add(v[4], v[6]), v[5], b.add(v[6], v[5])]));
         let op = unwind_of(only(&after, "unwind"));
         assert_eq!((op.carries, op.adjoints, op.running), (0, 2, 1));
     }
@@ -264,7 +272,7 @@ mod dead {
             }));
             function("main", &[int(), v.clone(), real(), v.clone()], |b, v| push_unwind(b, p, unwind(body, bwd), v))
         });
-        let after = check(dead_code, &before);
+        let after = check(&[dead_code], &before);
         let op = unwind_of(only(&after, "unwind"));
         assert_eq!(op.carries, 0);
         assert_eq!(unwind_of(&after.function(op.bwd).insts[1]).carries, 0);
@@ -287,7 +295,7 @@ mod dead {
                 vec![joined[0]]
             })
         });
-        let after = check(dead_code, &before);
+        let after = check(&[dead_code], &before);
         assert_eq!((only(&after, "for").args.len(), only(&after, "for").results.len()), (2, 1));
         assert_eq!((only(&after, "if").args.len(), only(&after, "if").results.len()), (2, 1));
         assert_eq!(after.functions.iter().map(|f| f.insts.len()).collect::<Vec<_>>(), [3, 1, 1, 0]);
@@ -313,7 +321,7 @@ mod equal {
                 literals.into_iter().map(|x| b.add(v[0], x)).collect()
             })
         });
-        let after = check(common, &before);
+        let after = check(&[common], &before);
         assert_eq!(names(after.main()), ["constant", "constant", "constant", "add", "add", "add"]);
         let [a, b, c, d, e] = after.main().results[..] else { panic!("five results") };
         assert_eq!((a, c), (e, d));
@@ -325,7 +333,7 @@ mod equal {
         let before = program(|_| {
             function("main", &[], |b, _| [2.0, 3.0, 2.0].map(|last| b.constant(Array::f64([3], vec![0.5, 1.0, last]))).to_vec())
         });
-        let after = check(common, &before);
+        let after = check(&[common], &before);
         let [a, b, c] = after.main().results[..] else { panic!("three results") };
         assert_eq!(a, c);
         assert_ne!(a, b);
@@ -352,7 +360,7 @@ mod equal {
                 vec![of(one), of(two), of(swapped)]
             })
         });
-        let after = check(common, &before);
+        let after = check(&[common], &before);
         assert_eq!(names(after.main()), ["for", "for"]);
         let results = &after.main().results;
         assert_eq!(results[0], results[1]);
@@ -375,7 +383,7 @@ mod equal {
                     vec![push_for(b, p, op(f), &[v[0], v[1]])[0], push_for(b, p, op(g), &[v[0], v[2]])[0]]
                 })
             });
-            check(common, &before).functions.len()
+            check(&[common], &before).functions.len()
         };
         assert_eq!((of(1), of(2)), (2, 3));
     }
@@ -393,7 +401,7 @@ mod folded {
     /// What is left of a function of x: f64[8] and m: f64[2,3], on awkward numbers.
     fn left(build: impl FnOnce(&Builder, Value, Value) -> Value) -> Vec<&'static str> {
         let before = program(|_| function("main", &[eight(), Type::f64([2, 3])], |b, v| vec![build(b, v[0], v[1])]));
-        names(check(|p| dead_code(&fold(p)), &before).main())
+        names(check(&[fold, dead_code], &before).main())
     }
 
     fn binary(op: &'static Row, number: f64, first: bool) -> Vec<&'static str> {
@@ -498,7 +506,7 @@ mod folded {
     fn constants_fold_unless_they_fault() {
         let scalar = |build: fn(&Builder) -> Value| {
             let before = program(|_| function("main", &[], |b, _| vec![build(b)]));
-            names(check(|p| dead_code(&fold(p)), &before).main())
+            names(check(&[fold, dead_code], &before).main())
         };
         assert_eq!(scalar(|b| row(b, &ops::EXP, &[b.full(&real(), 0.5)])), ["constant"]);
         assert_eq!(scalar(|b| b.mul(b.int(6), b.int(7))), ["constant"]);
@@ -506,7 +514,7 @@ mod folded {
         let literal = |b: &Builder, n: usize| b.constant(Array::f64([n], (0..n).map(|k| k as f64).collect()));
         assert_eq!(scalar(|b| b.neg(b.constant(Array::f64([3], vec![1.0, 2.0, 3.0])))), ["constant"]);
         let neg = program(|_| function("main", &[], |b, _| vec![b.neg(literal(b, 17))]));
-        assert_eq!(names(check(fold, &neg).main()), ["constant", "neg"], "data is not made");
+        assert_eq!(names(check(&[fold], &neg).main()), ["constant", "neg"], "data is not made");
         assert_eq!(scalar(|b| row(b, &ops::DIV, &[b.int(1), b.int(0)])), ["constant", "constant", "div"]);
         assert_eq!(scalar(|b| b.constant(Array::new([5], Data::F64(vec![2.0; 5])))), ["constant", "broadcast"]);
     }
@@ -517,7 +525,7 @@ mod known_control {
     use retrograd_compiler::opt::{control, simplify};
 
     fn cleaned(before: &Program) -> Program {
-        check(|p| dead_code(&control(p)), before)
+        check(&[control, dead_code], before)
     }
 
     #[test]
@@ -655,7 +663,7 @@ mod hoisted {
                 push_for(b, p, ForOp { body: outer, carries: 1, invariants: 2, bound: 0 }, &[v[0], v[1], v[2], v[0]])
             })
         });
-        let after = check(|p| dead_code(&hoist(p)), &before);
+        let after = check(&[hoist, dead_code], &before);
         assert_eq!(names(after.main()), ["exp", "for"]);
         assert_eq!(names(&after.functions[2]), ["div", "convert", "add", "mul"], "an integer division stays in its loop");
     }
@@ -691,7 +699,7 @@ fn step(%0: i64, %1: f64, %2: f64[3], %3: i64) -> f64 {
                 push_for(b, p, ForOp { body, carries: 1, invariants: 1, bound: 0 }, v)
             })
         });
-        let after = check(|p| dead_code(&hoist(p)), &before);
+        let after = check(&[hoist, dead_code], &before);
         assert_eq!(names(after.main()), ["neg", "exp", "for"]);
         let step = &after.functions[if after.entry.0 == 0 { 1 } else { 0 }];
         assert!(!names(step).contains(&"exp") && !names(step).contains(&"neg"), "{step:?}");
@@ -725,7 +733,7 @@ fn step(%0: i64, %1: f64, %2: f64[3], %3: i64) -> f64 {
                 push_unwind(b, p, op, v)
             })
         });
-        let after = check(simplify, &before);
+        let after = judged(&before, simplify(&before));
         assert_eq!(names(after.main()), ["sin", "unwind"]);
         let op = unwind_of(only(&after, "unwind"));
         assert_eq!((op.carries, op.invariants), (1, 1));

@@ -2,18 +2,23 @@
 //!
 //! A launch is a part of a kernel over a range of indices. Its chunks are taken one after the other by whoever is free: the thread that
 //! runs the kernel, and the workers, which spin for a while before they sleep. Chunks are independent of each other and are fixed by the
-//! kernel, so that who computes what does not matter to any bit. Nothing is allocated after [`Crew::of`].
+//! kernel, so that who computes what does not matter to any bit. Every chunk has a fault of its own, and that of the lowest index counts, as
+//! if there were one thread. Only the thread that runs the kernel asks whether to stop; the workers see when it does. Nothing is allocated
+//! after [`Crew::of`].
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 use std::thread::JoinHandle;
 
-use crate::watch::Watch;
+use retrograd_compiler::fuse::kernel::Order;
+
+use crate::code::STOPPED;
+use crate::watch::{UNKNOWN, Watch, Watched};
 
 /// A part of a kernel: that of its caller (arena, inputs, outputs, words, flag, watch), where its registers are, and a range.
 type PartEntry =
-    unsafe extern "C" fn(*mut u8, *const *const u8, *const *mut u8, *mut i64, *const u8, *const Watch<'static>, *const u8, i64, i64);
+    unsafe extern "C" fn(*mut u8, *const *const u8, *const *mut u8, *mut i64, *const u8, *const Watched<'static>, *const u8, i64, i64);
 
 /// A part over `0..count`, as machine code writes it down.
 #[repr(C)]
@@ -25,7 +30,7 @@ pub(crate) struct Launch {
     /// The fault, who observes, and the crew.
     words: *mut i64,
     flag: *const u8,
-    watch: *const Watch<'static>,
+    watch: *const Watched<'static>,
     registers: *const u8,
     count: i64,
     chunk: i64,
@@ -34,15 +39,27 @@ pub(crate) struct Launch {
 /// Words of a [`Launch`].
 pub(crate) const LAUNCH_WORDS: usize = size_of::<Launch>() / 8;
 
+/// Words of a run: the fault, who observes, the file, and the crew.
+const WORDS: usize = 4;
+
 impl Launch {
-    /// Runs some of the indices on this thread.
+    /// Runs some of the indices on this thread, with these words, flag and watch.
     ///
     /// # Safety
-    /// The launch is that of a run under way, and nobody else runs these indices.
-    unsafe fn range(&self, from: i64, to: i64) {
-        let Launch { function, arena, inputs, outputs, words, flag, watch, registers, .. } = *self;
+    /// The launch is that of a run under way, nobody else runs these indices, and `words` are those of a run.
+    unsafe fn range(&self, words: *mut i64, (flag, watch): (*const u8, *const Watched<'static>), from: i64, to: i64) {
+        let Launch { function, arena, inputs, outputs, registers, .. } = *self;
         // SAFETY: machine code put down a part of its own with what it was called with; the caller promises the rest.
         unsafe { function(arena, inputs, outputs, words, flag, watch, registers, from, to) }
+    }
+
+    /// Runs all of it on this thread.
+    ///
+    /// # Safety
+    /// The launch is that of a run under way, and nobody else knows of it.
+    unsafe fn alone(&self) {
+        // SAFETY: the words are those that machine code was called with; the caller promises the rest.
+        unsafe { self.range(self.words, (self.flag, self.watch), 0, self.count) }
     }
 }
 
@@ -60,7 +77,7 @@ pub(crate) unsafe extern "C" fn spread(launch: *const Launch) {
     match unsafe { crew.as_ref() } {
         Some(crew) => crew.run(launch),
         // SAFETY: nobody else knows of the launch.
-        None => unsafe { launch.range(0, launch.count) },
+        None => unsafe { launch.alone() },
     }
 }
 
@@ -89,10 +106,14 @@ struct Shared {
     bell: Condvar,
 }
 
-/// A launch, and where its next chunk begins.
+/// A launch, where its next chunk begins, and what went wrong.
 struct Job {
     launch: *const Launch,
     next: AtomicI64,
+    /// Whether the run ends: nobody begins another chunk, and workers find it set where they ask.
+    stopped: AtomicBool,
+    /// The chunk of the lowest indices that faulted, and its fault.
+    fault: Mutex<Option<(i64, i64)>>,
 }
 
 /// How often a worker looks for a launch before it sleeps: some tens of microseconds.
@@ -139,9 +160,9 @@ impl Crew {
         let busy = if self.is_here() { self.busy.try_lock().ok() } else { None };
         let Some(_busy) = busy else {
             // SAFETY: nobody else knows of the launch.
-            return unsafe { launch.range(0, launch.count) };
+            return unsafe { launch.alone() };
         };
-        let mut job = Job { launch, next: AtomicI64::new(0) };
+        let mut job = Job { launch, next: AtomicI64::new(0), stopped: AtomicBool::new(false), fault: Mutex::new(None) };
         let shared = &self.shared;
         shared.job.store(&raw mut job, Ordering::SeqCst);
         shared.epoch.fetch_add(1, Ordering::SeqCst);
@@ -151,14 +172,22 @@ impl Crew {
             shared.bell.notify_all();
         }
         // SAFETY: the launch lives until this function returns.
-        unsafe { job.work() };
+        unsafe { job.work((launch.flag, launch.watch)) };
         // A worker counts itself before it looks at the job, so that either it finds none or we wait for it.
         shared.job.store(std::ptr::null_mut(), Ordering::SeqCst);
         let mut waited = 0;
         while shared.active.load(Ordering::SeqCst) != 0 {
             waited += 1;
-            if waited < SPINS { std::hint::spin_loop() } else { std::thread::yield_now() }
+            if waited < SPINS {
+                std::hint::spin_loop()
+            } else {
+                std::thread::yield_now()
+            }
+            // SAFETY: flag and watch are those of the run under way, which this thread runs.
+            unsafe { job.ask() };
         }
+        // SAFETY: no worker is left, and the words are those of the run under way.
+        unsafe { job.tell() };
     }
 }
 
@@ -184,17 +213,68 @@ impl Job {
     /// Takes chunks until there are none.
     ///
     /// # Safety
-    /// The launch is alive, of a run under way.
-    unsafe fn work(&self) {
+    /// The launch is alive, of a run under way, and this thread may look at flag and watch.
+    unsafe fn work(&self, asks: (*const u8, *const Watched<'static>)) {
         // SAFETY: the caller promises it.
         let launch = unsafe { &*self.launch };
-        loop {
+        // SAFETY: the words of a run are four; who observes and the file stay as they are.
+        let [observer, file] = [1, 2].map(|k| unsafe { launch.words.add(k).read() });
+        while !self.stopped.load(Ordering::Relaxed) {
             let from = self.next.fetch_add(launch.chunk, Ordering::Relaxed);
             if from >= launch.count {
                 return;
             }
+            // What is spread inside of this runs on this thread.
+            let mut words: [i64; WORDS] = [0, observer, file, 0];
             // SAFETY: every chunk is taken once.
-            unsafe { launch.range(from, (from + launch.chunk).min(launch.count)) };
+            unsafe { launch.range(words.as_mut_ptr(), asks, from, (from + launch.chunk).min(launch.count)) };
+            match words[0] {
+                0 => {}
+                STOPPED => self.stopped.store(true, Ordering::Relaxed),
+                fault => self.found(from, fault),
+            }
+        }
+    }
+
+    /// A chunk faulted.
+    fn found(&self, from: i64, fault: i64) {
+        let mut first = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
+        if first.is_none_or(|(known, _)| from < known) {
+            *first = Some((from, fault));
+        }
+    }
+
+    /// While others work: whether to stop.
+    ///
+    /// # Safety
+    /// The launch is alive, of a run that this thread runs.
+    unsafe fn ask(&self) {
+        // SAFETY: the caller promises it.
+        let launch = unsafe { &*self.launch };
+        // SAFETY: the flag is a byte that others may set, as for machine code.
+        let raised = unsafe { AtomicBool::from_ptr(launch.flag.cast_mut().cast()) };
+        if raised.load(Ordering::Relaxed) && !self.stopped.load(Ordering::Relaxed) {
+            // SAFETY: the caller promises it.
+            let watch = unsafe { &*launch.watch };
+            self.stopped.store(watch.stops(UNKNOWN, UNKNOWN, UNKNOWN, Order::Up), Ordering::Relaxed);
+        }
+    }
+
+    /// Says in the words of the run what went wrong; the first fault of a run stays.
+    ///
+    /// # Safety
+    /// The launch is alive, and nobody else is at work on it.
+    unsafe fn tell(&self) {
+        // SAFETY: the caller promises it.
+        let launch = unsafe { &*self.launch };
+        // SAFETY: the first word of a run is its fault.
+        let word = unsafe { &mut *launch.words };
+        if self.stopped.load(Ordering::Relaxed) {
+            *word = STOPPED;
+        } else if let Some((_, fault)) = *self.fault.lock().unwrap_or_else(PoisonError::into_inner)
+            && *word == 0
+        {
+            *word = fault;
         }
     }
 }
@@ -209,8 +289,11 @@ impl Shared {
             let job = self.job.load(Ordering::SeqCst);
             // SAFETY: a job stays until no worker is active that may have seen it.
             if let Some(job) = unsafe { job.as_ref() } {
-                // SAFETY: its launch lives as long.
-                unsafe { job.work() };
+                let watch = Watch::from(&job.stopped);
+                let watched = Watched { watch: &watch, loops: 0 };
+                let asks = (watch.flag(), (&raw const watched).cast());
+                // SAFETY: its launch lives as long; a worker looks at what the job says.
+                unsafe { job.work(asks) };
             }
             self.active.fetch_sub(1, Ordering::SeqCst);
         }

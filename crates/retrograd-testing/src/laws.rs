@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use retrograd_compiler::fuse::fuse;
 use retrograd_compiler::ir::{Array, CustomRule, DType, Error, ErrorKind, FuncId, Op, Program, Type, verify};
-use retrograd_compiler::opt::{PASSES, Pass, contract, freeze, join, simplify};
+use retrograd_compiler::opt::{PASSES, contract, freeze, join, simplify};
 use retrograd_compiler::plan::place::Grain;
 use retrograd_compiler::plan::strategy::{Auto, Ilp, KeepAll, Periodic, RecomputeAll, Replay, Revolve};
 use retrograd_compiler::plan::{Again, Decision, Facts, Fate, LoopDecision, Plan, Request, Search, Spill, Strategy, plan};
@@ -301,12 +301,22 @@ fn passes(trial: &Trial) -> Result<Verdict, String> {
     let raw = trial.gradient.as_ref().map_err(Clone::clone)?.as_ref().map(|gradient| &gradient.raw);
     for case in [Some(&trial.case), raw].into_iter().flatten() {
         let points = points(case, [case.inputs.clone(), Random::new(case.seed).awkward(&case.inputs), far(case)]);
-        for (name, pass) in PASSES.iter().copied().chain([("simplify", simplify as Pass), ("join", join)]) {
-            let named = |error: String| format!("after {name}: {error}");
-            let after = verified(pass(&case.program)).map_err(named)?;
-            same_at(&after, &points).map_err(named)?;
-        }
+        let by_pass = PASSES.iter().map(|(name, pass)| {
+            let mut after = case.program.clone();
+            pass(&mut after);
+            (*name, after)
+        });
         let simple = simplify(&case.program);
+        for (name, after) in by_pass.chain([("simplify", simple.clone()), ("join", join(&case.program))]) {
+            let named = |error: String| format!("after {name}: {error}");
+            same_at(&verified(after).map_err(named)?, &points).map_err(named)?;
+        }
+        for (name, pass) in PASSES {
+            let mut after = simple.clone();
+            if pass(&mut after) || after.to_string() != simple.to_string() {
+                return Err(format!("{name} changes what is simplified"));
+            }
+        }
         if simplify(&simple).to_string() != simple.to_string() {
             return Err("simplify is not idempotent".into());
         }
@@ -453,7 +463,7 @@ impl Strategy for InParts {
     }
 
     fn grain(&self) -> Grain {
-        Grain { statements_per_part: self.statements, work_per_launch: 1 }
+        Grain { statements_per_part: self.statements, work_per_launch: 1, threads: 1 }
     }
 }
 
@@ -493,7 +503,7 @@ pub fn check_plans(program: &Program, inputs: &[Array], strategies: &[Arc<dyn St
 /// Plans of one strategy at budgets from the smallest on; none where it must know a count that it cannot know.
 fn plans(program: &Program, strategy: &Arc<dyn Strategy>) -> Result<Vec<Plan>, String> {
     let plan_of = |request: &Request| plan(program, request);
-    let at = |budget: Option<u64>| plan_of(&Request { strategy: strategy.clone(), budget, spill: None });
+    let at = |budget: Option<u64>| plan_of(&Request { strategy: strategy.clone(), budget, spill: None, threads: 3 });
     let free = match at(None) {
         Ok(plan) => plan,
         Err(error) if error.kind == ErrorKind::Unsupported && !counts_known(program, strategy)? => return Ok(vec![]),
@@ -520,7 +530,7 @@ fn plans(program: &Program, strategy: &Arc<dyn Strategy>) -> Result<Vec<Plan>, S
         plans.push(plan);
         // A disk that takes no time is used wherever that spares a step.
         let spill = Some(Spill { bytes: 1 << 20, bytes_per_second: u64::MAX });
-        let spilling = plan_of(&Request { strategy: strategy.clone(), budget: Some(budget), spill }).map_err(words)?;
+        let spilling = plan_of(&Request { strategy: strategy.clone(), budget: Some(budget), spill, threads: 3 }).map_err(words)?;
         if spilling.bytes_peak > budget || spilling.bytes_spilled > 1 << 20 {
             return Err(format!("with a disk, {} bytes and {} on disk", spilling.bytes_peak, spilling.bytes_spilled));
         }
@@ -532,7 +542,7 @@ fn plans(program: &Program, strategy: &Arc<dyn Strategy>) -> Result<Vec<Plan>, S
 
 /// Whether all counts are known before the run, or the strategy need not know them.
 fn counts_known(program: &Program, strategy: &Arc<dyn Strategy>) -> Result<bool, String> {
-    let facts = plan(program, &Request { strategy: Arc::new(Auto), budget: None, spill: None }).map_err(words)?.facts;
+    let facts = plan(program, &Request { strategy: Arc::new(Auto), budget: None, spill: None, threads: 1 }).map_err(words)?.facts;
     let needs = ["ilp", "keep_all", "periodic"].contains(&strategy.name());
     Ok(!needs || facts.loops.iter().all(|facts| facts.count.is_some()))
 }
@@ -540,7 +550,7 @@ fn counts_known(program: &Program, strategy: &Arc<dyn Strategy>) -> Result<bool,
 /// The same plan and the same loops from the same Program.
 fn same_twice(program: &Program) -> Result<(), String> {
     let once = || -> Result<String, String> {
-        let plan = plan(program, &Request { strategy: Arc::new(Auto), budget: None, spill: None }).map_err(words)?;
+        let plan = plan(program, &Request { strategy: Arc::new(Auto), budget: None, spill: None, threads: 1 }).map_err(words)?;
         Ok(format!("{plan}{:?}", fuse(&plan)))
     };
     if once()? == once()? { Ok(()) } else { Err("compiling twice gives other loops".into()) }

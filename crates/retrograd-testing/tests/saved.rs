@@ -50,7 +50,7 @@ fn cases() -> Vec<(String, Program, Vec<Array>)> {
 }
 
 fn with_gradient(name: &str, program: Program, inputs: Vec<Array>) -> Vec<(String, Program, Vec<Array>)> {
-    let program = opt::all_calls(&program);
+    let program = opt::all_calls(&program).into_owned();
     let gradient = diff::vjp(&program, &floats(&program.main().param_types()), &floats(&program.main().result_types()));
     let mut cases = vec![(name.to_owned(), program, inputs.clone())];
     if let Ok(gradient) = gradient {
@@ -69,7 +69,7 @@ fn ones(ty: &Type) -> Array {
 }
 
 fn compiled(program: &Program, backend: &Backend) -> Executable {
-    let fused = fuse(&plan(program, &Request { strategy: Arc::new(Auto), budget: None, spill: None }).unwrap());
+    let fused = fuse(&plan(program, &Request { strategy: Arc::new(Auto), budget: None, spill: None, threads: 1 }).unwrap());
     let (inputs, outputs) = (program.main().param_types(), program.main().result_types());
     Executable::by(backend, &fused.kernel, inputs, outputs, fused.faults).unwrap()
 }

@@ -522,7 +522,8 @@ fn states_are_stored_only_where_their_number_is_known() {
 
 #[test]
 fn calls_are_gone_before_the_plan() {
-    let program = opt::all_calls(&parse(WITH_VJP));
+    let program = parse(WITH_VJP);
+    let program = opt::all_calls(&program);
     assert!(program.functions.iter().flat_map(|function| &function.insts).all(|inst| !matches!(inst.op, Op::Call(_))));
     assert_eq!(program.functions.len(), 1);
 }

@@ -1,6 +1,9 @@
 //! Loops and branches over closures.
 
-use retrograd_compiler::ir::{Array, Error, Pos, Type};
+use std::ops::Range;
+
+use retrograd_compiler::ir::{Array, Attrs, DType, Error, ErrorKind, Pos, Row, Type};
+use retrograd_compiler::ops;
 
 use crate::trace::{Traced, TracedFunction, TracedRule, Tracer};
 use crate::var::{Trace, Var, here};
@@ -96,13 +99,47 @@ tuples! {
     A B C D E F;
 }
 
-/// How often a loop runs.
+/// How often a loop runs, and over which indices.
 #[derive(Clone, Copy, Debug)]
 pub enum Count<'t> {
-    /// A number.
+    /// A number: the indices are 0, 1, …
     Number(usize),
-    /// An i64 scalar of the trace.
+    /// An i64 scalar of the trace: the indices are 0, 1, …
     Var(Var<'t>),
+    /// A range such as `5..205`, or one by [`range`].
+    Range {
+        /// The first index.
+        start: End<'t>,
+        /// Where the indices end; it is not one of them.
+        stop: End<'t>,
+        /// From one index to the next; not 0.
+        step: i64,
+    },
+}
+
+/// An end of a range: a number, or an i64 scalar of the trace.
+#[derive(Clone, Copy, Debug)]
+pub enum End<'t> {
+    /// A number.
+    Number(i64),
+    /// A value of the trace.
+    Var(Var<'t>),
+}
+
+/// The indices from `start` to `stop`, which is not one of them, by `step`, which may be negative: as Python's `range`. Both ends are
+/// numbers or i64 scalars of the trace. There are none where the step leads away from `stop`; a step of 0 is an error.
+///
+/// ```
+/// use retrograd::{Array, DType, for_loop, grad, jit, range};
+/// // ((0·9 + x)·7 + x)·5 + x …: the indices are 9, 7, 5 and 3.
+/// let f = grad(|[x]| for_loop(range(9, 1, -2), x * 0.0, |i, sum| sum * i.convert(DType::F64) + x));
+/// assert_eq!(f.run(&[Array::scalar(1.0)])?, [Array::scalar(1.0 + 3.0 + 15.0 + 105.0)]);
+/// let count = jit(|[first, last]| for_loop(range(first, last, 3), first * 0i64, |_, n| n + 1i64));
+/// assert_eq!(count.run(&[Array::int(2), Array::int(9)])?, [Array::int(3)]);
+/// # Ok::<(), retrograd::Error>(())
+/// ```
+pub fn range<'t>(start: impl Into<End<'t>>, stop: impl Into<End<'t>>, step: i64) -> Count<'t> {
+    Count::Range { start: start.into(), stop: stop.into(), step }
 }
 
 impl From<usize> for Count<'_> {
@@ -117,12 +154,69 @@ impl<'t> From<Var<'t>> for Count<'t> {
     }
 }
 
+impl From<Range<usize>> for Count<'_> {
+    fn from(range: Range<usize>) -> Self {
+        self::range(number(range.start), number(range.end), 1)
+    }
+}
+
+impl<'t> From<Range<Var<'t>>> for Count<'t> {
+    fn from(range: Range<Var<'t>>) -> Self {
+        self::range(range.start, range.end, 1)
+    }
+}
+
+impl From<i64> for End<'_> {
+    fn from(end: i64) -> Self {
+        End::Number(end)
+    }
+}
+
+impl<'t> From<Var<'t>> for End<'t> {
+    fn from(end: Var<'t>) -> Self {
+        End::Var(end)
+    }
+}
+
+fn number(n: usize) -> i64 {
+    i64::try_from(n).expect("a count fits in i64")
+}
+
+impl<'t> End<'t> {
+    fn var(self) -> Option<Var<'t>> {
+        match self {
+            End::Number(_) => None,
+            End::Var(v) => Some(v),
+        }
+    }
+
+    fn traced(self, tracer: &Tracer, pos: &Pos) -> Result<Traced, Error> {
+        match self {
+            End::Number(n) => Ok(tracer.constant(Array::int(n), pos)),
+            End::Var(v) => {
+                let end = tracer.index(v.traced(), pos)?;
+                tracer.expect_scalar("an end of a range", end, DType::I64, pos)?;
+                Ok(end)
+            }
+        }
+    }
+}
+
 impl<'t> Count<'t> {
     fn var(self) -> Option<Var<'t>> {
         match self {
             Count::Number(_) => None,
             Count::Var(v) => Some(v),
+            Count::Range { start, stop, .. } => start.var().or(stop.var()),
         }
+    }
+
+    /// The index of step k.
+    fn index(self, tracer: &Tracer, k: Traced, pos: &Pos) -> Result<Traced, Error> {
+        let Count::Range { start, step, .. } = self else { return Ok(k) };
+        let (start, step) = (start.traced(tracer, pos)?, tracer.constant(Array::int(step), pos));
+        let distance = tracer.op(&ops::MUL, Attrs::none(), &[k, step], pos)?;
+        tracer.op(&ops::ADD, Attrs::none(), &[start, distance], pos)
     }
 
     fn trace(self) -> Option<&'t Trace> {
@@ -131,13 +225,34 @@ impl<'t> Count<'t> {
 
     fn traced(self, tracer: &Tracer, pos: &Pos) -> Result<Traced, Error> {
         match self {
-            Count::Number(n) => Ok(tracer.constant(Array::int(i64::try_from(n).expect("a count fits in i64")), pos)),
+            Count::Number(n) => Ok(tracer.constant(Array::int(number(n)), pos)),
             Count::Var(v) => tracer.index(v.traced(), pos),
+            Count::Range { step: 0, .. } => Err(Error::new(ErrorKind::Argument, pos.clone(), "the step of a range is 0")),
+            Count::Range { start: End::Number(start), stop: End::Number(stop), step } => {
+                // In 128 bits nothing overflows; a range of more steps than i64 has numbers never ends anyway.
+                let steps = steps_between(i128::from(start), i128::from(stop), i128::from(step));
+                Ok(tracer.constant(Array::int(i64::try_from(steps).unwrap_or(i64::MAX)), pos))
+            }
+            Count::Range { start, stop, step } => {
+                let (start, stop) = (start.traced(tracer, pos)?, stop.traced(tracer, pos)?);
+                let int = |n: i64| tracer.constant(Array::int(n), pos);
+                let row = |row: &'static Row, a: Traced, b: Traced| tracer.op(row, Attrs::none(), &[a, b], pos);
+                let (from, to, step) = if step > 0 { (start, stop, step) } else { (stop, start, step.saturating_neg()) };
+                // (to - from + step - 1) / step, which is not positive where there is nothing between them; that is a loop of no steps.
+                let distance = row(&ops::SUB, to, from)?;
+                if step == 1 { Ok(distance) } else { row(&ops::DIV, row(&ops::ADD, distance, int(step - 1))?, int(step)) }
+            }
         }
     }
 }
 
-/// A loop of `count` steps: `state = body(i, state)` for i = 0, 1, …
+/// How many of start, start + step, … come before stop.
+fn steps_between(start: i128, stop: i128, step: i128) -> i128 {
+    let (distance, step) = if step > 0 { (stop - start, step) } else { (start - stop, -step) };
+    if distance <= 0 { 0 } else { (distance + step - 1) / step }
+}
+
+/// A loop of `count` steps: `state = body(i, state)` for i = 0, 1, …, or for every i of a range: `5..205`, or one with a step by [`range`].
 ///
 /// The body is traced once; values from outside can be read in it as they are.
 ///
@@ -157,7 +272,8 @@ pub fn for_loop<'t, S: State<'t>>(count: impl Into<Count<'t>>, init: S, body: im
         let count = count.traced(tracer, &pos)?;
         tracer.begin_for(count, &traced(&carries), &[], &pos)
     });
-    let Some((index, params, _)) = opened else { return init };
+    let Some((k, params, _)) = opened else { return init };
+    let index = trace.attempt(|tracer| count.index(tracer, k, &pos)).unwrap_or(k);
     let next = body(trace.var(index), init.rebuild(&mut params.into_iter().map(|v| trace.var(v))));
     match end(trace, |tracer| tracer.end_for(&traced(&vars(&next)), &[])) {
         Some(results) => init.rebuild(&mut results.into_iter()),
@@ -235,11 +351,12 @@ pub(crate) fn emitting<'t, S: State<'t>, X: State<'t>, Y: State<'t>>(
     let trace = carries.first().or(streams.first()).map(|v| v.trace()).or(count.trace());
     let trace = trace.expect("a loop that emits rows has a state or rows to read; without them use `tabulate`");
     let opened = trace.attempt(|tracer| tracer.begin_for(count.traced(tracer, pos)?, &traced(&carries), &traced(&streams), pos));
-    let Some((index, state, row)) = opened else {
+    let Some((k, state, row)) = opened else {
         // The error is recorded: nothing that the body does now is traced.
         let index = carries.iter().chain(&streams).copied().next().or(count.var());
         return body(index.expect("as above"), init, xs);
     };
+    let index = trace.attempt(|tracer| count.index(tracer, k, pos)).unwrap_or(k);
     let as_vars = |values: Vec<Traced>| values.into_iter().map(|v| trace.var(v));
     let (next, y) = body(trace.var(index), init.rebuild(&mut as_vars(state)), xs.rebuild(&mut as_vars(row)));
     match end(trace, |tracer| tracer.end_for(&traced(&vars(&next)), &traced(&vars(&y)))) {

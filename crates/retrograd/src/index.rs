@@ -1,6 +1,6 @@
 //! Places in an array: ranges and indices, known or computed.
 
-use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
+use std::ops::{Bound, Range, RangeBounds, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
 use crate::numpy::{Along, Start};
 use crate::var::Var;
@@ -12,14 +12,14 @@ pub enum Axis<'t> {
     Index(usize),
     /// One element, at an i64 scalar of the trace.
     Var(Var<'t>),
-    /// From `start` to `stop` (excluded; `None` is the end) by `step`.
+    /// From `start` to `stop` (excluded; `None` is the end) by `step`; from the last of them on where it is negative: [`stepped`].
     Range {
         /// The first element.
         start: usize,
         /// Behind the last element.
         stop: Option<usize>,
-        /// Distance of neighbours.
-        step: usize,
+        /// From one to the next.
+        step: isize,
     },
     /// `size` elements from an i64 scalar of the trace: [`Var::window`].
     Window {
@@ -37,8 +37,9 @@ impl Axis<'_> {
             Axis::Index(k) => Along::Index(Start::At(k)),
             Axis::Var(v) => Along::Index(Start::Value(v.traced())),
             Axis::Range { start, stop, step } => {
-                let size = stop.unwrap_or(extent).saturating_sub(start).div_ceil(step.max(1));
-                Along::Window { start: Start::At(start), size, step }
+                let elements = stop.unwrap_or(extent).saturating_sub(start);
+                let first = if step < 0 { start + elements.saturating_sub(1) } else { start };
+                Along::Window { start: Start::At(first), size: elements.div_ceil(step.unsigned_abs().max(1)), step }
             }
             Axis::Window { start, size } => Along::Window { start: Start::Value(start.traced()), size, step: 1 },
         }
@@ -77,6 +78,32 @@ axes! {
     RangeTo<usize>: |r| range(0, Some(r.end));
     RangeToInclusive<usize>: |r| range(0, Some(r.end + 1));
     RangeFull: |_| range(0, None);
+}
+
+/// The elements of a range that are `step` apart, as `range.step_by(step)`; where the step is negative, from the last one on, as
+/// `range.rev().step_by(-step)`.
+///
+/// ```
+/// use retrograd::{Array, jit, stepped};
+/// let x = Array::f64([5], vec![0.0, 1.0, 2.0, 3.0, 4.0]);
+/// assert_eq!(jit(|[x]| x.slice(stepped(.., 2))).run(&[&x])?, [Array::f64([3], vec![0.0, 2.0, 4.0])]);
+/// assert_eq!(jit(|[x]| x.slice(stepped(..4, -2))).run(&[&x])?, [Array::f64([2], vec![3.0, 1.0])]);
+/// let f = jit(|[x]| x.set(stepped(1..4, -1), 10.0 * x.slice(1..4)));
+/// assert_eq!(f.run(&[&x])?, [Array::f64([5], vec![0.0, 30.0, 20.0, 10.0, 4.0])]);
+/// # Ok::<(), retrograd::Error>(())
+/// ```
+pub fn stepped<'t>(range: impl RangeBounds<usize>, step: isize) -> Axis<'t> {
+    let start = match range.start_bound() {
+        Bound::Included(start) => *start,
+        Bound::Excluded(before) => before + 1,
+        Bound::Unbounded => 0,
+    };
+    let stop = match range.end_bound() {
+        Bound::Included(last) => Some(last + 1),
+        Bound::Excluded(stop) => Some(*stop),
+        Bound::Unbounded => None,
+    };
+    Axis::Range { start, stop, step }
 }
 
 fn range<'t>(start: usize, stop: Option<usize>) -> Axis<'t> {

@@ -44,13 +44,13 @@ mod transform;
 mod var;
 
 pub use budget::{Budget, IntoBudget};
-pub use control::{Count, State, cond, custom_jvp, custom_vjp, for_loop, for_loop_emit, map, scan, stop_gradient, while_loop};
+pub use control::{Count, End, State, cond, custom_jvp, custom_vjp, for_loop, for_loop_emit, map, range, scan, stop_gradient, while_loop};
 pub use derivatives::{
     Gradient, Hessian, Hvp, Jacobian, Jvp, JvpMany, ValueAndGradient, Vjp, VjpMany, WithAux, check_grads, grad, grad_with_aux, hessian,
     hvp, jacfwd, jacobian, jacrev, jvp, jvp_many, value_and_grad, value_and_grad_with_aux, vjp, vjp_many,
 };
 pub use einsum::{Contraction, einsum};
-pub use index::{Axis, Place};
+pub use index::{Axis, Place, stepped};
 pub use linalg::Triangle;
 pub use pipeline::{
     Backend, Compiled, Counts, Direction, Executable, Plan, Progress, Seeds, Sighting, SpillTo, Stats, Strategy, Watch, strategy,
@@ -61,5 +61,5 @@ pub use retrograd_compiler::{eval, ops};
 pub use retrograd_jit::is_saved;
 pub use rules::{override_jvp, override_vjp};
 pub use times::Times;
-pub use transform::{Mode, Results, Seeded, Transformed, Typed, Unseeded, compile, f32, f64, i32, i64, jit, jit_many};
+pub use transform::{Mode, Results, Seeded, Transformed, Typed, Unseeded, bool, compile, f32, f64, i32, i64, jit, jit_many};
 pub use var::{Operand, Var};

@@ -27,8 +27,8 @@ pub enum Along {
         start: Start,
         /// How many.
         size: usize,
-        /// Distance of neighbours, at least 1.
-        step: usize,
+        /// From one to the next; backwards, from a start that is known while tracing, where it is negative.
+        step: isize,
     },
     /// All elements.
     All,
@@ -224,7 +224,13 @@ impl Tracer {
                 self.op(&ops::DYNAMIC_SLICE, attrs, &[vec![v], self.starts(&window, pos)?].concat(), pos)
             }
         }?;
-        self.reshape(read, &window.shape, pos)
+        let read = self.reshape(read, &window.shape, pos)?;
+        self.turned(read, &window, pos)
+    }
+
+    /// What stands in a window in the order in which it was asked for, or the other way round.
+    fn turned(&self, v: Traced, window: &Window, pos: &Pos) -> Result<Traced, Error> {
+        if window.backwards.is_empty() { Ok(v) } else { self.flip(v, &window.backwards, pos) }
     }
 
     /// A new array with the elements at a place replaced ([`ops::UPDATE`]) or added to ([`ops::ADD_AT`]); the value broadcasts.
@@ -232,7 +238,7 @@ impl Tracer {
         let window = self.window(v, place, pos)?;
         let value = self.beside(value, Some(self.ty(v).dtype).filter(|dtype| dtype.is_float()), pos)?;
         let value = self.broadcast_to(value, &window.shape, pos)?;
-        let value = self.reshape(value, &window.sizes, pos)?;
+        let value = self.reshape(self.turned(value, &window, pos)?, &window.sizes, pos)?;
         let attrs = Attrs::none().ints("step", window.step.iter().copied());
         self.op(row, attrs, &[vec![v, value], self.starts(&window, pos)?].concat(), pos)
     }
@@ -256,7 +262,7 @@ impl Tracer {
             let message = format!("{} indices for the {} axes of {ty}", place.len(), ty.rank());
             return Err(Error::new(ErrorKind::Shape, pos.clone(), message));
         }
-        let mut window = Window { starts: vec![], sizes: vec![], step: vec![], shape: vec![] };
+        let mut window = Window { starts: vec![], sizes: vec![], step: vec![], shape: vec![], backwards: vec![] };
         for axis in 0..ty.rank() {
             let along = self.known_start(place.get(axis).copied().unwrap_or(Along::All));
             window.push(along, ty.shape[axis]).map_err(|message| {
@@ -289,6 +295,8 @@ struct Window {
     sizes: Vec<usize>,
     step: Vec<usize>,
     shape: Vec<usize>,
+    /// Axes of the shape that are asked for from the last element on.
+    backwards: Vec<usize>,
 }
 
 impl Window {
@@ -301,19 +309,26 @@ impl Window {
         if step == 0 {
             return Err("a step of 0 along".into());
         }
+        let distance = step.unsigned_abs();
         let first = match start {
             Start::At(k) => k,
+            Start::Value(_) if step < 0 => return Err("a window backwards from a computed place along".into()),
             Start::Value(_) => 0,
         };
-        if first + span(size, step) > extent {
+        // The lowest element of a window that goes backwards is its last.
+        let lowest = if step < 0 { (first + 1).checked_sub(span(size, distance).max(1)) } else { Some(first) };
+        if lowest.is_none_or(|lowest| lowest + span(size, distance) > extent) {
             return Err(match along {
                 Along::Index(_) => format!("index {first} is outside"),
                 Along::Window { .. } | Along::All => format!("a window of {size} elements from {first} by {step} is outside"),
             });
         }
-        self.starts.push(start);
+        if step < 0 {
+            self.backwards.push(self.shape.len());
+        }
+        self.starts.push(lowest.filter(|_| step < 0).map_or(start, Start::At));
         self.sizes.push(size);
-        self.step.push(step);
+        self.step.push(distance);
         match along {
             Along::Index(_) => {}
             Along::Window { .. } | Along::All => self.shape.push(size),

@@ -132,7 +132,7 @@ pub fn compile(program: &Program, options: &Options) -> Result<Compiled, Error> 
     };
     let program = times.take("freeze", || opt::freeze(&program));
     let spill = options.spill.as_ref().map(SpillTo::tier).transpose()?;
-    let request = plan::Request { strategy: options.strategy.clone(), budget: options.budget, spill };
+    let request = plan::Request { strategy: options.strategy.clone(), budget: options.budget, spill, threads: options.threads.get() };
     let plan = times.take("plan", || plan::plan_within(&program, &request, spare_bytes().unwrap_or(u64::MAX)))?;
     let fused = times.take("fuse", || fuse::fuse(&plan));
     let (inputs, outputs) = (program.main().param_types(), program.main().result_types());
@@ -191,6 +191,8 @@ pub fn check_grads(program: &Program, inputs: &[Array], order: usize, modes: &[D
     let checked = match modes {
         _ if order == 0 => Err("there is nothing to check to order 0".to_owned()),
         [] => Err("there is nothing to check without a mode".to_owned()),
+        _ if wrt.is_empty() => Err("there is nothing to check: no argument is a float".to_owned()),
+        _ if outputs.is_empty() => Err("there is nothing to check: no result is a float".to_owned()),
         _ if both => check_to_order(program, inputs, order, 1),
         [mode, ..] => check_in_mode(program, inputs, order, *mode, 1),
     };

@@ -663,6 +663,13 @@ fn mismatch(a: &Type, b: &Type) -> ErrorKind {
     if a.dtype == b.dtype { ErrorKind::Shape } else { ErrorKind::DType }
 }
 
+impl Tracer {
+    /// What is not a scalar of that type is a mistake.
+    pub(crate) fn expect_scalar(&self, what: &str, v: Traced, dtype: DType, pos: &Pos) -> Result<(), Error> {
+        expect_scalar(what, &self.ty(v), dtype, pos)
+    }
+}
+
 fn expect_scalar(what: &str, found: &Type, dtype: DType, pos: &Pos) -> Result<(), Error> {
     let expected = Type::scalar(dtype);
     if *found == expected {

@@ -90,6 +90,11 @@ pub fn i64(shape: impl Into<Vec<usize>>) -> Type {
     Type::new(DType::I64, shape)
 }
 
+/// A bool array type.
+pub fn bool(shape: impl Into<Vec<usize>>) -> Type {
+    Type::new(DType::Bool, shape)
+}
+
 /// What a transformed function computes: [`Results`], or a derivative such as [`Gradient`](crate::Gradient).
 pub trait Mode {
     /// What a run returns.

@@ -1,6 +1,6 @@
 //! `while_loop`, `custom_vjp`, `custom_jvp` and `stop_gradient` from Rust.
 
-use retrograd::{Array, DType, ErrorKind, Var, custom_jvp, custom_vjp, eval, f64, for_loop, grad, jit, stop_gradient, while_loop};
+use retrograd::{Array, DType, ErrorKind, Var, cond, custom_jvp, custom_vjp, eval, f64, for_loop, grad, jit, stop_gradient, while_loop};
 
 #[test]
 fn a_while_reads_values_from_outside_in_condition_and_body() {
@@ -70,4 +70,44 @@ fn stop_gradient_holds_still() {
     assert_eq!(f.run(&[Array::f64([2], vec![1.0, 2.0])]).unwrap(), [Array::f64([2], vec![2.0, 4.0])]);
     let g = grad(|[x]| for_loop(3, x, |_, z| z + stop_gradient(z * x)));
     assert_eq!(g.run(&[Array::scalar(2.0)]).unwrap(), [Array::scalar(1.0)]);
+}
+
+/// A rule that is not linear makes of two cotangents something else than of their sum, so two calls of it are never one.
+#[test]
+fn a_rule_is_applied_as_often_as_it_is_written() {
+    fn straight<'t>([x]: [Var<'t>; 1]) -> Var<'t> {
+        // Clipped to 3 and 4.
+        3.0 * x.clip_cotangent(-4.0, 4.0) + 5.0 * x.clip_cotangent(-4.0, 4.0)
+    }
+    fn alike<'t>([x]: [Var<'t>; 1]) -> Var<'t> {
+        5.0 * x.clip_cotangent(-4.0, 4.0) + 5.0 * x.clip_cotangent(-4.0, 4.0)
+    }
+    fn loops<'t>([x]: [Var<'t>; 1]) -> Var<'t> {
+        let one = || for_loop(3, x, |_, z| 2.0 * z.clip_cotangent(-3.0, 3.0));
+        one() + one()
+    }
+    fn branches<'t>([x]: [Var<'t>; 1]) -> Var<'t> {
+        let one = || cond(x.gt(0.0), || 5.0 * x.clip_cotangent(-3.0, 3.0), || x);
+        one() + one()
+    }
+    fn whiles<'t>([x]: [Var<'t>; 1]) -> Var<'t> {
+        let one = || while_loop(x, |z| z.lt(10.0), |z| 2.0 * z.clip_cotangent(-3.0, 3.0));
+        one() + one()
+    }
+    let cases: [(for<'t> fn([Var<'t>; 1]) -> Var<'t>, f64); 5] =
+        [(straight, 7.0), (alike, 8.0), (loops, 6.0), (branches, 6.0), (whiles, 6.0)];
+    for (k, (f, expected)) in cases.into_iter().enumerate() {
+        let expected = [Array::scalar(expected)];
+        assert_eq!(grad(f).run(&[Array::scalar(1.0)]).unwrap(), expected, "case {k}");
+        // The interpreter runs the Program as it was written.
+        assert_eq!(grad(f).debug_nan().run(&[Array::scalar(1.0)]).unwrap(), expected, "case {k}, interpreted");
+    }
+}
+
+#[test]
+fn a_cotangent_is_shown_as_often_as_it_is_probed() {
+    let f = grad(|[x]| 3.0 * x.probe_cotangent("ct") + 5.0 * x.probe_cotangent("ct"));
+    let mut seen = vec![];
+    f.run_observed(&[Array::scalar(1.0)], &mut |sighting| seen.push(sighting.value.as_f64()[0])).unwrap();
+    assert_eq!(seen, [5.0, 3.0]);
 }

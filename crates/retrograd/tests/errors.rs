@@ -180,6 +180,10 @@ fn derivatives_that_differences_do_not_confirm() {
     }
     check(check_grads(|[x]| x, &[Array::scalar(1.0)], 1, &[]), ErrorKind::Argument, line!(), "there is nothing to check without a mode");
     check(check_grads(|[x]| x, &[Array::scalar(1.0)], 0, &both), ErrorKind::Argument, line!(), "there is nothing to check to order 0");
+    let counted = check_grads(|[n]| n.convert(DType::F64), &[Array::int(1)], 1, &both);
+    check(counted, ErrorKind::Argument, line!() - 1, "there is nothing to check: no argument is a float");
+    let rounded = check_grads(|[x]| x.convert(DType::I64), &[Array::scalar(1.0)], 1, &both);
+    check(rounded, ErrorKind::Argument, line!() - 1, "there is nothing to check: no result is a float");
 }
 
 #[test]

@@ -119,10 +119,7 @@ fn an_in_place_update_under_a_branch() {
 fn a_range_that_starts_at_five_and_uses_its_index() {
     // for i in 5..205: s += sin(x i)
     fn f<'t>([x]: [Var<'t>; 1]) -> Var<'t> {
-        for_loop(200, x.full([], 0.0), |k, s| {
-            let i = (k + 5).convert(DType::F64);
-            s + (x * i).sin()
-        })
+        for_loop(5..205, x.full([], 0.0), |i, s| s + (x * i.convert(DType::F64)).sin())
     }
     let x = 0.013_f64;
     let (value, gradient) = value_and_grad(f).run(&[Array::scalar(x)]).unwrap();

@@ -115,7 +115,8 @@ pub fn jacobian(program: &Program, wrt: &[usize], outputs: &[usize], direction: 
     let blocks = (0..ends.len()).flat_map(|output| (0..inputs.len()).map(move |input| (output, input)));
     let results = blocks.map(|(output, input)| block(output, input)).collect();
     derived.entry = derived.add(b.finish(results));
-    Ok(dead_code(&derived))
+    dead_code(&mut derived);
+    Ok(derived)
 }
 
 /// An axis per axis of the output and of the input must fit into one array.

@@ -14,7 +14,7 @@ mod transform;
 mod vjp;
 
 use crate::ir::{Builder, Error, ErrorKind, Function, Pos, Program, Type, Value};
-use crate::opt::{calls, dead_code};
+use crate::opt::{dead_code, plain_calls};
 use transform::Transform;
 
 pub use jacobian::{Direction, Seeds, jacobian, seeds};
@@ -34,7 +34,7 @@ pub use jacobian::{Direction, Seeds, jacobian, seeds};
 /// # Ok::<(), retrograd_compiler::ir::Error>(())
 /// ```
 pub fn vjp(program: &Program, wrt: &[usize], outputs: &[usize]) -> Result<Program, Error> {
-    let program = &calls(program);
+    let program = &plain_calls(program);
     let main = check(program, wrt, outputs)?;
     let b = Builder::new(format!("{}_vjp", main.name));
     let inputs = b.params(main.param_types());
@@ -66,7 +66,7 @@ pub fn vjp(program: &Program, wrt: &[usize], outputs: &[usize]) -> Result<Progra
 /// # Ok::<(), retrograd_compiler::ir::Error>(())
 /// ```
 pub fn jvp(program: &Program, wrt: &[usize], outputs: &[usize]) -> Result<Program, Error> {
-    let program = &calls(program);
+    let program = &plain_calls(program);
     let main = check(program, wrt, outputs)?;
     let b = Builder::new(format!("{}_jvp", main.name));
     let inputs = b.params(main.param_types());
@@ -87,7 +87,8 @@ impl Transform {
     /// The Program of this entry, without what its results do not need.
     fn finish(mut self, entry: Function) -> Program {
         self.program.entry = self.program.add(entry);
-        dead_code(&self.program)
+        dead_code(&mut self.program);
+        self.program
     }
 }
 

@@ -240,8 +240,9 @@ pub enum Stmt {
     },
     /// Runs the part of this number.
     Part(u32),
-    /// Runs a part with a range over all of `0..count`, chunk by chunk, in any order and at the same time: no index reads what another
-    /// writes, and none faults, polls or probes.
+    /// Runs a part with a range over all of `0..count`, chunk by chunk, in any order and at the same time, or all of it as one range: no
+    /// chunk reads what another writes, and none probes. Of faults the one of the lowest index is recorded; a chunk that is stopped ends
+    /// the routine.
     Spread {
         /// Number of the part.
         part: u32,

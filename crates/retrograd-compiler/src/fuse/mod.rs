@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use crate::ir::{Array, DType, Data, LaneFunction, Lowering, Scalar};
 use crate::plan::Plan;
 use crate::plan::place::{
-    Access, Block, Branch, Call, Carried, Home, Loop, Node, Placed, RowItem, RowPlace, RowTime, Step, StepEnd, Val, While,
+    Access, Block, Branch, Call, Carried, Home, Loop, Node, Placed, RowItem, RowPlace, RowTime, Step, StepEnd, Store, Val, While,
 };
 use kernel::{Address, Kernel, Order, Place, Reg, RegType, RoutineCall, Seen, Stmt};
 
@@ -101,7 +101,7 @@ impl<'p> Fuse<'p> {
         fuse.pointers = (0..placed.pointers).map(|_| fuse.reg(RegType::Pointer)).collect();
         fuse.inputs = (0..placed.inputs.len()).map(|k| fuse.fixed(Place::Input(k as u32))).collect();
         fuse.literals = (0..placed.literals.len()).map(|k| fuse.fixed(Place::Literal(k as u32))).collect();
-        fuse.stores = placed.stores.iter().map(|store| fuse.fixed(Place::Arena(store.offset))).collect();
+        fuse.stores = placed.stores.iter().map(|store| fuse.store(store)).collect();
         fuse
     }
 
@@ -119,6 +119,14 @@ impl<'p> Fuse<'p> {
         self.body.push(Stmt::Pointer { dst, to });
         self.fixed.insert(dst, to);
         dst
+    }
+
+    /// The address register of a store; of one in a frame, each thread has its own.
+    fn store(&mut self, store: &Store) -> Reg {
+        match store.frame {
+            None => self.fixed(Place::Arena(store.offset)),
+            Some(_) => self.reg(RegType::Pointer),
+        }
     }
 
     /// The register of a scalar value, or of one element of an array inside a nest.
@@ -334,7 +342,10 @@ impl<'p> Fuse<'p> {
         let (from, to) = (self.literal(0), self.value(node.count));
         let around = self.telling;
         self.telling = self.outermost(Some(to));
-        self.run_steps(&node.step, &carries, &[], node.order, from, to, None);
+        match node.frame {
+            None => self.run_steps(&node.step, &carries, &[], node.order, from, to, None),
+            Some(frame) => self.spread_steps(&node.step, frame, node.steps.expect("a map that is spread has a known length")),
+        }
         self.telling = around;
         self.end_carries(&carries, &node.results);
     }

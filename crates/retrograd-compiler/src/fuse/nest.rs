@@ -66,7 +66,7 @@ impl Fuse<'_> {
         };
         let steps = if faults || nest.roots.iter().any(meets) { Steps::OneByOne } else { Steps::InLanes };
         assert!(!reduces || steps == Steps::InLanes, "a nest that reduces does so in lanes");
-        if steps == Steps::InLanes && !reduces && self.is_independent(nest) && self.work(nest) >= self.placed.grain.work_per_launch {
+        if steps == Steps::InLanes && !reduces && self.is_independent(nest) && nest.work() >= self.placed.grain.work_per_launch {
             self.spread_nest(&loops, nest, &iotas);
         } else {
             self.loop_nest(&loops, steps, &mut vec![], nest);
@@ -79,18 +79,12 @@ impl Fuse<'_> {
         !picks && !nest.roots.iter().any(|root| matches!(root, Root::Write { index: Some(_), .. }))
     }
 
-    /// Work of a nest, in additions.
-    fn work(&self, nest: &Nest) -> usize {
-        let each = nest.rows.iter().map(|item| item.row.cost as usize).sum::<usize>() + nest.roots.len();
-        nest.shape.iter().product::<usize>().saturating_mul(each)
-    }
-
     /// A nest in chunks, which threads share: of its outermost loop, or of blocks of its only one. A quarter of the least work of a
     /// launch is a chunk, so that those who are late have something to do.
     fn spread_nest(&mut self, loops: &[Axis], nest: &Nest, iotas: &[usize]) {
-        let chunk = self.placed.grain.work_per_launch / 4;
+        let chunk = usize::try_from(self.placed.grain.work_per_launch / 4).expect("a launch is little work");
         let (index, range) = (self.int(), [self.int(), self.int()]);
-        let each = |extent: usize| (self.work(nest) / extent).max(1);
+        let each = |extent: usize| (usize::try_from(nest.work()).unwrap_or(usize::MAX) / extent).max(1);
         match loops {
             [only] if !iotas.contains(&only.axis) && only.extent >= 2 * LANES => {
                 let block = (chunk / each(only.extent)).clamp(LANES, only.extent) / LANES * LANES;

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::kernel::{Address, Part, Reg, Seen, Stmt};
+use super::kernel::{Address, Order, Part, Reg, Seen, Stmt};
 use super::{Fuse, at};
-use crate::plan::place::{Node, Parts, Slot};
+use crate::ir::{DType, Scalar};
+use crate::plan::place::{Frame, FrameId, Node, Parts, Slot, Step};
 
 impl Fuse<'_> {
     /// A block part by part: what crosses between them goes through the frame.
@@ -15,9 +16,16 @@ impl Fuse<'_> {
         let made: BTreeSet<Reg> = made.into_iter().map(|value| self.value(value)).collect();
         for part in &parts.parts {
             let body = self.nested(|fuse| {
-                fuse.take(frame, &part.loads);
-                nodes[part.nodes.clone()].iter().for_each(|node| fuse.node(node));
-                fuse.put(frame, &part.stores);
+                let (mut loads, mut stores) = (part.loads.iter().peekable(), part.stores.iter().peekable());
+                for k in part.nodes.clone() {
+                    while let Some((_, slot)) = loads.next_if(|(at, _)| *at == k) {
+                        fuse.take(frame, &[*slot]);
+                    }
+                    fuse.node(&nodes[k]);
+                    while let Some((_, slot)) = stores.next_if(|(at, _)| *at == k) {
+                        fuse.put(frame, &[*slot]);
+                    }
+                }
             });
             let number = self.outline(body, None);
             self.body.push(Stmt::Part(number as u32));
@@ -39,6 +47,23 @@ impl Fuse<'_> {
             let dst = self.value(slot.value);
             self.body.push(Stmt::Load { dst, from: in_frame(frame, slot) });
         }
+    }
+
+    /// The steps of a map, in chunks at the same time: each chunk has a frame of memory.
+    pub(super) fn spread_steps(&mut self, step: &Step, frame: FrameId, count: u64) {
+        let Frame { store, bytes, chunk, .. } = self.placed.frames[frame.0 as usize];
+        let range = [self.int(), self.int()];
+        let body = self.nested(|fuse| {
+            let length = fuse.literal(chunk as i64);
+            let number = fuse.compute(Scalar::Div, DType::I64, &[range[0], length]);
+            for (k, part) in fuse.placed.stores.iter().enumerate().filter(|(_, part)| part.frame == Some(frame)) {
+                let base = fuse.stores[store.0 as usize];
+                let address = Address { base, terms: vec![(number, bytes as i64)], offset: part.offset as i64 };
+                fuse.body.push(Stmt::Offset { dst: fuse.stores[k], address });
+            }
+            fuse.run_steps(step, &[], &[], Order::Up, range[0], range[1], None);
+        });
+        self.spread(body, range, count as usize, chunk as usize);
     }
 
     /// Code for a range of `0..count`, run in chunks at the same time.

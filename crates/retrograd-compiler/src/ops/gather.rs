@@ -8,7 +8,7 @@ use super::fold::{APART, prod_tangent};
 use super::number::Number;
 use super::ops;
 use super::scalar::{AND, DIV, EQ, LT, NOT, SELECT};
-use super::shape::{BROADCAST, IOTA, RESHAPE, axis_of, check_axis, indices, pick, shape_error, view};
+use super::shape::{IOTA, RESHAPE, axis_of, check_axis, indices, pick, shape_error, view};
 use crate::ir::{
     Array, Attr, Attrs, Builder, Contribution, DType, Element, Error, ErrorKind, Indexing, Lowering, Pos, Row, Rule, Sample, Type, Value,
     View, Write, each_element, each_number,
@@ -182,28 +182,23 @@ fn extreme_tangent(b: &Builder, attrs: &Attrs, args: &[Value], y: Value, tangent
 /// y = base · Π_j u_j over the updates j of a row. With U = u_j where update j goes to the row, else 1: y = base · prod U.
 fn mul_tangent(b: &Builder, attrs: &Attrs, args: &[Value], _: Value, tangents: &[Option<Value>]) -> Value {
     let (axis, base, count) = (axis_of(attrs), b.ty(args[0]), b.ty(args[2]).elements());
-    // U has the axes (a…, n, b…, j).
-    let shape = [&base.shape[..], &[count]].concat();
-    let rank = base.rank();
-    let flat = [&base.shape[..axis], &[count], &base.shape[axis + 1..]].concat();
-    let index = b.row(&RESHAPE, Attrs::none().ints("shape", [count]), &[args[2]]);
-    let index = b.broadcast(index, &shape, &[rank]);
-    let numbers = b.row(&IOTA, Attrs::none().with("type", Attr::Type(Type::new(DType::I64, shape.clone()))).ints("axis", [axis]), &[]);
-    let here = b.row(&EQ, Attrs::none(), &[index, numbers]);
+    let (outer, inner): (usize, usize) = (base.shape[..axis].iter().product(), base.shape[axis + 1..].iter().product());
+    let reshape = |x: Value, shape: &[usize]| b.row(&RESHAPE, Attrs::none().ints("shape", shape.iter().copied()), &[x]);
+    // The axes around the rows are one each, (a, n, b), so that U, (a, n, b, j), has room for its own whatever the rank.
+    let (rows, pairs) = ([outer, base.shape[axis], inner], [outer, base.shape[axis], inner, count]);
+    let index = b.broadcast(reshape(args[2], &[count]), &pairs, &[3]);
+    let here = b.row(&EQ, Attrs::none(), &[index, numbers(b, &pairs, 1)]);
     let spread = |update: Value, otherwise: f64| {
-        // (a…, j, b…) to (a…, b…, j), then repeated along the rows.
-        let update = b.row(&RESHAPE, Attrs::none().ints("shape", flat.clone()), &[update]);
-        let last = (0..rank).filter(|k| *k != axis).chain([axis]);
-        let update = b.row(&super::TRANSPOSE, Attrs::none().ints("axes", last), &[update]);
-        let axes: Vec<usize> = (0..=rank).filter(|k| *k != axis).collect();
-        let update = b.row(&BROADCAST, Attrs::none().ints("shape", shape.clone()).ints("axes", axes), &[update]);
-        b.row(&SELECT, Attrs::none(), &[here, update, b.full(&Type::new(base.dtype, shape.clone()), otherwise)])
+        // (a, j, b) to (a, b, j), then repeated along the rows.
+        let update = b.row(&super::TRANSPOSE, Attrs::none().ints("axes", [0, 2, 1]), &[reshape(update, &[outer, count, inner])]);
+        let update = b.broadcast(update, &pairs, &[0, 2, 3]);
+        b.row(&SELECT, Attrs::none(), &[here, update, b.full(&Type::new(base.dtype, pairs), otherwise)])
     };
     let factors = spread(args[1], 1.0);
-    let product = |factors| b.row(&super::PROD, Attrs::none().ints("axes", [rank]), &[factors]);
-    let from_base = tangents[0].map(|dx| b.mul(product(factors), dx));
-    let from_update = tangents[1].map(|dx| b.mul(args[0], prod_tangent(b, &[rank], factors, spread(dx, 0.0))));
-    total(b, [from_base, from_update])
+    let product = |factors| b.row(&super::PROD, Attrs::none().ints("axes", [3]), &[factors]);
+    let from_base = tangents[0].map(|dx| b.mul(product(factors), reshape(dx, &rows)));
+    let from_update = tangents[1].map(|dx| b.mul(reshape(args[0], &rows), prod_tangent(b, &[3], factors, spread(dx, 0.0))));
+    reshape(total(b, [from_base, from_update]), &base.shape)
 }
 
 fn infer_take(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
@@ -262,6 +257,7 @@ const PICKS: &[(&[usize], &[usize], usize)] = &[
     (&[2, 3, 2], &[], 1),
     (&[1, 2], &[3], 0),
     (&[3], &[0], 0),
+    (&[1, 1, 1, 2, 1, 1, 1, 2], &[3], 3),
 ];
 
 fn gather_samples(row: &Row) -> Vec<Sample> {

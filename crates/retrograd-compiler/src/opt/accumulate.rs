@@ -4,13 +4,13 @@
 //! the cotangent of the array as it is, where that of the update clears the window and adds it again.
 
 use super::edit::Editor;
-use super::functions::rewrite;
+use super::functions::edit;
 use crate::ir::{Attrs, Inst, Op, Program, Row, Type, Value};
 use crate::ops;
 
-/// The Program with updates that add to their window as additions. A difference becomes the sum with the negative.
-pub fn accumulate(program: &Program) -> Program {
-    rewrite(program, |out, function| {
+/// Makes additions of updates that add to their window. A difference becomes the sum with the negative.
+pub fn accumulate(program: &mut Program) -> bool {
+    edit(program, |_, function| {
         let mut editor = Editor::new(function);
         for inst in &function.insts {
             match &inst.op {
@@ -18,7 +18,7 @@ pub fn accumulate(program: &Program) -> Program {
                 Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => editor.copy(inst),
             }
         }
-        out.add(editor.finish())
+        editor.finish()
     })
 }
 

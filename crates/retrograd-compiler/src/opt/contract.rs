@@ -5,8 +5,8 @@
 //! `plan` finds them equal. A product that is repeated first stays, since an `fma` per element would save nothing.
 
 use super::edit::Editor;
-use super::functions::rewrite;
-use super::simplify;
+use super::functions::edit;
+use super::simplify_in_place;
 use crate::ir::{Attrs, Inst, Op, Program, Row, Value};
 use crate::ops::{ADD, FMA, MUL, NEG, SUB};
 
@@ -19,7 +19,13 @@ use crate::ops::{ADD, FMA, MUL, NEG, SUB};
 /// assert_eq!(program.to_string(), "fn main(%0: f64, %1: f64) -> f64 {\n  %2: f64 = fma %0, %0, %1\n  return %2\n}\n");
 /// ```
 pub fn contract(program: &Program) -> Program {
-    let contracted = rewrite(program, |out, function| {
+    let mut program = program.clone();
+    contract_in_place(&mut program);
+    program
+}
+
+pub(super) fn contract_in_place(program: &mut Program) {
+    edit(program, |_, function| {
         let mut editor = Editor::new(function);
         for inst in &function.insts {
             match sum_of(inst, inst.results.iter().all(|v| function.ty(*v).dtype.is_float())) {
@@ -27,10 +33,10 @@ pub fn contract(program: &Program) -> Program {
                 None => editor.copy(inst),
             }
         }
-        out.add(editor.finish())
+        editor.finish()
     });
     // Products without uses go, negations of literals fold, those of invariant scalars leave their loops.
-    simplify(&contracted)
+    simplify_in_place(program);
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

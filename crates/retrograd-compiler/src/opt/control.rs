@@ -2,12 +2,12 @@
 //! numbers move into the bodies, where the planner and the back ends see them.
 
 use super::edit::{Editor, literal, repeat};
-use super::functions::rewrite;
+use super::functions::edit;
 use crate::ir::{Array, ForOp, FuncId, Function, IfOp, Inst, Lowering, Op, Pos, Program, Type, UnwindArgs, UnwindOp, Value, WhileOp};
 
-/// The Program with known control flow dissolved.
-pub fn control(program: &Program) -> Program {
-    rewrite(program, |out, function| {
+/// Dissolves known control flow.
+pub fn control(program: &mut Program) -> bool {
+    edit(program, |out, function| {
         let mut editor = Editor::new(function);
         for inst in &function.insts {
             match &inst.op {
@@ -18,7 +18,7 @@ pub fn control(program: &Program) -> Program {
                 Op::Unwind(op) => rewrite_unwind(out, &mut editor, inst, op),
             }
         }
-        out.add(editor.finish())
+        editor.finish()
     })
 }
 

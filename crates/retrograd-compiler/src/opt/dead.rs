@@ -13,14 +13,19 @@ use super::edit::Editor;
 use super::functions::compact;
 use crate::ir::{CallOp, CustomRule, ForOp, FuncId, Function, IfOp, Inst, Op, Program, UnwindOp, Value, WhileOp};
 
-/// The Program without what no result needs: instructions, results and arguments of control flow, functions. The entry keeps its
-/// parameters and results.
-pub fn dead_code(program: &Program) -> Program {
+/// Takes away what no result needs: instructions, results and arguments of control flow, functions. The entry keeps its parameters and
+/// results.
+pub fn dead_code(program: &mut Program) -> bool {
     let mut slicer = Slicer::new(program);
     let entry = program.main();
     let whole = (vec![true; entry.results.len()], vec![true; entry.params.len()]);
     let entry = slicer.slice(program.entry, &whole.0, &whole.1);
-    compact(&Program { functions: slicer.functions, entry })
+    let slices = slicer.functions;
+    let changed = !slices.is_empty();
+    program.functions.extend(slices);
+    program.entry = entry;
+    compact(program);
+    changed
 }
 
 /// For each instruction of a function, whether a value of `roots` needs it. Bodies are those of `program`; the function itself need
@@ -41,7 +46,7 @@ struct Slicer<'p> {
     reads: BTreeMap<(FuncId, Vec<bool>), Vec<bool>>,
     /// Slices made, by function, results and parameters.
     made: BTreeMap<(FuncId, Vec<bool>, Vec<bool>), FuncId>,
-    /// Functions of the new Program.
+    /// Functions that the new Program has beside the old ones.
     functions: Vec<Function>,
 }
 
@@ -61,18 +66,22 @@ impl<'p> Slicer<'p> {
         let mut used = vec![false; function.types.len()];
         roots.for_each(|v| used[v.0 as usize] = true);
         for inst in function.insts.iter().rev() {
-            let results: Vec<bool> = inst.results.iter().map(|v| used[v.0 as usize]).collect();
-            if self.is_live(inst, &results) {
-                let kept = self.keep(inst, results);
-                choose(&inst.args, &kept.args).for_each(|v| used[v.0 as usize] = true);
+            if !self.is_live(inst, &used) {
+                continue;
             }
+            if let Op::Row(..) = &inst.op {
+                inst.args.iter().for_each(|v| used[v.0 as usize] = true);
+                continue;
+            }
+            let kept = self.keep(inst, marks(&inst.results, &used));
+            choose(&inst.args, &kept.args).for_each(|v| used[v.0 as usize] = true);
         }
         used
     }
 
-    /// Whether an instruction stays when these of its results are read.
-    fn is_live(&self, inst: &Inst, results: &[bool]) -> bool {
-        results.contains(&true) || inst.has_effect(|body| self.effects[usize::from(body)])
+    /// Whether an instruction stays when these values are used.
+    fn is_live(&self, inst: &Inst, used: &[bool]) -> bool {
+        inst.results.iter().any(|v| used[v.0 as usize]) || inst.has_effect(|body| self.effects[usize::from(body)])
     }
 
     /// Which parameters a function reads for these results.
@@ -165,20 +174,29 @@ impl<'p> Slicer<'p> {
         let mut editor = Editor::empty(old);
         choose(&old.params, params).for_each(|param| editor.param(param));
         for inst in &old.insts {
-            let live: Vec<bool> = inst.results.iter().map(|v| used[v.0 as usize]).collect();
-            if self.is_live(inst, &live) {
-                let kept = self.keep(inst, live);
-                let op = self.slice_op(&inst.op, &kept);
-                let args: Vec<Value> = choose(&inst.args, &kept.args).collect();
-                let results: Vec<Value> = choose(&inst.results, &kept.results).collect();
-                editor.replace(inst, op, editor.values(&args), &results);
+            if !self.is_live(inst, &used) {
+                continue;
             }
+            if let Op::Row(..) = &inst.op {
+                editor.copy(inst);
+                continue;
+            }
+            let kept = self.keep(inst, marks(&inst.results, &used));
+            let op = self.slice_op(&inst.op, &kept);
+            let args: Vec<Value> = choose(&inst.args, &kept.args).collect();
+            let results: Vec<Value> = choose(&inst.results, &kept.results).collect();
+            editor.replace(inst, op, editor.values(&args), &results);
         }
         let results: Vec<Value> = choose(&old.results, results).collect();
-        self.functions.push(editor.finish_with(&results));
-        let made = FuncId(u32::try_from(self.functions.len() - 1).expect("fewer than 2^32 functions"));
+        // A function of which everything is needed stays what it is.
+        let made = editor.finish_with(&results).map_or(id, |slice| self.add(slice));
         self.made.insert(key, made);
         made
+    }
+
+    fn add(&mut self, slice: Function) -> FuncId {
+        self.functions.push(slice);
+        FuncId(u32::try_from(self.program.functions.len() + self.functions.len() - 1).expect("fewer than 2^32 functions"))
     }
 
     /// The op over sliced bodies.
@@ -239,6 +257,11 @@ impl<'p> Slicer<'p> {
 /// The extent of streams, 0 where there is none left.
 fn bound(extent: usize, streams: usize) -> usize {
     if streams == 0 { 0 } else { extent }
+}
+
+/// Which of these values are used.
+fn marks(values: &[Value], used: &[bool]) -> Vec<bool> {
+    values.iter().map(|v| used[v.0 as usize]).collect()
 }
 
 fn count(kept: &[bool]) -> usize {

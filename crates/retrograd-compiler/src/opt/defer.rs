@@ -7,13 +7,13 @@
 use std::collections::BTreeSet;
 
 use super::edit::Editor;
-use super::functions::rewrite;
+use super::functions::edit;
 use crate::ir::{Array, Attrs, Function, Inst, Lowering, Op, Program, Type, UnwindOp, Value, View};
 use crate::ops::{ADD, SUM};
 
-/// The Program with the sums of pointwise unwinds taken after them. Applied again, it changes nothing.
-pub fn defer(program: &Program) -> Program {
-    rewrite(program, |out, function| {
+/// Takes the sums of pointwise unwinds after them. Applied again, it changes nothing.
+pub fn defer(program: &mut Program) -> bool {
+    edit(program, |out, function| {
         let mut editor = Editor::new(function);
         for inst in &function.insts {
             match &inst.op {
@@ -21,7 +21,7 @@ pub fn defer(program: &Program) -> Program {
                 Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Call(_) => editor.copy(inst),
             }
         }
-        out.add(editor.finish())
+        editor.finish()
     })
 }
 

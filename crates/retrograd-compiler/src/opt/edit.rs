@@ -4,10 +4,15 @@ use crate::ir::{Array, Attr, Attrs, Function, Inst, Lowering, Op, Pos, Row, Type
 use crate::ops::{BROADCAST, CONSTANT};
 
 /// The old function, the new one so far, and which new value stands for each old one.
+///
+/// As long as the new one is no more than the beginning of the old one, nothing is copied: most passes change nothing in most functions.
 pub(super) struct Editor<'f> {
     from: &'f Function,
+    /// Instructions that are as they were, where so far all are; then `to` has parameters only.
+    same: Option<usize>,
     to: Function,
     map: Vec<Option<Value>>,
+    /// The instruction that defines each new value.
     definitions: Vec<Option<usize>>,
 }
 
@@ -15,7 +20,8 @@ impl<'f> Editor<'f> {
     /// A function without parameters yet.
     pub(super) fn empty(from: &'f Function) -> Editor<'f> {
         let to = Function { name: from.name.clone(), params: vec![], insts: vec![], results: vec![], types: vec![] };
-        Editor { from, to, map: vec![None; from.types.len()], definitions: vec![] }
+        let definitions = Vec::with_capacity(from.types.len());
+        Editor { from, same: Some(0), to, map: vec![None; from.types.len()], definitions }
     }
 
     /// A function with the same parameters.
@@ -27,13 +33,19 @@ impl<'f> Editor<'f> {
 
     /// Keeps a parameter.
     pub(super) fn param(&mut self, old: Value) {
-        let new = self.define(self.from.ty(old).clone(), None);
+        if old != self.next() {
+            self.differ();
+        }
+        let new = self.define(old, None);
         self.to.params.push(new);
         self.bind(old, new);
     }
 
     /// Lets a new value stand for an old one.
     pub(super) fn bind(&mut self, old: Value, new: Value) {
+        if old != new {
+            self.differ();
+        }
         self.map[old.0 as usize] = Some(new);
     }
 
@@ -44,8 +56,11 @@ impl<'f> Editor<'f> {
 
     /// A new instruction over new values.
     pub(super) fn push(&mut self, op: Op, args: Vec<Value>, types: Vec<Type>, pos: &Pos) -> Vec<Value> {
-        let index = self.to.insts.len();
-        let results: Vec<Value> = types.into_iter().map(|ty| self.define(ty, Some(index))).collect();
+        self.differ();
+        let (index, first) = (self.to.insts.len(), self.next().0);
+        self.to.types.extend(types);
+        let results: Vec<Value> = (first..number(self.to.types.len())).map(Value).collect();
+        self.definitions.resize(self.to.types.len(), Some(index));
         self.to.insts.push(Inst { op, args, results: results.clone(), pos: pos.clone() });
         results
     }
@@ -67,14 +82,59 @@ impl<'f> Editor<'f> {
 
     /// An old instruction as it is.
     pub(super) fn copy(&mut self, inst: &Inst) {
-        self.replace(inst, inst.op.clone(), self.values(&inst.args), &inst.results);
+        if self.keep(inst) {
+            return;
+        }
+        let (index, first) = (self.to.insts.len(), self.next().0);
+        let args = self.values(&inst.args);
+        inst.results.iter().for_each(|old| {
+            let new = self.define(*old, Some(index));
+            self.map[old.0 as usize] = Some(new);
+        });
+        let results = (first..self.next().0).map(Value).collect();
+        self.to.insts.push(Inst { op: inst.op.clone(), args, results, pos: inst.pos.clone() });
     }
 
     /// A new op in place of an old instruction, whose results are these of the old ones.
     pub(super) fn replace(&mut self, inst: &Inst, op: Op, args: Vec<Value>, results: &[Value]) {
+        if args == inst.args && results == inst.results && same_control(&op, &inst.op) && self.keep(inst) {
+            return;
+        }
         let types = results.iter().map(|v| self.from.ty(*v).clone()).collect();
         let new = self.push(op, args, types, &inst.pos);
         results.iter().zip(new).for_each(|(old, new)| self.bind(*old, new));
+    }
+
+    /// Whether the new function goes on as the old one: with this instruction, whose values have the same numbers in both.
+    fn keep(&mut self, inst: &Inst) -> bool {
+        let next = self.same.filter(|kept| self.from.insts.get(*kept).is_some_and(|next| std::ptr::eq(next, inst)));
+        let numbers = self.next().0..;
+        match next {
+            Some(kept) if inst.results.iter().map(|v| v.0).eq(numbers.take(inst.results.len())) => {
+                inst.results.iter().for_each(|v| self.map[v.0 as usize] = Some(*v));
+                self.definitions.resize(self.definitions.len() + inst.results.len(), Some(kept));
+                self.same = Some(kept + 1);
+                true
+            }
+            Some(_) | None => {
+                self.differ();
+                false
+            }
+        }
+    }
+
+    /// From here on the new function is another.
+    fn differ(&mut self) {
+        if let Some(kept) = self.same.take() {
+            self.to.types.reserve(self.from.types.len());
+            self.to.types.extend_from_slice(&self.from.types[..self.definitions.len()]);
+            self.to.insts.reserve(self.from.insts.len());
+            self.to.insts.extend_from_slice(&self.from.insts[..kept]);
+        }
+    }
+
+    fn insts(&self) -> &[Inst] {
+        if self.same.is_some() { &self.from.insts } else { &self.to.insts }
     }
 
     /// New values in place of an old instruction.
@@ -104,12 +164,12 @@ impl<'f> Editor<'f> {
 
     /// The type of a new value.
     pub(super) fn ty(&self, value: Value) -> &Type {
-        self.to.ty(value)
+        if self.same.is_some() { self.from.ty(value) } else { self.to.ty(value) }
     }
 
     /// The row, attributes and arguments that define a new value, where it is the result of a row.
     pub(super) fn definition(&self, value: Value) -> Option<(&'static Row, &Attrs, &[Value])> {
-        let inst = &self.to.insts[self.definitions[value.0 as usize]?];
+        let inst = &self.insts()[self.definitions[value.0 as usize]?];
         match &inst.op {
             Op::Row(row, attrs) => Some((row, attrs, &inst.args)),
             Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
@@ -153,22 +213,53 @@ impl<'f> Editor<'f> {
         self.literal(value).map(|literal| literal.as_i64()[0])
     }
 
-    /// The new function, with these results of the old one.
-    pub(super) fn finish_with(mut self, results: &[Value]) -> Function {
+    /// The new function, with these results of the old one; `None` where it is the old one.
+    pub(super) fn finish_with(mut self, results: &[Value]) -> Option<Function> {
+        let from = self.from;
+        let whole = self.to.params == from.params && results == from.results && self.definitions.len() == from.types.len();
+        if whole && self.same == Some(from.insts.len()) {
+            return None;
+        }
+        self.differ();
         self.to.results = self.values(results);
-        self.to
+        Some(self.to)
     }
 
-    /// The new function, with the results of the old one.
-    pub(super) fn finish(self) -> Function {
+    /// The new function, with the results of the old one; `None` where it is the old one.
+    pub(super) fn finish(self) -> Option<Function> {
         let from = self.from;
         self.finish_with(&from.results)
     }
 
-    fn define(&mut self, ty: Type, definition: Option<usize>) -> Value {
-        self.to.types.push(ty);
+    /// The next value, of the type of an old one.
+    fn define(&mut self, old: Value, definition: Option<usize>) -> Value {
+        let new = self.next();
+        if self.same.is_none() {
+            self.to.types.push(self.from.ty(old).clone());
+        }
         self.definitions.push(definition);
-        Value(u32::try_from(self.to.types.len() - 1).expect("fewer than 2^32 values"))
+        new
+    }
+
+    /// The value that is defined next.
+    fn next(&self) -> Value {
+        Value(number(self.definitions.len()))
+    }
+}
+
+fn number(count: usize) -> u32 {
+    u32::try_from(count).expect("fewer than 2^32 values")
+}
+
+/// Whether two ops are the same control flow over the same bodies.
+fn same_control(a: &Op, b: &Op) -> bool {
+    match (a, b) {
+        (Op::If(a), Op::If(b)) => a == b,
+        (Op::For(a), Op::For(b)) => a == b,
+        (Op::While(a), Op::While(b)) => a == b,
+        (Op::Unwind(a), Op::Unwind(b)) => a == b,
+        (Op::Call(a), Op::Call(b)) => a == b,
+        (Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_), _) => false,
     }
 }
 

@@ -4,13 +4,13 @@
 //! (∞ · 0 is a NaN), -1 · x is not -x (a NaN keeps its sign under the product). Of NaNs, the laws leave a signalling one signalling.
 
 use super::edit::{Editor, literal, repeat};
-use super::functions::rewrite;
+use super::functions::edit;
 use crate::ir::{Array, Attrs, Data, Element, Inst, Lowering, Op, Program, Row, Type, Value, View, each_element};
 use crate::ops;
 
-/// The Program with constants folded and identities applied.
-pub fn fold(program: &Program) -> Program {
-    rewrite(program, |out, function| {
+/// Folds constants and applies identities.
+pub fn fold(program: &mut Program) -> bool {
+    edit(program, |_, function| {
         let mut editor = Editor::new(function);
         for inst in &function.insts {
             match &inst.op {
@@ -18,7 +18,7 @@ pub fn fold(program: &Program) -> Program {
                 Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => editor.copy(inst),
             }
         }
-        out.add(editor.finish())
+        editor.finish()
     })
 }
 

@@ -7,18 +7,24 @@ use crate::ir::{FuncId, Function, Inst, Program};
 /// The functions that the entry reaches, in the order of their first use, the entry first; names become unique.
 ///
 /// Two Programs that differ only in the numbers of their functions are equal afterwards.
-pub fn compact(program: &Program) -> Program {
+pub fn compact(program: &mut Program) {
     let order = reached(program);
     let mut renumbered = vec![None; program.functions.len()];
     for (new, old) in order.iter().enumerate() {
         renumbered[usize::from(*old)] = Some(FuncId(u32::try_from(new).expect("fewer than 2^32 functions")));
     }
-    let mut functions: Vec<Function> = order.iter().map(|id| program.function(*id).clone()).collect();
+    let mut functions: Vec<Function> = order.iter().map(|id| take(program, *id)).collect();
     for inst in functions.iter_mut().flat_map(|function| &mut function.insts) {
         inst.op.map_bodies(|id| renumbered[usize::from(id)].expect("bodies of reached functions are reached"));
     }
     name_uniquely(&mut functions);
-    Program { functions, entry: FuncId(0) }
+    *program = Program { functions, entry: FuncId(0) };
+}
+
+/// A function, which leaves its Program.
+fn take(program: &mut Program, id: FuncId) -> Function {
+    let gone = Function { name: String::new(), params: vec![], insts: vec![], results: vec![], types: vec![] };
+    std::mem::replace(&mut program.functions[usize::from(id)], gone)
 }
 
 /// Every function that the entry reaches once, users before their bodies.
@@ -36,20 +42,33 @@ fn reached(program: &Program) -> Vec<FuncId> {
     order
 }
 
+/// A pass that edits functions, bodies before their users: `pass` gets the new Program so far and a function whose bodies are already in
+/// it, and returns what it becomes, if anything else. Whether any function became another.
+pub(super) fn edit(program: &mut Program, mut pass: impl FnMut(&mut Program, &Function) -> Option<Function>) -> bool {
+    let mut changed = false;
+    rewrite(program, |out, function| {
+        let edited = pass(out, &function);
+        changed |= edited.is_some();
+        out.add(edited.unwrap_or(function))
+    });
+    changed
+}
+
 /// A pass over functions, bodies before their users: `pass` gets the new Program so far and a function whose bodies are already in it,
 /// and returns the new function's number. It may add copies of bodies, but never changes a function that is there.
-pub(super) fn rewrite(program: &Program, mut pass: impl FnMut(&mut Program, &Function) -> FuncId) -> Program {
+pub(super) fn rewrite(program: &mut Program, mut pass: impl FnMut(&mut Program, Function) -> FuncId) {
     let mut out = Program { functions: vec![], entry: program.entry };
     let mut new = vec![None; program.functions.len()];
     for id in bodies_first(program) {
-        let mut function = program.function(id).clone();
+        let mut function = take(program, id);
         for inst in &mut function.insts {
             inst.op.map_bodies(|id| new[usize::from(id)].expect("bodies come before their users"));
         }
-        new[usize::from(id)] = Some(pass(&mut out, &function));
+        new[usize::from(id)] = Some(pass(&mut out, function));
         out.entry = new[usize::from(id)].expect("just set");
     }
-    compact(&out)
+    compact(&mut out);
+    *program = out;
 }
 
 /// Every function that the entry reaches once, bodies before their users, the entry last.

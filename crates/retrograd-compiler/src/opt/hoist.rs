@@ -5,12 +5,12 @@
 //! their bodies, where everybody sees them.
 
 use super::edit::Editor;
-use super::functions::rewrite;
+use super::functions::edit;
 use crate::ir::{Array, DType, ForOp, FuncId, Function, Inst, Lowering, Op, Program, Row, Scalar, UnwindOp, Value, View, WhileOp};
 
-/// The Program with invariants computed before their loops, innermost loops first.
-pub fn hoist(program: &Program) -> Program {
-    rewrite(program, |out, function| {
+/// Computes invariants before their loops, innermost loops first.
+pub fn hoist(program: &mut Program) -> bool {
+    edit(program, |out, function| {
         let mut editor = Editor::new(function);
         for inst in &function.insts {
             match &inst.op {
@@ -20,7 +20,7 @@ pub fn hoist(program: &Program) -> Program {
                 Op::Unwind(op) => hoist_unwind(out, &mut editor, inst, op),
             }
         }
-        out.add(editor.finish())
+        editor.finish()
     })
 }
 

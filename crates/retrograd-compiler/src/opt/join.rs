@@ -12,15 +12,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::common::{Number, Numbered, Numbering, same};
 use super::dead::dead_code;
 use super::functions::{bodies_first, compact, rewrite};
-use super::simplify;
+use super::simplify_in_place;
 use crate::ir::{Builder, FuncId, Function, IfOp, Inst, Op, Program, Value};
 
 /// The Program, simplified, with loops that run beside others joined to those, and with one branch where two have the same condition.
 pub fn join(program: &Program) -> Program {
-    let mut program = simplify(program);
+    let mut program = program.clone();
+    simplify_in_place(&mut program);
     loop {
         // What is joined may have equal loops and branches inside.
-        let next = simplify(&join_once(&program));
+        let mut next = program.clone();
+        if !join_once(&mut next) {
+            return program;
+        }
+        simplify_in_place(&mut next);
         if same(&next, &program) {
             return program;
         }
@@ -28,15 +33,16 @@ pub fn join(program: &Program) -> Program {
     }
 }
 
-fn join_once(program: &Program) -> Program {
-    let mut joiner = Joiner::default();
-    rewrite(program, |out, function| {
-        let mut function = function.clone();
+/// Whether there was anything to join.
+fn join_once(program: &mut Program) -> bool {
+    let (mut joiner, mut changed) = (Joiner::default(), false);
+    rewrite(program, |out, mut function| {
         while let Some(joined) = joiner.join_two(out, &function).or_else(|| joiner.branch_once(out, &function)) {
-            function = joined;
+            (function, changed) = (joined, true);
         }
         joiner.add(out, function)
-    })
+    });
+    changed
 }
 
 /// What is known of the functions of the new Program.
@@ -61,7 +67,8 @@ impl Joiner {
         if let Some(known) = self.slices.get(&body) {
             return known.clone();
         }
-        let whole = compact(&Program { functions: out.functions.clone(), entry: body });
+        let mut whole = Program { functions: out.functions.clone(), entry: body };
+        compact(&mut whole);
         let slices: Vec<FuncId> = whole.main().results.iter().map(|result| self.slice(out, &whole, *result)).collect();
         self.slices.insert(body, slices.clone());
         slices
@@ -72,16 +79,16 @@ impl Joiner {
         let mut whole = whole.clone();
         let entry = usize::from(whole.entry);
         whole.functions[entry].results = vec![result];
-        let slice = dead_code(&whole);
-        let mut new = vec![None; slice.functions.len()];
-        for id in bodies_first(&slice) {
-            let mut function = slice.function(id).clone();
+        dead_code(&mut whole);
+        let mut new = vec![None; whole.functions.len()];
+        for id in bodies_first(&whole) {
+            let mut function = whole.function(id).clone();
             for inst in &mut function.insts {
                 inst.op.map_bodies(|id| new[usize::from(id)].expect("bodies come before their users"));
             }
             new[usize::from(id)] = Some(self.add(out, function));
         }
-        new[usize::from(slice.entry)].expect("the entry is reached")
+        new[usize::from(whole.entry)].expect("the entry is reached")
     }
 
     /// The function with one loop less, or with one that only counts.

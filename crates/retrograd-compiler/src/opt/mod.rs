@@ -21,7 +21,7 @@ mod join;
 use crate::ir::Program;
 
 pub use accumulate::accumulate;
-pub use calls::{all_calls, calls};
+pub use calls::{all_calls, calls, plain_calls};
 pub use common::common;
 pub use contract::contract;
 pub use control::control;
@@ -32,8 +32,8 @@ pub use functions::compact;
 pub use hoist::hoist;
 pub use join::join;
 
-/// A pass: less work, the same bits.
-pub type Pass = fn(&Program) -> Program;
+/// A pass: less work, the same bits. Whether there was anything to change.
+pub type Pass = fn(&mut Program) -> bool;
 
 /// The passes of one round, in order, by name.
 pub const PASSES: &[(&str, Pass)] = &[
@@ -51,7 +51,11 @@ const ROUNDS: usize = 32;
 
 /// What `plan` gets: no calls, simple, contracted. From here on arithmetic is frozen.
 pub fn freeze(program: &Program) -> Program {
-    contract(&defer(&simplify(&all_calls(program))))
+    let mut program = all_calls(program).into_owned();
+    simplify_in_place(&mut program);
+    defer(&mut program);
+    contract::contract_in_place(&mut program);
+    program
 }
 
 /// The Program with less work and the same bits: rounds of [`PASSES`] until nothing changes.
@@ -67,13 +71,19 @@ pub fn freeze(program: &Program) -> Program {
 /// assert!(simplify(&program).main().insts.is_empty());
 /// ```
 pub fn simplify(program: &Program) -> Program {
-    let mut program = dead_code(program);
-    for _ in 0..ROUNDS {
-        let next = PASSES.iter().fold(program.clone(), |program, (_, pass)| pass(&program));
-        if common::same(&next, &program) {
+    let mut program = program.clone();
+    simplify_in_place(&mut program);
+    program
+}
+
+fn simplify_in_place(program: &mut Program) {
+    dead_code(program);
+    // A pass that found nothing to do, and after which nothing changed, would find nothing again.
+    let mut idle = 0;
+    for (_, pass) in std::iter::repeat_n(PASSES, ROUNDS).flatten() {
+        idle = if pass(program) { 0 } else { idle + 1 };
+        if idle == PASSES.len() {
             break;
         }
-        program = next;
     }
-    program
 }

@@ -295,15 +295,22 @@ impl<'f> Inside<'f> {
         if bytes.is_none() && way.count > SHORT {
             return None;
         }
-        let sizes = way.sizes(self.facts.state_bytes);
-        let room = bytes.unwrap_or(u64::MAX).min(way.count.saturating_mul(sizes.clone().max()?));
-        // A few splits for every length are tried where there is no time for all.
-        let unit = unit(sizes, room, self.cells / (way.count.checked_mul(QUICK)?).max(1))?;
         if way.count == 0 || way.count > LONGEST {
             return None;
         }
+        let (unit, units) = match bytes {
+            // Without a limit sizes do not matter: one unit for every step is enough, whatever is kept of it.
+            None => (u64::MAX, way.count as usize),
+            Some(bytes) => {
+                let sizes = way.sizes(self.facts.state_bytes);
+                let room = bytes.min(way.count.saturating_mul(sizes.clone().max()?));
+                // A few splits for every length are tried where there is no time for all.
+                let unit = unit(sizes, room, self.cells / (way.count.checked_mul(QUICK)?).max(1))?;
+                (unit, (room / unit) as usize)
+            }
+        };
         let steps = self.steps(way, unit)?;
-        let (count, units) = (way.count as usize, (room / unit) as usize);
+        let count = way.count as usize;
         let all = way.count.saturating_mul(way.count).saturating_mul(units as u64 + 1) <= self.cells;
         let alone = if all { Alone::new(&steps.costs, count, units) } else { Alone::quick(&steps.costs, count, units) };
         let paired = (way.sweep == Sweep::Paired).then(|| Paired::new(&alone, count, units, 0));

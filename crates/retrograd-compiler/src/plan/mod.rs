@@ -32,7 +32,7 @@ pub use strategy::Strategy;
 
 use crate::ir::{Error, ErrorKind, FuncId, Lowering, Op, Pos, Program};
 use crate::opt;
-use place::{Placed, place};
+use place::{Grain, Placed, place};
 use schedule::{Schedule, Sweep};
 use straight::Straight;
 use strategy::Replay;
@@ -46,6 +46,8 @@ pub struct Request {
     pub budget: Option<u64>,
     /// A slower tier for states of loops that are not inside others; `None` is none.
     pub spill: Option<Spill>,
+    /// Threads that may share the steps of a map, each with memory of its own: as many as the budget has room for.
+    pub threads: usize,
 }
 
 /// Memory that is slow to write and to read: a disk.
@@ -127,6 +129,20 @@ pub struct Plan {
 pub fn plan(program: &Program, request: &Request) -> Result<Plan, Error> {
     let program = &opt::all_calls(program);
     check_supported(program, program.entry)?;
+    let shared = plan_in_tiles(program, request);
+    let is_shared = shared.as_ref().is_ok_and(|plan| !plan.placed.frames.is_empty());
+    if request.threads < 2 || request.budget.is_none() || (shared.is_ok() && !is_shared) {
+        return shared;
+    }
+    // Memory for several threads is worth nothing that would be run again for it.
+    let alone = plan_in_tiles(program, &Request { threads: 1, ..request.clone() })?;
+    match shared {
+        Ok(shared) if shared.decision.work <= alone.decision.work => Ok(shared),
+        Ok(_) | Err(_) => Ok(alone),
+    }
+}
+
+fn plan_in_tiles(program: &Program, request: &Request) -> Result<Plan, Error> {
     let tilings = if request.strategy.interchanges() { interchange::interchange(program) } else { vec![] };
     let Some((tiled, larger)) = tilings.split_last() else { return plan_as_is(program, request) };
     // Large tiles are the fastest, if no step need run twice for them.
@@ -149,7 +165,7 @@ pub fn plan(program: &Program, request: &Request) -> Result<Plan, Error> {
 /// ```
 /// use retrograd_compiler::plan::{Request, plan_within, strategy};
 /// let program = retrograd_compiler::ops::parse("fn main(%x: f64[8]) -> f64[8] {\n  %0: f64[8] = sin %x\n  return %0\n}\n", "sin.rg")?;
-/// let request = Request { strategy: strategy::find("auto").unwrap(), budget: None, spill: None };
+/// let request = Request { strategy: strategy::find("auto").unwrap(), budget: None, spill: None, threads: 1 };
 /// assert_eq!(plan_within(&program, &request, 1 << 30)?.offered, None);
 /// # Ok::<(), retrograd_compiler::ir::Error>(())
 /// ```
@@ -182,7 +198,8 @@ fn plan_with(program: &Program, request: &Request) -> Result<Plan, Error> {
     let mut facts = Facts { spill: request.spill, ..facts::facts(program, strategy.search(), &fate) };
     // What is in memory of the code outside of loops shows where everything is kept.
     let kept = strategy::Auto.decide(&facts, None)?;
-    let reference = place(program, &kept, strategy.grain());
+    let grain = Grain { threads: request.threads, ..strategy.grain() };
+    let reference = place(program, &kept, grain);
     let straight = Straight::new(program, &reference, &fate);
     facts.residuals = straight.residuals();
     let ways = match strategy.replay() {
@@ -193,7 +210,7 @@ fn plan_with(program: &Program, request: &Request) -> Result<Plan, Error> {
     };
     let (decision, placed) = fastest(request, &facts, ways, |decision| {
         let known = (&decision.loops, &decision.again) == (&kept.loops, &kept.again);
-        if known { reference.clone() } else { place(program, decision, strategy.grain()) }
+        if known { reference.clone() } else { place(program, decision, grain) }
     })?;
     let (bytes_peak, bytes_spilled, strategy) = (placed.bytes, placed.spill_bytes, strategy.name());
     Ok(Plan { strategy, budget, offered: None, bytes_peak, bytes_spilled, decision, tiles: vec![], facts, placed })

@@ -298,6 +298,11 @@ impl<'k, 'b> Lower<'k, 'b> {
         let zero = self.integer(0);
         let args: Vec<Value> = self.params.into_iter().chain([words, zero, zero]).collect();
         self.builder.ins().call(function, &args);
+        self.return_if_stopped();
+    }
+
+    /// A part that was stopped ends its caller, too.
+    fn return_if_stopped(&mut self) {
         let (stopped, after) = (self.builder.create_block(), self.builder.create_block());
         self.builder.set_cold_block(stopped);
         let fault = self.builder.ins().load(types::I64, FLAGS, self.params[3], 0);
@@ -321,6 +326,7 @@ impl<'k, 'b> Lower<'k, 'b> {
             self.builder.ins().store(FLAGS, field, launch, 8 * k);
         }
         self.call(Import::Spread, &[launch]);
+        self.return_if_stopped();
     }
 
     fn function(&mut self, part: u32) -> FuncRef {

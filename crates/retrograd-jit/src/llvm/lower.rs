@@ -303,6 +303,11 @@ impl<'k> Lower<'k> {
         let words = self.registers(number);
         let callee = part_name(self.name, number);
         self.text.act(format_args!("call void @{callee}({}, ptr {words}, i64 0, i64 0)", PARAMS));
+        self.return_if_stopped();
+    }
+
+    /// A part that was stopped ends its caller, too.
+    fn return_if_stopped(&mut self) {
         let (stopped, after) = (self.text.label(), self.text.label());
         let fault = self.text.make(format_args!("load i64, ptr %fault"));
         let stops = self.text.make(format_args!("icmp eq i64 {fault}, {STOPPED}"));
@@ -340,6 +345,7 @@ impl<'k> Lower<'k> {
             self.text.act(format_args!("store {field}, ptr {at}"));
         }
         self.call(Import::Spread, format_args!("ptr {launch}"));
+        self.return_if_stopped();
     }
 
     /// What a part gets, in words of ours.

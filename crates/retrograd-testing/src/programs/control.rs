@@ -158,7 +158,8 @@ impl Draft {
         let mut derived = derived.unwrap_or_else(|error| panic!("random Programs have derivatives: {error}\n{program}"));
         let entry = usize::from(derived.entry);
         derived.functions[entry].results.drain(..program.main().results.len());
-        let derivative = self.adopt(&dead_code(&derived));
+        dead_code(&mut derived);
+        let derivative = self.adopt(&derived);
         Some(match self.reach {
             Reach::Everything => CustomRule::Jvp { tangent: derivative },
             // The arguments are the residuals.

@@ -32,7 +32,9 @@ pub fn shrink(case: &Case, fails: &dyn Fn(&Case) -> bool) -> Case {
 /// A change applied, where the result is smaller and still fails. What fails may be dead code, so that is left for last.
 fn smaller(best: &Case, change: &Change, fails: &dyn Fn(&Case) -> bool) -> Option<Case> {
     let whole = changed(&best.program, change);
-    let candidates = [dead_code(&whole), whole].into_iter().map(|program| Case { program, ..best.clone() });
+    let mut live = whole.clone();
+    dead_code(&mut live);
+    let candidates = [live, whole].into_iter().map(|program| Case { program, ..best.clone() });
     let runs = |case: &Case| verify(&case.program).is_ok() && eval::run(&case.program, &case.inputs).is_ok();
     candidates.into_iter().find(|case| size(&case.program) < size(&best.program) && runs(case) && fails(case))
 }

@@ -92,7 +92,13 @@ impl Plan {
     /// What is in the arena when it is fullest, and how many bytes: states and records of each loop, and the rest.
     pub fn peak(&self) -> Vec<(String, u64)> {
         let living = |store: &Store, moment: u32| store.start <= moment && moment <= store.end;
-        let total = |moment: u32| self.placed.stores.iter().filter(|store| living(store, moment)).map(|store| store.bytes).sum::<u64>();
+        // What is in a frame is part of the store of that frame, once for every step that runs at the same time.
+        let in_arena = |store: &&Store| store.frame.is_none();
+        let times = |store: &Store| store.frame.map_or(1, |frame| self.placed.frames[frame.0 as usize].chunks);
+        let total = |moment: u32| {
+            let living = self.placed.stores.iter().filter(in_arena).filter(|store| living(store, moment));
+            living.map(|store| store.bytes).sum::<u64>()
+        };
         let fullest = self.placed.stores.iter().map(|store| store.start).max_by_key(|moment| (total(*moment), std::cmp::Reverse(*moment)));
         let Some(moment) = fullest else { return vec![] };
         let mut parts = vec![];
@@ -100,7 +106,7 @@ impl Plan {
         for facts in &self.facts.loops {
             let pools = self.placed.trajectories.iter().filter(|trajectory| trajectory.bwd == facts.bwd);
             let stores = pools.map(|trajectory| &self.placed.stores[trajectory.pool.0 as usize]);
-            let bytes: u64 = stores.filter(|store| living(store, moment)).map(|store| store.bytes).sum();
+            let bytes: u64 = stores.filter(|store| living(store, moment)).map(|store| store.bytes * times(store)).sum();
             if bytes > 0 {
                 rest -= bytes;
                 let place = if facts.pos.is_known() { format!("the loop at {}", facts.pos) } else { "a loop".into() };

@@ -147,12 +147,12 @@ impl Group {
         Group { members: members.clone(), literals, inputs, outputs: wanted.into_iter().collect() }
     }
 
-    /// What one tile adds: `(t, outputs, inputs) -> outputs`, each with the tile's window replaced.
+    /// One tile of every output: `(t, inputs) -> tiles`.
     fn body(&self, retile: &mut Retile<'_>, function: &Function) -> Option<FuncId> {
         let b = Builder::new(format!("{}_tiles", function.name));
         let t = b.param(Type::scalar(DType::I64));
         let types = |values: &[Value]| values.iter().map(|v| function.ty(*v).clone()).collect::<Vec<_>>();
-        let (bases, inputs) = (b.params(types(&self.outputs)), b.params(types(&self.inputs)));
+        let inputs = b.params(types(&self.inputs));
         let start = b.mul(t, b.int(i64::try_from(retile.tile).expect("extents fit in i64")));
         let mut values = Values::new(function);
         for (input, param) in self.inputs.iter().zip(inputs) {
@@ -170,11 +170,10 @@ impl Group {
         if parts.contains(&Part::Whole) {
             return None;
         }
-        let results = bases.iter().zip(tiles).map(|(base, tile)| write_tile(&b, *base, tile, start)).collect();
-        Some(retile.program.add(b.finish(results)))
+        Some(retile.program.add(b.finish(tiles)))
     }
 
-    /// The entry with a loop over tiles in place of the instructions.
+    /// The entry with a map over tiles in place of the instructions: one tile after the other is the whole array.
     fn entry(&self, retile: &Retile<'_>, function: &Function, body: FuncId) -> Function {
         let b = Builder::new(function.name.clone());
         let params = b.params(function.param_types());
@@ -183,14 +182,15 @@ impl Group {
         copy_all(&b, function, &before, &mut map);
         let last = self.members.last().expect("a group has members");
         b.set_pos(&function.insts[*last].pos);
-        let count = b.int(i64::try_from(retile.extent / retile.tile).expect("extents fit in i64"));
-        let starts: Vec<Value> = self.outputs.iter().map(|v| b.zeros(function.ty(*v))).collect();
+        let tiles = retile.extent / retile.tile;
+        let count = b.int(i64::try_from(tiles).expect("extents fit in i64"));
         let inputs: Vec<Value> = self.inputs.iter().map(|v| map[v.0 as usize].expect("SSA: defined before use")).collect();
-        let op = ForOp { body, carries: starts.len(), invariants: inputs.len(), bound: 0 };
-        let types = b.types(&starts);
-        let results = b.push(Op::For(op), [vec![count], starts, inputs].concat(), types);
+        let op = ForOp { body, carries: 0, invariants: inputs.len(), bound: tiles };
+        let types = self.outputs.iter().map(|v| retile.ty(function.ty(*v), Part::Tiled).stream(tiles)).collect();
+        let results = b.push(Op::For(op), [vec![count], inputs].concat(), types);
         for (output, result) in self.outputs.iter().zip(results) {
-            map[output.0 as usize] = Some(result);
+            let shape = function.ty(*output).shape.clone();
+            map[output.0 as usize] = Some(b.row(&ops::RESHAPE, Attrs::none().ints("shape", shape), &[result]));
         }
         copy_all(&b, function, &after, &mut map);
         let results = function.results.iter().map(|v| map[v.0 as usize].expect("SSA: results are defined")).collect();
@@ -214,19 +214,8 @@ impl Group {
 /// The tile of an array that starts there.
 fn read_tile(b: &Builder, array: Value, start: Value, tile: &Type) -> Value {
     let attrs = Attrs::none().ints("sizes", tile.shape.clone()).ints("step", vec![1; tile.rank()]);
-    b.row(&ops::DYNAMIC_SLICE, attrs, &at(b, &[array], start, tile.rank()))
-}
-
-/// An array with the tile that starts there replaced.
-fn write_tile(b: &Builder, array: Value, tile: Value, start: Value) -> Value {
-    let rank = b.ty(tile).rank();
-    b.row(&ops::UPDATE, Attrs::none().ints("step", vec![1; rank]), &at(b, &[array, tile], start, rank))
-}
-
-/// Operands and the start of a window of the leading axis.
-fn at(b: &Builder, operands: &[Value], start: Value, rank: usize) -> Vec<Value> {
-    let zeros: Vec<Value> = (1..rank).map(|_| b.int(0)).collect();
-    [operands, &[start], &zeros].concat()
+    let zeros: Vec<Value> = (1..tile.rank()).map(|_| b.int(0)).collect();
+    b.row(&ops::DYNAMIC_SLICE, attrs, &[&[array, start], zeros.as_slice()].concat())
 }
 
 fn copy_all(b: &Builder, function: &Function, insts: &[&Inst], map: &mut [Option<Value>]) {

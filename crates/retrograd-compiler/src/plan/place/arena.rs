@@ -1,19 +1,31 @@
 //! Lays the stores out in one arena: the largest first, each at the lowest offset where nothing that lives at the same time is.
 
-use super::tree::{Placed, Store};
+use super::tree::{FrameId, Placed, Store};
 
 /// Large stores start on their own cache line.
 const LINE: u64 = 64;
 /// Small ones are aligned for any element type.
 const WORD: u64 = 8;
 
-/// Sets every offset, and the bytes of the arena.
+/// Sets every offset, and the bytes of frames and of the arena.
 pub(super) fn lay_out(placed: &mut Placed) {
-    let mut order: Vec<usize> = (0..placed.stores.len()).collect();
-    order.sort_by_key(|k| (std::cmp::Reverse(placed.stores[*k].bytes), placed.stores[*k].start, *k));
+    for k in 0..placed.frames.len() {
+        // Threads write next to each other, so that no two of them should share a line.
+        let bytes = aligned(lay(&mut placed.stores, Some(FrameId(k as u32))), LINE);
+        let frame = &mut placed.frames[k];
+        frame.bytes = bytes;
+        placed.stores[frame.store.0 as usize].bytes = bytes.saturating_mul(frame.chunks);
+    }
+    placed.bytes = lay(&mut placed.stores, None);
+}
+
+/// Lays out what belongs to a frame, or to none; returns the bytes that it takes.
+fn lay(stores: &mut [Store], frame: Option<FrameId>) -> u64 {
+    let mut order: Vec<usize> = (0..stores.len()).filter(|k| stores[*k].frame == frame).collect();
+    order.sort_by_key(|k| (std::cmp::Reverse(stores[*k].bytes), stores[*k].start, *k));
     let mut laid: Vec<Store> = vec![];
     for k in order {
-        let store = placed.stores[k];
+        let store = stores[k];
         let mut living: Vec<&Store> = laid.iter().filter(|other| other.start <= store.end && store.start <= other.end).collect();
         living.sort_by_key(|other| other.offset);
         let align = if store.bytes >= LINE { LINE } else { WORD };
@@ -21,10 +33,10 @@ pub(super) fn lay_out(placed: &mut Placed) {
             let fits = offset.saturating_add(store.bytes) <= other.offset;
             if fits { offset } else { offset.max(aligned(other.bytes_until(), align)) }
         });
-        placed.stores[k].offset = offset;
-        laid.push(placed.stores[k]);
+        stores[k].offset = offset;
+        laid.push(stores[k]);
     }
-    placed.bytes = placed.stores.iter().map(Store::bytes_until).max().unwrap_or(0);
+    laid.iter().map(Store::bytes_until).max().unwrap_or(0)
 }
 
 /// What no machine has stays at the largest number, so that it is refused when memory is asked for.
@@ -64,7 +76,7 @@ mod tests {
             let mut random = numbers(seed);
             let stores = (0..1 + random(40)).map(|_| {
                 let start = random(50) as u32;
-                Store { bytes: random(300), start, end: start + random(10) as u32, offset: 0 }
+                Store { bytes: random(300), start, end: start + random(10) as u32, offset: 0, frame: None }
             });
             let placed = placed(stores.collect());
             for (k, a) in placed.stores.iter().enumerate() {
@@ -79,7 +91,7 @@ mod tests {
 
     #[test]
     fn what_lives_one_after_the_other_shares_memory() {
-        let store = |start, end| Store { bytes: 640, start, end, offset: 0 };
+        let store = |start, end| Store { bytes: 640, start, end, offset: 0, frame: None };
         assert_eq!(placed(vec![store(0, 1), store(2, 3), store(4, 9)]).bytes, 640);
         assert_eq!(placed(vec![store(0, 2), store(2, 3), store(4, 9)]).bytes, 1280);
     }

@@ -464,6 +464,11 @@ impl<'p> Flatten<'p> {
         Step { index, carries: params.into_iter().zip(next).collect(), ends: vec![], rows, emits: writes, block }
     }
 
+    /// How many steps a loop has, where known before the run.
+    fn steps_of(&self, count: Val) -> Option<u64> {
+        self.constants.get(&count).map(|n| n.as_i64()[0].max(0) as u64)
+    }
+
     fn row_types(&self, streams: &[Val]) -> Vec<(RowPlace, Type)> {
         streams
             .iter()
@@ -492,7 +497,17 @@ impl<'p> Flatten<'p> {
         let step = self.step(&carry_types, rows, |this, scope, i, c, x| this.body(op.body, i, c, inv, x, &emitted, scope));
         let results = self.defines(&carry_types);
         let all: Vec<Val> = results.iter().copied().chain(emitted.iter().map(|e| e.value)).collect();
-        scope.raws.push(Raw::Node(Node::For(Box::new(Loop { count, order: Order::Up, inits, results, emitted, carried: vec![], step }))));
+        scope.raws.push(Raw::Node(Node::For(Box::new(Loop {
+            count,
+            steps: self.steps_of(count),
+            frame: None,
+            order: Order::Up,
+            inits,
+            results,
+            emitted,
+            carried: vec![],
+            step,
+        }))));
         all
     }
 
@@ -557,7 +572,7 @@ impl<'p> Flatten<'p> {
 
     fn trajectory(&mut self, bwd: FuncId, count: Val, state: Vec<Type>, decided: &Way, splits: &[Split]) -> TrajectoryId {
         // A count known at compile time bounds what a schedule can use; one that is not leaves the schedule as it is.
-        let known = self.constants.get(&count).map(|n| n.as_i64()[0].max(0) as u64);
+        let known = self.steps_of(count);
         let (table, spill_bytes) = (decided.schedule.table(), decided.schedule.spill_bytes());
         let table = (!table.is_empty()).then(|| {
             self.placed.literals.push(Array::new([table.len()], Data::I64(table)));
@@ -566,6 +581,7 @@ impl<'p> Flatten<'p> {
         self.placed.trajectories.push(Trajectory {
             bwd,
             count,
+            steps: known,
             schedule: decided.schedule.clone(),
             sweep: decided.sweep,
             state,
@@ -691,14 +707,34 @@ impl<'p> Flatten<'p> {
         let all: Vec<Val> = results.iter().copied().chain(emitted.iter().map(|e| e.value)).collect();
         let node = if op.carries == 0 {
             let step = self.back_step(bwd, vec![], &parts);
-            Node::For(Box::new(Loop { count, order: Order::Down, inits, results, emitted: emitted.clone(), carried: vec![], step }))
+            Node::For(Box::new(Loop {
+                count,
+                steps: self.steps_of(count),
+                frame: None,
+                order: Order::Down,
+                inits,
+                results,
+                emitted: emitted.clone(),
+                carried: vec![],
+                step,
+            }))
         } else {
             let sweep = paired.map_or(Sweep::Alone, |id| self.placed.trajectories[id.0 as usize].sweep);
             let decided = self.decided(op).way(sweep).expect("facts say which sweeps a loop is met with");
             let splits = self.splits(op, decided);
             if decided.schedule == Schedule::Nothing {
                 let step = self.back_step(&splits[0].reverse, vec![], &parts);
-                Node::For(Box::new(Loop { count, order: Order::Down, inits, results, emitted: emitted.clone(), carried: vec![], step }))
+                Node::For(Box::new(Loop {
+                    count,
+                    steps: self.steps_of(count),
+                    frame: None,
+                    order: Order::Down,
+                    inits,
+                    results,
+                    emitted: emitted.clone(),
+                    carried: vec![],
+                    step,
+                }))
             } else {
                 let state_types = self.types(groups.carries);
                 let id = paired.unwrap_or_else(|| self.trajectory(op.bwd, count, state_types.clone(), decided, &splits));

@@ -59,7 +59,7 @@ pub(super) fn group(placed: &mut Placed, mut raws: Vec<Raw>, fences: &[usize], e
             reads(raw, &mut |value| later.extend([value, placed.access(value).root]));
         }
         let raws = shifted::merge(placed, raws, &later);
-        let pending = raws.iter().flat_map(results).collect();
+        let pending = Pending::new(&raws);
         let mut group = Group { placed, nodes: vec![], pending, open: None };
         group.schedule(raws);
         nodes.append(&mut group.nodes);
@@ -72,8 +72,36 @@ pub(super) struct Group<'p> {
     pub(super) placed: &'p mut Placed,
     nodes: Vec<Node>,
     /// Values of this block that are not computed yet; those of the open nest included.
-    pending: BTreeSet<Val>,
+    pending: Pending,
     open: Option<Open>,
+}
+
+/// Values of a block that are not computed yet.
+struct Pending {
+    /// All that the block makes, in order, and which of them are not there yet.
+    made: Vec<(Val, bool)>,
+}
+
+impl Pending {
+    fn new(raws: &[Raw]) -> Pending {
+        let mut made: Vec<(Val, bool)> = raws.iter().flat_map(results).map(|value| (value, true)).collect();
+        made.sort_unstable();
+        Pending { made }
+    }
+
+    fn place(&self, value: &Val) -> Option<usize> {
+        self.made.binary_search_by_key(value, |(value, _)| *value).ok()
+    }
+
+    fn contains(&self, value: &Val) -> bool {
+        self.place(value).is_some_and(|at| self.made[at].1)
+    }
+
+    fn remove(&mut self, value: &Val) {
+        if let Some(at) = self.place(value) {
+            self.made[at].1 = false;
+        }
+    }
 }
 
 /// The nest under construction.
@@ -265,9 +293,7 @@ impl Group<'_> {
                 self.open(&shape).nest.roots.push(Root::Write { value, base, source, window, index, how, copies: false });
             }
             Raw::Node(node) => {
-                node.results().iter().for_each(|v| {
-                    self.pending.remove(v);
-                });
+                node.results().iter().for_each(|v| self.pending.remove(v));
                 self.nodes.push(node);
             }
         }
@@ -418,6 +444,9 @@ pub(super) fn results(raw: &Raw) -> Vec<Val> {
 
 /// Members of nests that are read elsewhere get memory.
 fn store_roots(placed: &Placed, nodes: &mut [Node], ends: &[Val]) {
+    if !nodes.iter().any(|node| matches!(node, Node::Nest(_))) {
+        return;
+    }
     let mut needed: BTreeSet<Val> = ends.iter().copied().collect();
     for node in nodes.iter() {
         node.reads(&mut |value| {

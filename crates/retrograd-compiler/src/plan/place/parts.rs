@@ -7,18 +7,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::tree::{Block, Node, Placed, Root, Step, StoreId, Val};
 
-/// How much code is one function, and how much work is worth several threads.
+/// How much code is one function, how much work is worth several threads, and how many there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grain {
     /// Statements of a function, about: a block of more than twice as many is cut into parts.
     pub statements_per_part: usize,
-    /// Work, in additions, from which a nest is spread over threads. Workers that sleep take some 10 µs to wake.
-    pub work_per_launch: usize,
+    /// Work, in additions, from which a nest or a map is spread over threads. Workers that sleep take some 10 µs to wake.
+    pub work_per_launch: u64,
+    /// Threads that may share the steps of a map: as many have memory for one.
+    pub threads: usize,
 }
 
 impl Default for Grain {
     fn default() -> Grain {
-        Grain { statements_per_part: 1024, work_per_launch: 1 << 18 }
+        Grain { statements_per_part: 1024, work_per_launch: 1 << 18, threads: 1 }
     }
 }
 
@@ -42,10 +44,10 @@ pub struct Parts {
 pub struct Part {
     /// Which nodes.
     pub nodes: std::ops::Range<usize>,
-    /// What it takes from the frame, before anything else.
-    pub loads: Vec<Slot>,
-    /// What it puts into the frame, after everything else.
-    pub stores: Vec<Slot>,
+    /// What it takes from the frame, each just before the node that reads it first: a back end has few registers for much that waits.
+    pub loads: Vec<(usize, Slot)>,
+    /// What it puts into the frame, each just after the node that makes it.
+    pub stores: Vec<(usize, Slot)>,
 }
 
 /// A scalar and its place in a frame, in bytes.
@@ -83,10 +85,10 @@ pub(super) fn cut(placed: &Placed, block: &Block, ends: &[Val]) -> Option<Parts>
 
 /// What crosses between parts.
 struct Crossing {
-    /// Scalars that each part reads and does not make.
-    reads: Vec<BTreeSet<Val>>,
-    /// The part that makes each scalar; what is there before the block has none.
-    made: BTreeMap<Val, usize>,
+    /// Scalars that each part reads and does not make, each with the node that reads it first.
+    reads: Vec<BTreeMap<Val, usize>>,
+    /// The part and node that make each scalar, in order of the scalars; what is there before the block has none.
+    made: Vec<(Val, usize, usize)>,
     /// The part that reads each scalar last, or the number of parts where it is read after them.
     last: BTreeMap<Val, usize>,
     exit: BTreeSet<Val>,
@@ -94,40 +96,50 @@ struct Crossing {
 
 impl Crossing {
     fn new(placed: &Placed, block: &Block, ends: &[Val], parts: &[Part]) -> Crossing {
-        let mut made = BTreeMap::new();
+        let mut made = vec![];
         for (p, part) in parts.iter().enumerate() {
-            for node in &block.nodes[part.nodes.clone()] {
-                node.defines(placed, &mut |value| {
-                    made.insert(value, p);
-                });
+            for k in part.nodes.clone() {
+                block.nodes[k].defines(placed, &mut |value| made.push((value, p, k)));
             }
         }
-        let mut last = BTreeMap::new();
-        let mut reads = vec![];
+        made.sort_unstable();
+        let mut crossing = Crossing { reads: vec![], made, last: BTreeMap::new(), exit: BTreeSet::new() };
         for (p, part) in parts.iter().enumerate() {
-            let mut read = BTreeSet::new();
-            for node in &block.nodes[part.nodes.clone()] {
-                node.reads(&mut |value| {
-                    scalars(placed, value, &mut |scalar| {
-                        if made.get(&scalar) != Some(&p) {
-                            read.insert(scalar);
-                        }
-                    })
-                });
-            }
-            last.extend(read.iter().map(|scalar| (*scalar, p)));
-            reads.push(read);
+            let read = crossing.read_in(placed, block, p, part);
+            crossing.last.extend(read.keys().map(|scalar| (*scalar, p)));
+            crossing.reads.push(read);
         }
-        let mut exit = BTreeSet::new();
         for end in ends {
             scalars(placed, *end, &mut |scalar| {
-                if made.contains_key(&scalar) {
-                    exit.insert(scalar);
+                if crossing.maker(scalar).is_some() {
+                    crossing.exit.insert(scalar);
                 }
             });
         }
-        last.extend(exit.iter().map(|scalar| (*scalar, parts.len())));
-        Crossing { reads, made, last, exit }
+        crossing.last.extend(crossing.exit.iter().map(|scalar| (*scalar, parts.len())));
+        crossing
+    }
+
+    /// The part and node that make a scalar.
+    fn maker(&self, scalar: Val) -> Option<(usize, usize)> {
+        let until = self.made.partition_point(|(value, ..)| *value <= scalar);
+        let (value, part, node) = *self.made[..until].last()?;
+        (value == scalar).then_some((part, node))
+    }
+
+    /// What a part takes from the frame, and before which node.
+    fn read_in(&self, placed: &Placed, block: &Block, p: usize, part: &Part) -> BTreeMap<Val, usize> {
+        let mut read = BTreeMap::new();
+        for k in part.nodes.clone() {
+            block.nodes[k].reads(&mut |value| {
+                scalars(placed, value, &mut |scalar| {
+                    if self.maker(scalar).is_none_or(|(maker, _)| maker != p) {
+                        read.entry(scalar).or_insert(k);
+                    }
+                })
+            });
+        }
+        read
     }
 
     /// The parts with their slots, each the lowest that is free.
@@ -140,11 +152,11 @@ impl Crossing {
             })
         };
         let mut places: BTreeMap<Val, u64> = BTreeMap::new();
-        let mut made_in: Vec<Vec<Val>> = vec![vec![]; parts.len()];
+        let mut made_in: Vec<Vec<(usize, Val)>> = vec![vec![]; parts.len()];
         let mut entry = vec![];
         for scalar in self.last.keys() {
-            match self.made.get(scalar) {
-                Some(p) => made_in[*p].push(*scalar),
+            match self.maker(*scalar) {
+                Some((p, k)) => made_in[p].push((k, *scalar)),
                 None => {
                     places.insert(*scalar, take(&mut free));
                     entry.push(*scalar);
@@ -154,13 +166,15 @@ impl Crossing {
         let slot = |places: &BTreeMap<Val, u64>, value: &Val| Slot { value: *value, offset: places[value] * SLOT };
         let entry = entry.iter().map(|value| slot(&places, value)).collect();
         for (p, part) in parts.iter_mut().enumerate() {
-            part.loads = self.reads[p].iter().map(|value| slot(&places, value)).collect();
-            // What is read here last makes room for what is made here, since a part loads before it stores.
-            free.extend(self.reads[p].iter().filter(|value| self.last[value] == p).map(|value| places[value]));
-            for value in &made_in[p] {
+            part.loads = self.reads[p].iter().map(|(value, k)| (*k, slot(&places, value))).collect();
+            for (_, value) in &made_in[p] {
                 places.insert(*value, take(&mut free));
             }
-            part.stores = made_in[p].iter().map(|value| slot(&places, value)).collect();
+            part.stores = made_in[p].iter().map(|(k, value)| (*k, slot(&places, value))).collect();
+            // What is read here last makes room for what is made in later parts: a part stores before it has loaded everything.
+            free.extend(self.reads[p].keys().filter(|value| self.last[value] == p).map(|value| places[value]));
+            part.loads.sort_by_key(|(k, _)| *k);
+            part.stores.sort_by_key(|(k, _)| *k);
         }
         let exit = self.exit.iter().map(|value| slot(&places, value)).collect();
         Parts { frame: StoreId(u32::MAX), bytes: slots * SLOT, entry, parts, exit }

@@ -25,6 +25,9 @@ const WORK_MOST: u32 = 3;
 
 /// The code of a block with its chains of writes to shifted windows as sums; `ends` are used after it.
 pub(super) fn merge(placed: &mut Placed, mut raws: Vec<Raw>, ends: &[Val]) -> Vec<Raw> {
+    if !raws.iter().any(|raw| matches!(raw, Raw::Write { .. })) {
+        return raws;
+    }
     let mut made = BTreeSet::new();
     loop {
         let uses = Uses::new(placed, &raws, ends);

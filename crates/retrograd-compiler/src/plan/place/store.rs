@@ -3,10 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::parts;
+use super::parts::{self, Grain};
 use super::tree::{
-    Access, Block, Branch, Carried, Drive, Emitted, Home, Loop, Nest, Node, Placed, PointerId, Root, RowPlace, RowTime, Step, StepEnd,
-    Store, StoreId, TrajectoryId, Val, While,
+    Access, Block, Branch, Carried, Drive, Emitted, Frame, FrameId, Home, Loop, Nest, Node, Placed, PointerId, Root, RowPlace, RowTime,
+    Step, StepEnd, Store, StoreId, TrajectoryId, Val, While,
 };
 use crate::ir::{DType, Type};
 use crate::plan::schedule::Sweep;
@@ -15,7 +15,7 @@ use crate::plan::schedule::Sweep;
 pub(super) fn assign(placed: &mut Placed) {
     let mut body = std::mem::take(&mut placed.body);
     let ends = placed.outputs.clone();
-    let mut assign = Assign { placed, clock: 0, owners: vec![], open: vec![] };
+    let mut assign = Assign { placed, clock: 0, owners: vec![], open: vec![], frame: None };
     assign.block(&mut body, &ends, Owned::default(), &mut Targets::default());
     placed.body = body;
 }
@@ -27,6 +27,8 @@ struct Assign<'p> {
     owners: Vec<usize>,
     /// Stores used inside the node that is open at each depth: they live until it ends.
     open: Vec<Vec<StoreId>>,
+    /// The frame of the map that is spread around here.
+    frame: Option<FrameId>,
 }
 
 /// Values whose memory a block may overwrite once they are dead.
@@ -87,43 +89,47 @@ impl NestReads {
 
 /// When each value is read last in a block; after the block for its ends.
 struct LastUse {
-    last: BTreeMap<Val, usize>,
-    /// How often a value is read by its last reader.
-    times: BTreeMap<Val, usize>,
+    /// By value: its last reader, and how often that reads it.
+    last: Vec<(Val, usize, usize)>,
 }
 
 const AFTER: usize = usize::MAX;
 
 impl LastUse {
     fn new(placed: &Placed, block: &Block, ends: &[Val]) -> LastUse {
-        let mut uses = LastUse { last: BTreeMap::new(), times: BTreeMap::new() };
+        let mut last: Vec<(Val, usize, usize)> = vec![];
         for (k, node) in block.nodes.iter().enumerate() {
-            node.reads(&mut |value| uses.read(placed.access(value).root, k));
+            node.reads(&mut |value| last.push((placed.access(value).root, k, 1)));
         }
-        for value in ends {
-            uses.read(placed.access(*value).root, AFTER);
-        }
-        uses
+        last.extend(ends.iter().map(|value| (placed.access(*value).root, AFTER, 1)));
+        last.sort_unstable();
+        // The last reader of each value takes the place of those before it.
+        last.dedup_by(|later, kept| {
+            let same = later.0 == kept.0;
+            if same {
+                *kept = (later.0, later.1, if later.1 == kept.1 { kept.2 + 1 } else { 1 });
+            }
+            same
+        });
+        LastUse { last }
     }
 
-    fn read(&mut self, value: Val, k: usize) {
-        if self.last.insert(value, k) == Some(k) {
-            *self.times.entry(value).or_insert(0) += 1;
-        } else {
-            self.times.insert(value, 1);
-        }
+    /// The last reader of a value, and how often that reads it.
+    fn of(&self, value: Val) -> Option<(usize, usize)> {
+        let at = self.last.binary_search_by_key(&value, |(value, ..)| *value).ok()?;
+        Some((self.last[at].1, self.last[at].2))
     }
 
     fn dies_at(&self, value: Val, k: usize) -> bool {
-        self.last.get(&value) == Some(&k)
+        self.of(value).is_some_and(|(last, _)| last == k)
     }
 
     fn dead_before(&self, value: Val, k: usize) -> bool {
-        self.last.get(&value).is_none_or(|last| *last < k)
+        self.of(value).is_none_or(|(last, _)| last < k)
     }
 
     fn read_once(&self, value: Val) -> bool {
-        self.times.get(&value) == Some(&1)
+        self.of(value).is_some_and(|(_, times)| times == 1)
     }
 }
 
@@ -138,7 +144,7 @@ impl Assign<'_> {
 
     fn store_at(&mut self, bytes: u64, owner: usize) -> StoreId {
         let id = StoreId(self.placed.stores.len() as u32);
-        self.placed.stores.push(Store { bytes, start: self.clock, end: self.clock, offset: 0 });
+        self.placed.stores.push(Store { bytes, start: self.clock, end: self.clock, offset: 0, frame: self.frame });
         self.owners.push(owner);
         self.use_store(id);
         id
@@ -368,11 +374,34 @@ impl Assign<'_> {
         let start = self.clock;
         self.emitted(&node.emitted, owned);
         node.carried = self.carried(&node.inits, k, uses, owned);
+        // Threads do not share the steps of a map inside of one that they share.
+        let around = self.frame;
+        node.frame = if around.is_none() { self.frame(node) } else { None };
         self.enter();
+        self.frame = around.or(node.frame);
         self.step(&mut node.step, &mut node.carried, &[], &[]);
+        self.frame = around;
         self.leave();
         self.hold(start, &node.carried, &node.emitted);
+        if let Some(frame) = node.frame {
+            self.use_store(self.placed.frames[frame.0 as usize].store);
+        }
         self.results(&node.results, &node.carried, owned);
+    }
+
+    /// Memory for the steps of a loop, where it is a map that is worth several threads: no step reads what another writes, and none shows
+    /// anything.
+    fn frame(&mut self, node: &Loop) -> Option<FrameId> {
+        let Grain { threads, work_per_launch, .. } = self.placed.grain;
+        let (steps, threads) = (node.steps?, threads as u64);
+        let shows = node.step.block.nodes.iter().any(Node::has_effect);
+        if !node.inits.is_empty() || shows || threads.min(steps) < 2 || node.work(self.placed) < work_per_launch {
+            return None;
+        }
+        let chunk = steps.div_ceil(threads);
+        let frame = Frame { store: self.store(0), bytes: 0, chunk, chunks: steps.div_ceil(chunk) };
+        self.placed.frames.push(frame);
+        Some(FrameId(self.placed.frames.len() as u32 - 1))
     }
 
     /// The condition reads the carries where they are, before a step may overwrite them.

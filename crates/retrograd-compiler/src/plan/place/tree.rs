@@ -26,6 +26,10 @@ pub struct PointerId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TrajectoryId(pub u32);
 
+/// Memory for the steps of a map that run at the same time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FrameId(pub u32);
+
 /// A Program in the order and the memory in which it runs.
 #[derive(Clone, Debug, Default)]
 pub struct Placed {
@@ -47,6 +51,8 @@ pub struct Placed {
     pub trajectories: Vec<Trajectory>,
     /// Arena memory.
     pub stores: Vec<Store>,
+    /// Memory of maps that are spread over threads.
+    pub frames: Vec<Frame>,
     /// Number of pointers.
     pub pointers: u32,
     /// Literal arrays.
@@ -115,8 +121,23 @@ pub struct Store {
     pub start: u32,
     /// Last moment it is in use.
     pub end: u32,
-    /// Where in the arena.
+    /// Where in the arena, or in its frame.
     pub offset: u64,
+    /// The frame that it is part of.
+    pub frame: Option<FrameId>,
+}
+
+/// What the steps of a map use and nobody else does, as often as steps run at the same time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// All of it.
+    pub store: StoreId,
+    /// Bytes for one step.
+    pub bytes: u64,
+    /// Consecutive steps that use the same memory one after the other.
+    pub chunk: u64,
+    /// How many chunks there are.
+    pub chunks: u64,
 }
 
 /// An affine view of a root: element (k_0, k_1, …) is at `offset + Σ k·stride + Σ dynamic`, in elements of the root.
@@ -332,6 +353,10 @@ pub struct Branch {
 pub struct Loop {
     /// How many steps.
     pub count: Val,
+    /// How many steps, where known before the run.
+    pub steps: Option<u64>,
+    /// Its frame, where it is a map whose steps threads share.
+    pub frame: Option<FrameId>,
     /// Upwards or downwards.
     pub order: Order,
     /// Start values of the carries.
@@ -486,6 +511,8 @@ pub struct Trajectory {
     pub bwd: FuncId,
     /// How many steps.
     pub count: Val,
+    /// How many steps, where known before the run.
+    pub steps: Option<u64>,
     /// The schedule.
     pub schedule: Schedule,
     /// With or without a shared first sweep.

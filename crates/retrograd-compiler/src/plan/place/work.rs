@@ -1,0 +1,57 @@
+//! How much work a placed node is, in additions, about: whether several threads are worth it.
+
+use super::tree::{Block, Loop, Nest, Node, Placed, Step, Val};
+use crate::plan::facts::UNKNOWN_STEPS;
+
+impl Nest {
+    /// Work of all its elements.
+    pub fn work(&self) -> u64 {
+        let each = self.rows.iter().map(|item| u64::from(item.row.cost)).sum::<u64>() + self.roots.len() as u64;
+        self.shape.iter().map(|extent| *extent as u64).fold(each, u64::saturating_mul)
+    }
+}
+
+impl Loop {
+    /// Work of all its steps.
+    pub(super) fn work(&self, placed: &Placed) -> u64 {
+        self.steps.unwrap_or(UNKNOWN_STEPS).saturating_mul(self.step.work(placed))
+    }
+}
+
+impl Step {
+    fn work(&self, placed: &Placed) -> u64 {
+        self.block.work(placed)
+    }
+}
+
+impl Block {
+    fn work(&self, placed: &Placed) -> u64 {
+        self.nodes.iter().map(|node| node.work(placed)).fold(0, u64::saturating_add)
+    }
+}
+
+impl Node {
+    fn work(&self, placed: &Placed) -> u64 {
+        let elements = |value: &Val| placed.ty(*value).elements() as u64;
+        match self {
+            Node::Scalar(item) => u64::from(item.row.cost),
+            Node::Load { .. } | Node::Clamp { .. } | Node::Probe { .. } => 1,
+            Node::Nest(nest) => nest.work(),
+            Node::Reduce { operand, .. } => elements(operand),
+            Node::Line { operands, .. } => operands.iter().map(elements).sum(),
+            // m·k, k·n and m·n elements are m·n·k products.
+            Node::Dot { result, operands: [left, right], .. } => {
+                let all = [result, left, right].map(|value| elements(value) as f64);
+                all.iter().product::<f64>().sqrt() as u64
+            }
+            Node::Call(call) => call.args.iter().chain(&call.scratch).chain([&call.result]).map(elements).sum(),
+            Node::If(branch) => branch.blocks.iter().map(|block| block.work(placed)).max().unwrap_or(0),
+            Node::For(node) => node.work(placed),
+            Node::While(node) => UNKNOWN_STEPS.saturating_mul(node.cond.work(placed).saturating_add(node.step.work(placed))),
+            Node::Sweep(drive) | Node::Reversal(drive) => {
+                let steps = placed.trajectories[drive.trajectory.0 as usize].steps.unwrap_or(UNKNOWN_STEPS);
+                steps.saturating_mul(drive.steps().map(|step| step.work(placed)).fold(0, u64::saturating_add))
+            }
+        }
+    }
+}

@@ -7,7 +7,7 @@ import textwrap
 from . import errors
 
 OPTIONS = {
-    "budget": (None, 'bytes that a run may take ("16 MB", or an int); it never changes a bit of the result. None is no limit.'),
+    "budget": (None, 'bytes that a run may take ("16 MB", or an int); it never changes a bit of the result. None is no limit but what the machine can spare.'),
     "strategy": (None, '`rg.auto()` unless told; `rg.keep_all()`, `rg.revolve()` and their like, or a name.'),
     "backend": ("cranelift", 'who makes the machine code, with the same bits: "cranelift", which is part of Retrograd; "llvm", or "llvm:PATH" '
                 "of a libLLVM, whose code is faster and takes longer to make; or \"auto\", which is llvm where a libLLVM is found."),

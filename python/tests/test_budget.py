@@ -176,7 +176,7 @@ def test_fates_by_name_change_the_plan_and_no_bit():
         assert words in str(f.plan(*args))
         np.testing.assert_array_equal(f(*args), expected)
     np.testing.assert_array_equal(rg.grad(waves, strategy=rg.user(values={"exp": "keep"}))(*args), expected)
-    with pytest.raises(rg.ArgumentError, match="no loop reads a value `tanh`"):
+    with pytest.raises(rg.ArgumentError, match="no derivative reads a value `tanh`"):
         rg.grad(waves, strategy=rg.user(values={"tanh": "keep"}))(*args)
     with pytest.raises(rg.ArgumentError, match="not `often`"):
         rg.grad(waves, strategy=rg.user(loops={place: "often"}))(*args)

@@ -23,15 +23,15 @@ fn inner(%j: i64, %s: f64[4], %w: f64[4]) -> f64[4] {
 // ---- expected
 // plan by `auto`: peak 544 bytes
 // no budget
-// work 1.000 times the least without a budget
+// work 1.000 times the least without a budget, 0.0 % above the bound for this memory
 //   at the peak: states and records of the loop at nested.rg:8, 160 bytes
 //   at the peak: states and records of the loop at nested.rg:14, 64 bytes
 //   at the peak: arrays and controllers, 304 bytes
-//   loop at nested.rg:8: 5 steps, keep all
+//   loop at nested.rg:8: 5 steps: 5 records of 32 bytes, each step run once (keep all)
 //     a state 32 bytes, a record 32 bytes, pool 160 bytes
 //     5 forward steps (1.00 per step, the program's own loop included), 0 states held
 //     f64[4] (state, 32 bytes): kept
-//     loop at nested.rg:14: 3 steps, states and records mixed: 2 steps recorded, 1 turned back, 0 states held, 0 steps run again
+//     loop at nested.rg:14: 3 steps: 2 records of 32 bytes, each step run once (states and records mixed: 2 steps recorded, 1 turned back, 0 states held, 0 steps run again)
 //       a state 32 bytes, a record 32 bytes, pool 64 bytes
 //       3 forward steps (1.00 per step, besides the program's own), 0 states held
 //       f64[4] (state, 32 bytes): kept of some steps, recomputed for the others
@@ -41,15 +41,15 @@ fn inner(%j: i64, %s: f64[4], %w: f64[4]) -> f64[4] {
 //
 // plan by `keep_all`: peak 664 bytes
 // no budget
-// work 1.099 times the least without a budget
+// work 1.099 times the least without a budget, 9.9 % above the bound for this memory
 //   at the peak: states and records of the loop at nested.rg:8, 160 bytes
 //   at the peak: states and records of the loop at nested.rg:14, 192 bytes
 //   at the peak: arrays and controllers, 304 bytes
-//   loop at nested.rg:8: 5 steps, keep all
+//   loop at nested.rg:8: 5 steps: 5 records of 32 bytes, each step run once (keep all)
 //     a state 32 bytes, a record 32 bytes, pool 160 bytes
 //     5 forward steps (1.00 per step, the program's own loop included), 0 states held
 //     f64[4] (state, 32 bytes): kept
-//     loop at nested.rg:14: 3 steps, keep all
+//     loop at nested.rg:14: 3 steps: 3 records of 64 bytes, each step run once (keep all)
 //       a state 32 bytes, a record 64 bytes, pool 192 bytes
 //       3 forward steps (1.00 per step, besides the program's own), 0 states held
 //       f64[4] (state, 32 bytes): kept
@@ -59,15 +59,15 @@ fn inner(%j: i64, %s: f64[4], %w: f64[4]) -> f64[4] {
 //
 // plan by `periodic`: peak 608 bytes
 // no budget
-// work 1.700 times the least without a budget
+// work 1.700 times the least without a budget, 70.0 % above the bound for this memory
 //   at the peak: states and records of the loop at nested.rg:8, 64 bytes
 //   at the peak: states and records of the loop at nested.rg:14, 128 bytes
 //   at the peak: arrays and controllers, 400 bytes
-//   loop at nested.rg:8: 5 steps, every 2 steps
+//   loop at nested.rg:8: 5 steps: 1 snapshot of 32 bytes and 2 records of 32 bytes, each step run at most 2 times (every 2 steps)
 //     a state 32 bytes, a record 32 bytes, pool 64 bytes
 //     9 forward steps (1.80 per step, the program's own loop included), 1 states held
 //     f64[4] (state, 32 bytes): kept
-//     loop at nested.rg:14: 3 steps, every 2 steps
+//     loop at nested.rg:14: 3 steps: 2 records of 64 bytes, each step run at most 2 times (every 2 steps)
 //       a state 32 bytes, a record 64 bytes, pool 128 bytes
 //       5 forward steps (1.67 per step, besides the program's own), 0 states held
 //       f64[4] (state, 32 bytes): kept
@@ -77,15 +77,15 @@ fn inner(%j: i64, %s: f64[4], %w: f64[4]) -> f64[4] {
 //
 // plan by `revolve`: peak 488 bytes
 // no budget
-// work 1.353 times the least without a budget
+// work 1.353 times the least without a budget, 35.3 % above the bound for this memory
 //   at the peak: states and records of the loop at nested.rg:8, 128 bytes
 //   at the peak: states and records of the loop at nested.rg:14, 32 bytes
 //   at the peak: arrays and controllers, 328 bytes
-//   loop at nested.rg:8: 5 steps, revolve with 5 slots
+//   loop at nested.rg:8: 5 steps: 4 snapshots of 32 bytes, each step run at most 2 times (revolve with 5 slots)
 //     a state 32 bytes, no records, pool 128 bytes
 //     10 forward steps (2.00 per step, the program's own loop included), 4 states held
 //     f64[4] (state, 32 bytes): recomputed from the state: nothing is recorded
-//     loop at nested.rg:14: 3 steps, revolve with 2 slots
+//     loop at nested.rg:14: 3 steps: 1 snapshot of 32 bytes, each step run at most 2 times (revolve with 2 slots)
 //       a state 32 bytes, no records, pool 32 bytes
 //       5 forward steps (1.67 per step, besides the program's own), 1 states held
 //       f64[4] (state, 32 bytes): recomputed from the state: nothing is recorded

@@ -16,10 +16,10 @@ fn step(%i: i64, %a: f64[1000], %from: i64[3], %to: i64[3]) -> f64[1000] {
 // ---- expected
 // plan by `auto`: peak 8.28 kB (8280 bytes)
 // no budget
-// work 1.000 times the least without a budget
+// work 1.000 times the least without a budget, 0.0 % above the bound for this memory
 //   at the peak: states and records of the loop at scatter_in_loop.rg:6, 144 bytes
 //   at the peak: arrays and controllers, 8.11 kB
-//   loop at scatter_in_loop.rg:6: 6 steps, keep all
+//   loop at scatter_in_loop.rg:6: 6 steps: 6 records of 24 bytes, each step run once (keep all)
 //     a state 8 kB, a record 24 bytes, pool 144 bytes
 //     6 forward steps (1.00 per step, the program's own loop included), 0 states held
 //     f64[3] (fma at scatter_in_loop.rg:12, 24 bytes): kept
@@ -27,10 +27,10 @@ fn step(%i: i64, %a: f64[1000], %from: i64[3], %to: i64[3]) -> f64[1000] {
 //
 // plan by `keep_all`: peak 8.28 kB (8280 bytes)
 // no budget
-// work 1.000 times the least without a budget
+// work 1.000 times the least without a budget, 0.0 % above the bound for this memory
 //   at the peak: states and records of the loop at scatter_in_loop.rg:6, 144 bytes
 //   at the peak: arrays and controllers, 8.11 kB
-//   loop at scatter_in_loop.rg:6: 6 steps, keep all
+//   loop at scatter_in_loop.rg:6: 6 steps: 6 records of 24 bytes, each step run once (keep all)
 //     a state 8 kB, a record 24 bytes, pool 144 bytes
 //     6 forward steps (1.00 per step, the program's own loop included), 0 states held
 //     f64[3] (fma at scatter_in_loop.rg:12, 24 bytes): kept

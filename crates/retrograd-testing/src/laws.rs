@@ -11,8 +11,8 @@ use retrograd_compiler::fuse::fuse;
 use retrograd_compiler::ir::{Array, CustomRule, DType, Error, ErrorKind, FuncId, Op, Program, Type, verify};
 use retrograd_compiler::opt::{PASSES, contract, freeze, join, simplify};
 use retrograd_compiler::plan::place::Grain;
-use retrograd_compiler::plan::strategy::{Auto, Ilp, KeepAll, Periodic, RecomputeAll, Revolve};
-use retrograd_compiler::plan::{Decision, Facts, Fate, LoopDecision, Plan, Request, Search, Spill, Strategy, plan};
+use retrograd_compiler::plan::strategy::{Auto, Ilp, KeepAll, Periodic, RecomputeAll, Replay, Revolve};
+use retrograd_compiler::plan::{Again, Decision, Facts, Fate, LoopDecision, Plan, Request, Search, Spill, Strategy, plan};
 use retrograd_compiler::{diff, eval, ops};
 
 use crate::Random;
@@ -454,6 +454,10 @@ impl Strategy for InParts {
         self.of.search()
     }
 
+    fn replay(&self) -> Replay {
+        self.of.replay()
+    }
+
     fn fate(&self, origin: &str) -> Option<Fate> {
         self.of.fate(origin)
     }
@@ -479,15 +483,16 @@ pub fn check_plans(program: &Program, inputs: &[Array], strategies: &[Arc<dyn St
         return Err("what is contracted can be contracted again".into());
     }
     let expected = eval::run(program, inputs).map_err(words)?;
-    let mut seen: Vec<BTreeMap<FuncId, LoopDecision>> = vec![];
+    let mut seen: Vec<(BTreeMap<FuncId, LoopDecision>, Again)> = vec![];
     for strategy in strategies {
         let named = |error: String| format!("{strategy:?}: {error}");
         for plan in plans(program, strategy).map_err(named)? {
-            // The plan is a function of the decision about its loops alone, so equal ones run once.
-            if seen.contains(&plan.decision.loops) {
+            // The plan is a function of the decision about loops and the code outside of them alone, so equal ones run once.
+            let decided = (plan.decision.loops.clone(), plan.decision.again.clone());
+            if seen.contains(&decided) {
                 continue;
             }
-            seen.push(plan.decision.loops.clone());
+            seen.push(decided);
             let text = plan.to_string();
             Native::of_plan(program, plan).check(inputs, &expected).map_err(|error| format!("{strategy:?}: {error}\n{text}"))?;
         }

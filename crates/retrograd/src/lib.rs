@@ -34,6 +34,7 @@ mod derivatives;
 mod einsum;
 mod index;
 mod linalg;
+mod memory;
 pub mod numpy;
 pub mod pipeline;
 mod rules;

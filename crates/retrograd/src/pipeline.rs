@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use retrograd_compiler::diff::check::{check_in_mode, check_to_order, floats};
 use retrograd_compiler::{diff, eval, fuse, opt, plan};
 
+pub use crate::memory::spare_bytes;
 use crate::times::Times;
 use crate::var::here;
 
@@ -132,7 +133,7 @@ pub fn compile(program: &Program, options: &Options) -> Result<Compiled, Error> 
     let program = times.take("freeze", || opt::freeze(&program));
     let spill = options.spill.as_ref().map(SpillTo::tier).transpose()?;
     let request = plan::Request { strategy: options.strategy.clone(), budget: options.budget, spill, threads: options.threads.get() };
-    let plan = times.take("plan", || plan::plan(&program, &request))?;
+    let plan = times.take("plan", || plan::plan_within(&program, &request, spare_bytes().unwrap_or(u64::MAX)))?;
     let fused = times.take("fuse", || fuse::fuse(&plan));
     let (inputs, outputs) = (program.main().param_types(), program.main().result_types());
     let executable = times.take("jit", || Executable::by(&options.backend, &fused.kernel, inputs, outputs, fused.faults))?;

@@ -183,7 +183,7 @@ fn the_user_decides_about_values_and_loops() {
     let (outputs, _) = run(tanh_loop, &args, recompute, None);
     assert!(expected.iter().zip(&outputs).all(|(a, b)| a.same_bits(b)), "recomputing {kept} changes bits");
     let error = plan(User { values: vec![("nonsense".into(), Fate::Keep)], loops: vec![] }).unwrap_err();
-    assert!(error.kind == ErrorKind::Argument && error.message.contains("no loop reads a value `nonsense`"), "{error}");
+    assert!(error.kind == ErrorKind::Argument && error.message.contains("no derivative reads a value `nonsense`"), "{error}");
     let error = plan(User { loops: vec![("model.rs:1".into(), LoopFate::KeepAll)], values: vec![] }).unwrap_err();
     assert!(error.message.contains("no loop at `model.rs:1` is unwound"), "{error}");
 }

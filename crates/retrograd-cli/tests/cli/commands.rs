@@ -110,7 +110,7 @@ fn plan_fits_the_budget_and_says_what_it_keeps() {
     assert!(plan.contains("budget 640 bytes") && plan.contains("loop at <stdin>:3: 20 steps"), "{plan}");
     assert_eq!(on(LOOP, &["print", "-", "--stage", "plan", "--budget", "640 B"]).ok(), plan);
     let json = on(LOOP, &["plan", "-", "--budget", "640 B", "--json"]).ok();
-    assert!(json.starts_with("{\"strategy\": \"auto\", \"budget\": 640, \"bytes_peak\": "), "{json}");
+    assert!(json.starts_with("{\"strategy\": \"auto\", \"budget\": 640, \"offered\": null, \"bytes_peak\": "), "{json}");
     let curve = on(LOOP, &["plan", "-", "--budget", "640 B", "--curve"]).ok();
     assert!(curve.lines().count() > 3 && curve.matches("<- this plan").count() == 1, "{curve}");
     let keep_all = on(LOOP, &["plan", "-", "--strategy", "keep_all"]).ok();

@@ -8,7 +8,7 @@
 pub use super::optimal::closure::Fate;
 use super::optimal::closure::{Closure, Maker};
 use super::place::row_layout;
-use crate::ir::{Function, Inst, Lowering, Op, UnwindOp, Value};
+use crate::ir::{Function, Inst, Op, UnwindOp, Value};
 
 /// Values of the forward part that a record keeps, in order of definition.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -97,7 +97,7 @@ impl<'f> Forward<'f> {
         let values: Vec<Value> = self.values().filter(|v| wanted[v.0 as usize]).collect();
         let number = |v: &Value| values.iter().position(|other| other == v);
         let maker = |inst: &Inst| Maker {
-            work: view_cost(inst, cost),
+            work: cost(inst),
             args: inst.args.iter().filter_map(number).collect(),
             results: inst.results.iter().filter_map(number).collect(),
         };
@@ -144,18 +144,11 @@ impl<'f> Forward<'f> {
 
     /// What makes a value, and the user's line.
     pub(super) fn origin(&self, value: Value) -> String {
-        match self.definitions[value.0 as usize] {
-            None => "state".into(),
-            Some(inst) if inst.pos.is_known() => format!("{} at {}", inst.op.name(), inst.pos),
-            Some(inst) => inst.op.name().into(),
-        }
+        self.definitions[value.0 as usize].map_or_else(|| "state".into(), origin)
     }
 }
 
-/// Another view of the same memory is no work.
-pub(super) fn view_cost(inst: &Inst, cost: &dyn Fn(&Inst) -> u64) -> u64 {
-    match &inst.op {
-        Op::Row(row, _) if matches!(row.lowering, Lowering::View(_) | Lowering::Constant) => 0,
-        Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => cost(inst),
-    }
+/// What an instruction is, and the user's line.
+pub(super) fn origin(inst: &Inst) -> String {
+    if inst.pos.is_known() { format!("{} at {}", inst.op.name(), inst.pos) } else { inst.op.name().into() }
 }

@@ -4,12 +4,13 @@
 use std::collections::BTreeSet;
 
 use super::Spill;
-use super::cut::{Cut, Fate, Forward, Search, view_cost};
+use super::cut::{Cut, Fate, Forward, Search};
 use super::pair::{Pair, beyond, pairs};
 use super::place::row_layout;
 use super::schedule::Sweep;
 use super::split::split;
-use crate::ir::{Array, DType, FuncId, Function, Inst, Op, Pos, Program, Row, Type, UnwindOp, Value};
+use super::work::{cost, inst_cost};
+use crate::ir::{Array, FuncId, Function, Inst, Op, Pos, Program, Type, UnwindOp, Value};
 
 /// Facts about a Program.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +19,8 @@ pub struct Facts {
     pub loops: Vec<LoopFacts>,
     /// How they lie in the Program.
     pub root: Region,
+    /// What is held of the code outside of loops where the most is held, and could be made again.
+    pub residuals: Vec<Residual>,
     /// Work of the Program without its unwinds, in additions.
     pub cost: u64,
     /// A slower tier for states of loops that are not inside others.
@@ -149,7 +152,7 @@ pub(super) fn facts(program: &Program, search: Search, fates: Fates<'_>) -> Fact
     let mut visit = Visit { program, search, fates, effects: program.effects(), loops: vec![] };
     let root = visit.function(program.entry, 0);
     let cost = cost(program, program.main());
-    Facts { loops: visit.loops, root, cost, spill: None }
+    Facts { loops: visit.loops, root, residuals: vec![], cost, spill: None }
 }
 
 struct Visit<'p> {
@@ -213,12 +216,12 @@ impl Visit<'_> {
         let inst = &function.insts[k];
         let (body, bwd) = (program.function(op.body), program.function(op.bwd));
         let forward = Forward::new(bwd, op, &self.effects);
-        let inst_cost = |inst: &Inst| inst_cost(program, bwd, inst);
+        let inst_work = |inst: &Inst| inst_cost(program, bwd, inst);
         let before = pair.map(|pair| defined_before(function, pair.loop_inst));
         let choice = |cut: Cut| {
             let split = split(bwd, op, &cut, &self.effects);
             let words = forward.bytes(&cut) / 8;
-            let more: u64 = beyond(program, body, &split.cone).into_iter().map(|inst| self::inst_cost(program, &split.cone, inst)).sum();
+            let more: u64 = beyond(program, body, &split.cone).into_iter().map(|inst| inst_cost(program, &split.cone, inst)).sum();
             let known = |before: &BTreeSet<Value>| (1..split.cone.params.len()).all(|k| !split.reads(k) || before.contains(&inst.args[k]));
             ChoiceFacts {
                 bytes: forward.bytes(&cut),
@@ -230,7 +233,7 @@ impl Visit<'_> {
             }
         };
         let choices: Vec<ChoiceFacts> =
-            forward.cuts(self.search, &inst_cost, &|value| (self.fates)(&forward.origin(value))).into_iter().map(choice).collect();
+            forward.cuts(self.search, &inst_work, &|value| (self.fates)(&forward.origin(value))).into_iter().map(choice).collect();
         let values: BTreeSet<Value> = choices.iter().flat_map(|choice| choice.cut.kept.iter().copied()).collect();
         let residual = |value: Value| Residual { value, origin: forward.origin(value), ty: bwd.ty(value).clone() };
         LoopFacts {
@@ -280,45 +283,6 @@ pub(super) fn constant(function: &Function, value: Value) -> Option<&Array> {
 pub(super) const UNKNOWN_STEPS: u64 = 10_000;
 
 /// Steps of a loop, or what they are taken to be.
-fn steps(function: &Function, inst: &Inst) -> u64 {
+pub(super) fn steps(function: &Function, inst: &Inst) -> u64 {
     constant(function, inst.args[0]).map_or(UNKNOWN_STEPS, |n| n.as_i64()[0].max(0) as u64)
-}
-
-/// Where a predicate holds once in so many steps: it is `x rem n == k`.
-fn period(function: &Function, predicate: Value) -> Option<u64> {
-    let row = |value: Value, wanted: &Row| {
-        let inst = function.insts.iter().find(|inst| inst.results.contains(&value))?;
-        matches!(&inst.op, Op::Row(row, _) if *row == wanted).then_some(inst)
-    };
-    let equal = row(predicate, &crate::ops::EQ)?;
-    let remainder = equal.args.iter().find_map(|v| row(*v, &crate::ops::REM))?;
-    let number = constant(function, remainder.args[1]).filter(|number| number.ty().rank() == 0 && number.ty().dtype == DType::I64)?;
-    u64::try_from(number.as_i64()[0]).ok().filter(|number| *number > 0)
-}
-
-/// Work of one call of a function, in additions, without unwinds that have states to remember.
-fn cost(program: &Program, function: &Function) -> u64 {
-    function.insts.iter().map(|inst| inst_cost(program, function, inst)).fold(0, u64::saturating_add)
-}
-
-fn inst_cost(program: &Program, function: &Function, inst: &Inst) -> u64 {
-    let body = |id: FuncId| cost(program, program.function(id));
-    match &inst.op {
-        Op::Row(row, _) => view_cost(inst, &|inst| {
-            let elements = inst.args.iter().chain(&inst.results).map(|v| function.ty(*v).elements() as u64).max().unwrap_or(0);
-            u64::from(row.cost).saturating_mul(elements)
-        }),
-        Op::If(op) => match period(function, inst.args[0]) {
-            None => body(op.then_body).max(body(op.else_body)),
-            Some(period) => {
-                let all = body(op.then_body).saturating_add(body(op.else_body).saturating_mul(period - 1));
-                all.div_ceil(period)
-            }
-        },
-        Op::For(op) => steps(function, inst).saturating_mul(body(op.body)),
-        Op::While(op) => UNKNOWN_STEPS.saturating_mul(body(op.cond).saturating_add(body(op.body))),
-        Op::Unwind(op) if op.carries == 0 => steps(function, inst).saturating_mul(body(op.bwd)),
-        Op::Unwind(_) => 0,
-        Op::Call(op) => body(op.body),
-    }
 }

@@ -117,7 +117,7 @@ impl<'f> Inside<'f> {
     }
 
     /// Where not every choice can be recorded in the program's own loop, to stand alone may be better.
-    fn records(self, sweep: Sweep, count: u64) -> Vec<Records<'f>> {
+    pub(super) fn records(self, sweep: Sweep, count: u64) -> Vec<Records<'f>> {
         let choices = |keep: fn(&ChoiceFacts) -> bool| self.facts.choices.iter().filter(|choice| keep(choice)).collect::<Vec<_>>();
         let alone = Records { sweep: Sweep::Alone, choices: choices(|_| true), count };
         match sweep {
@@ -201,7 +201,7 @@ impl<'f> Inside<'f> {
         self.facts.cost_forward + self.forward
     }
 
-    fn turn(self) -> u64 {
+    pub(super) fn turn(self) -> u64 {
         self.facts.cost_turnback + self.backward + ACTION
     }
 

@@ -3,6 +3,7 @@
 //! A [`Strategy`] sees facts about the loops and the bytes to spare, and returns a [`Decision`]; [`place::place`] applies it. The peak of a
 //! plan is the size of the arena that the decision leads to, exactly: there is no other memory.
 
+mod bound;
 mod cut;
 mod explain;
 mod facts;
@@ -15,21 +16,27 @@ pub mod schedule;
 mod share;
 mod spill;
 mod split;
+mod straight;
 pub mod strategy;
 mod unnest;
+mod work;
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use cut::{Cut, Fate, Search};
-pub use explain::{Curve, CurvePoint, LoopReport, ResidualReport, bytes_in_words};
+pub use explain::{Curve, CurvePoint, LoopReport, ResidualReport, Usage, bytes_in_words};
 pub use facts::{ChoiceFacts, Facts, LoopFacts, Region, Residual};
+pub use straight::Again;
 pub use strategy::Strategy;
 
 use crate::ir::{Error, ErrorKind, FuncId, Lowering, Op, Pos, Program};
 use crate::opt;
 use place::{Grain, Placed, place};
 use schedule::{Schedule, Sweep};
+use straight::Straight;
+use strategy::Replay;
 
 /// What is asked for: a strategy and a number of bytes.
 #[derive(Clone, Debug)]
@@ -53,11 +60,13 @@ pub struct Spill {
     pub bytes_per_second: u64,
 }
 
-/// The schedule of every unwind, by its bwd.
+/// The schedule of every unwind, by its bwd, and what runs again of the code outside of loops.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Decision {
     /// By bwd function.
     pub loops: BTreeMap<FuncId, LoopDecision>,
+    /// Instructions of the main function that run again.
+    pub again: Again,
     /// Bytes of pools and controllers that live at the same time, as far as a strategy can tell; `place` knows exactly.
     pub bytes: u64,
     /// Predicted work of a run, in additions.
@@ -101,6 +110,8 @@ pub struct Plan {
     pub strategy: &'static str,
     /// The budget that was asked for.
     pub budget: Option<u64>,
+    /// What was offered instead where there was none, and everything kept would have taken more.
+    pub offered: Option<u64>,
     /// Bytes of the arena: the peak of a run, to the byte.
     pub bytes_peak: u64,
     /// Bytes on the disk at their most, to the byte.
@@ -152,6 +163,24 @@ fn plan_in_tiles(program: &Program, request: &Request) -> Result<Plan, Error> {
     }
 }
 
+/// Plans a Program without a budget, unless that takes more than is offered: then within what is offered, and the Plan says so.
+///
+/// ```
+/// use retrograd_compiler::plan::{Request, plan_within, strategy};
+/// let program = retrograd_compiler::ops::parse("fn main(%x: f64[8]) -> f64[8] {\n  %0: f64[8] = sin %x\n  return %0\n}\n", "sin.rg")?;
+/// let request = Request { strategy: strategy::find("auto").unwrap(), budget: None, spill: None, threads: 1 };
+/// assert_eq!(plan_within(&program, &request, 1 << 30)?.offered, None);
+/// # Ok::<(), retrograd_compiler::ir::Error>(())
+/// ```
+pub fn plan_within(program: &Program, request: &Request, offer: u64) -> Result<Plan, Error> {
+    let free = plan(program, request)?;
+    if request.budget.is_some() || free.bytes_peak <= offer {
+        return Ok(free);
+    }
+    let plan = plan(program, &Request { budget: Some(offer), ..request.clone() })?;
+    Ok(Plan { budget: None, offered: Some(offer), ..plan })
+}
+
 /// The smallest budget that an error asks for.
 fn needed(error: &Error) -> u64 {
     if let ErrorKind::OverBudget { needed, .. } = error.kind { needed } else { u64::MAX }
@@ -187,22 +216,72 @@ fn plan_as_is(program: &Program, request: &Request) -> Result<Plan, Error> {
 }
 
 fn plan_with(program: &Program, request: &Request) -> Result<Plan, Error> {
-    let strategy = &request.strategy;
-    let facts = Facts { spill: request.spill, ..facts::facts(program, strategy.search(), &|origin| strategy.fate(origin)) };
-    let decide = |room: Option<u64>| strategy.decide(&facts, room);
+    let (strategy, budget) = (&request.strategy, request.budget);
+    let fate = |origin: &str| strategy.fate(origin);
+    let mut facts = Facts { spill: request.spill, ..facts::facts(program, strategy.search(), &fate) };
+    // What is in memory of the code outside of loops shows where everything is kept.
+    let kept = strategy::Auto.decide(&facts, None)?;
     let grain = Grain { threads: request.threads, ..strategy.grain() };
-    let place = |decision: &Decision| place(program, decision, grain);
-    let (decision, placed) = match request.budget {
-        None => {
-            let decision = decide(None)?;
-            let placed = place(&decision);
-            (decision, placed)
-        }
-        Some(budget) => within(budget, &facts, decide, place)?,
+    let reference = place(program, &kept, grain);
+    let straight = Straight::new(program, &reference, &fate);
+    facts.residuals = straight.residuals();
+    let ways = match strategy.replay() {
+        Replay::Never => vec![Again::default()],
+        Replay::Most => straight.ways(strategy.search(), WAYS).pop().into_iter().collect(),
+        Replay::Fit if budget.is_none_or(|budget| reference.bytes <= budget) => vec![straight.least(strategy.search())],
+        Replay::Fit => straight.ways(strategy.search(), if facts.loops.is_empty() { WAYS } else { WAYS_WITH_LOOPS }),
     };
-    let (strategy, budget) = (strategy.name(), request.budget);
-    let (bytes_peak, bytes_spilled) = (placed.bytes, placed.spill_bytes);
-    Ok(Plan { strategy, budget, bytes_peak, bytes_spilled, decision, tiles: vec![], unnested: vec![], facts, placed })
+    let (decision, placed) = fastest(request, &facts, ways, |decision| {
+        let known = (&decision.loops, &decision.again) == (&kept.loops, &kept.again);
+        if known { reference.clone() } else { place(program, decision, grain) }
+    })?;
+    let (bytes_peak, bytes_spilled, strategy) = (placed.bytes, placed.spill_bytes, strategy.name());
+    Ok(Plan { strategy, budget, offered: None, bytes_peak, bytes_spilled, decision, tiles: vec![], unnested: vec![], facts, placed })
+}
+
+/// The decision of the least work among ways to run the code outside of loops, which come by ascending work.
+fn fastest(request: &Request, facts: &Facts, ways: Vec<Again>, place: impl Fn(&Decision) -> Placed) -> Result<(Decision, Placed), Error> {
+    let strategy = &request.strategy;
+    let known: RefCell<BTreeMap<Option<u64>, Decision>> = RefCell::default();
+    let decide = |room: Option<u64>| {
+        if let Some(decision) = known.borrow().get(&room) {
+            return Ok(decision.clone());
+        }
+        let decision = strategy.decide(facts, room)?;
+        known.borrow_mut().insert(room, decision.clone());
+        Ok(decision)
+    };
+    let least = decide(None)?.work;
+    let mut best: Result<(Decision, Placed), Error> = Err(Error::new(ErrorKind::Unsupported, Pos::unknown(), "no way to run the code"));
+    for again in ways {
+        let work = u128::from(again.work);
+        // No way of this much work is better, however its loops are reversed.
+        if best.as_ref().is_ok_and(|(best, _)| best.work <= least.saturating_add(work)) {
+            break;
+        }
+        let place = |decision: &Decision| place(&Decision { again: again.clone(), ..decision.clone() });
+        let found = match request.budget {
+            None => decide(None).map(|decision| {
+                let placed = place(&decision);
+                (decision, placed)
+            }),
+            Some(budget) => within(budget, facts, work, decide, place),
+        };
+        let found = found.map(|(decision, placed)| {
+            let work = decision.work.saturating_add(work);
+            (Decision { again, work, ..decision }, placed)
+        });
+        let better = match (&best, &found) {
+            (Err(best), Err(found)) => needed(found) < needed(best) || needed(best) == u64::MAX,
+            (Err(_), Ok(_)) => true,
+            (Ok(_), Err(_)) => false,
+            (Ok((best, _)), Ok((found, _))) => found.work < best.work,
+        };
+        if better {
+            best = found;
+        }
+    }
+    best
 }
 
 /// Nothing is planned that cannot become machine code.
@@ -221,13 +300,18 @@ fn check_supported(program: &Program, id: FuncId) -> Result<(), Error> {
     Ok(())
 }
 
+/// Ways to run the code outside of loops that are tried, alone and together with decisions about loops.
+const WAYS: usize = 16;
+const WAYS_WITH_LOOPS: usize = 4;
+
 /// How often the room is corrected by what a placed decision takes.
 const ROUNDS: usize = 6;
 
-/// Starts from the least memory, offers what is left of the budget, takes back what a decision overdraws and offers what it leaves over.
+/// Starts from the least memory (`again` is the work of what runs again outside of loops), offers what is left of the budget, takes back what a decision overdraws and offers what it leaves over.
 fn within(
     budget: u64,
     facts: &Facts,
+    again: u128,
     decide: impl Fn(Option<u64>) -> Result<Decision, Error>,
     place: impl Fn(&Decision) -> Placed,
 ) -> Result<(Decision, Placed), Error> {
@@ -240,15 +324,20 @@ fn within(
         return Ok(free);
     }
     // What has no room is not always the least: a short loop is recorded in less than a schedule's words take.
-    let (free_work, modest) = (free.0.work, placed(decide(Some(0))?));
-    let least = if free.1.bytes < modest.1.bytes { free } else { modest };
+    let (free_work, modest) = (free.0.work, decide(Some(0))?);
+    let least = if modest.loops == free.0.loops {
+        free
+    } else {
+        let modest = placed(modest);
+        if free.1.bytes < modest.1.bytes { free } else { modest }
+    };
     let needed = least.1.bytes;
     if needed > budget {
         let message = format!(
             "the budget is {}; the smallest that this strategy can work with is {}, with {:.1} times the work of its plan without a budget",
             explain::exactly(budget),
             explain::exactly(needed),
-            least.0.work as f64 / free_work.max(1) as f64
+            least.0.work.saturating_add(again) as f64 / free_work.max(1) as f64
         );
         return Err(Error::new(ErrorKind::OverBudget { needed, budget }, Pos::unknown(), message));
     }

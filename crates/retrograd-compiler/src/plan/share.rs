@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::facts::{Facts, Region};
 use super::fit::{Fitted, Inside};
 use super::schedule::Sweep;
-use super::{Decision, LoopFacts, Spill};
+use super::{Again, Decision, LoopFacts, Spill};
 use crate::ir::Error;
 
 /// Makes the decision for one loop in so many bytes.
@@ -50,7 +50,8 @@ pub(super) fn share(facts: &Facts, room: Option<u64>, fit: Fit<'_>) -> Result<De
     let mut point = best.or(front.iter().min_by_key(|point| point.bytes)).cloned().unwrap_or_default();
     sharing.spend(&mut point)?;
     let loops = point.loops.into_iter().map(|(number, share)| (facts.loops[number].bwd, share.fitted.decision)).collect();
-    Ok(Decision { loops, bytes: point.bytes, work: u128::from(facts.cost).saturating_add(point.work) })
+    let work = u128::from(facts.cost).saturating_add(point.work);
+    Ok(Decision { loops, again: Again::default(), bytes: point.bytes, work })
 }
 
 struct Sharing<'a> {

@@ -45,7 +45,7 @@ const fn of_matrix(name: &'static str, function: Routine) -> Row {
         infer: infer_matrix,
         eval: routine,
         lowering: Lowering::Routine(function),
-        cost: 32,
+        cost: 2,
         domain: &[(-1.0, 1.0)],
         condition: dominant,
         samples: matrix_samples,

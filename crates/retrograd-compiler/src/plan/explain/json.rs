@@ -13,11 +13,14 @@ impl Plan {
         let fields = [
             ("strategy", text(self.strategy)),
             ("budget", self.budget.map_or("null".into(), |budget| budget.to_string())),
+            ("offered", self.offered.map_or("null".into(), |offered| offered.to_string())),
             ("bytes_peak", self.bytes_peak.to_string()),
             ("bytes_spilled", self.bytes_spilled.to_string()),
             ("peak", list(peak)),
             ("work", self.decision.work.to_string()),
+            ("work_least", self.work_least().to_string()),
             ("work_bound", self.work_bound().to_string()),
+            ("residuals", list(self.residuals().iter().map(residual_json))),
             ("tiles", list(self.tiles.iter().map(usize::to_string))),
             ("unnested", list(self.unnested.iter().map(|steps| list(steps.iter().map(u64::to_string))))),
             ("loops", list(self.reports().iter().map(loop_json))),
@@ -58,6 +61,9 @@ fn loop_json(report: &LoopReport) -> String {
         ("turnbacks", counts(|counts| counts.turnbacks)),
         ("snapshots", counts(|counts| counts.snapshots)),
         ("spills", counts(|counts| counts.spills)),
+        ("snapshots_most", number(report.usage.map(|usage| u128::from(usage.states)))),
+        ("records_most", number(report.usage.map(|usage| u128::from(usage.records)))),
+        ("runs_most", number(report.usage.map(|usage| u128::from(usage.runs)))),
         ("residuals", list(report.residuals.iter().map(residual_json))),
     ])
 }
@@ -67,7 +73,7 @@ fn residual_json(residual: &ResidualReport) -> String {
         ("type", text(&residual.ty.to_string())),
         ("origin", text(&residual.origin)),
         ("bytes", residual.bytes.to_string()),
-        ("fate", text(residual.fate)),
+        ("fate", text(&residual.fate)),
     ])
 }
 

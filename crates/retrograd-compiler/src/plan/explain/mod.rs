@@ -8,7 +8,7 @@ mod report;
 use std::fmt;
 
 pub use curve::{Curve, CurvePoint};
-pub use report::{LoopReport, ResidualReport};
+pub use report::{LoopReport, ResidualReport, Usage};
 
 use super::schedule::Sweep;
 use super::spill::LONGEST_ON_DISK;
@@ -34,15 +34,17 @@ pub(super) fn exactly(bytes: u64) -> String {
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "plan by `{}`: peak {}", self.strategy, exactly(self.bytes_peak))?;
-        match self.budget {
-            Some(budget) => writeln!(f, "budget {}", exactly(budget))?,
-            None => writeln!(f, "no budget")?,
+        match (self.budget, self.offered) {
+            (Some(budget), _) => writeln!(f, "budget {}", exactly(budget))?,
+            (None, Some(offered)) => writeln!(f, "no budget: within what the machine can spare, {}", exactly(offered))?,
+            (None, None) => writeln!(f, "no budget")?,
         }
         if self.bytes_spilled > 0 {
             writeln!(f, "on disk {}", exactly(self.bytes_spilled))?;
         }
-        let (work, bound) = (self.decision.work, self.work_bound().max(1));
-        writeln!(f, "work {:.3} times the least without a budget", work as f64 / bound as f64)?;
+        let times = |of: u128| self.decision.work as f64 / of.max(1) as f64;
+        let gap = 100.0 * (times(self.work_bound()) - 1.0);
+        writeln!(f, "work {:.3} times the least without a budget, {gap:.1} % above the bound for this memory", times(self.work_least()))?;
         for (what, bytes) in self.peak() {
             writeln!(f, "  at the peak: {what}, {}", bytes_in_words(bytes))?;
         }
@@ -56,7 +58,34 @@ impl fmt::Display for Plan {
         for facts in self.facts.loops.iter().filter(too_long).filter(|_| self.facts.spill.is_some()) {
             writeln!(f, "  states of the loop at {} stay in memory: it has more than {LONGEST_ON_DISK} steps", facts.pos)?;
         }
+        for residual in self.residuals() {
+            writeln!(f, "  {} ({}, {}): {}", residual.ty, residual.origin, bytes_in_words(residual.bytes), residual.fate)?;
+        }
         self.reports().iter().try_for_each(|report| write!(f, "{report}"))
+    }
+}
+
+/// A number as people write it: `1,000`.
+fn with_commas(number: u64) -> String {
+    let digits = number.to_string();
+    let comma = |(k, digit): (usize, char)| if k > 0 && (digits.len() - k).is_multiple_of(3) { vec![',', digit] } else { vec![digit] };
+    digits.chars().enumerate().flat_map(comma).collect()
+}
+
+impl LoopReport {
+    /// What is held at a time, and how often steps run.
+    fn in_words(&self, usage: Usage) -> String {
+        let many = |count: u64, one: &str| format!("{} {one}{}", with_commas(count), if count == 1 { "" } else { "s" });
+        let sizes: Vec<String> = self.record_bytes.iter().map(|bytes| bytes_in_words(*bytes)).collect();
+        let states = (usage.states > 0).then(|| format!("{} of {}", many(usage.states, "snapshot"), bytes_in_words(self.state_bytes)));
+        let records = (usage.records > 0).then(|| format!("{} of {}", many(usage.records, "record"), sizes.join(" or ")));
+        let held: Vec<String> = states.into_iter().chain(records).collect();
+        let held = if held.is_empty() { "nothing is held".into() } else { held.join(" and ") };
+        let runs = match usage.runs {
+            1 => "each step run once".into(),
+            most => format!("each step run at most {} times", with_commas(most)),
+        };
+        format!("{held}, {runs}")
     }
 }
 
@@ -64,8 +93,11 @@ impl fmt::Display for LoopReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let indent = "  ".repeat(self.depth + 1);
         let place = if self.pos.is_known() { format!("loop at {}", self.pos) } else { "loop".into() };
-        let steps = self.steps.map_or("steps known at run time".into(), |count| format!("{count} steps"));
-        writeln!(f, "{indent}{place}: {steps}, {}", self.schedule)?;
+        let steps = self.steps.map_or("steps known at run time".into(), |count| format!("{} steps", with_commas(count)));
+        match self.usage {
+            None => writeln!(f, "{indent}{place}: {steps}, {}", self.schedule)?,
+            Some(usage) => writeln!(f, "{indent}{place}: {steps}: {} ({})", self.in_words(usage), self.schedule)?,
+        }
         let records: Vec<String> = self.record_bytes.iter().map(|bytes| bytes_in_words(*bytes)).collect();
         let records = if records.is_empty() { "no records".into() } else { format!("a record {}", records.join(" or ")) };
         writeln!(f, "{indent}  a state {}, {records}, pool {}", bytes_in_words(self.state_bytes), exactly(self.pool_bytes))?;

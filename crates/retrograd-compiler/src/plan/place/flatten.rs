@@ -16,7 +16,7 @@ use crate::ops;
 use crate::plan::pair::{Pair, pairs};
 use crate::plan::schedule::{Schedule, Sweep, Uses};
 use crate::plan::split::{Split, split};
-use crate::plan::{Decision, LoopDecision, Way};
+use crate::plan::{Again, Decision, LoopDecision, Way};
 
 /// The tree of a Program, without memory.
 pub(super) fn flatten(program: &Program, decision: &Decision) -> Placed {
@@ -26,11 +26,11 @@ pub(super) fn flatten(program: &Program, decision: &Decision) -> Placed {
     let mut scope = Scope::default();
     let inputs: Vec<Val> = main.params.iter().map(|v| flatten.placed.define(main.ty(*v).clone())).collect();
     let args: Vec<Val> = inputs.iter().enumerate().map(|(k, input)| flatten.input(k, *input, &mut scope)).collect();
-    let results = flatten.function(main, &args, &mut scope);
+    let (results, values) = flatten.function_again(main, &decision.again, &args, &mut scope);
     let outputs: Vec<Val> = results.iter().map(|v| flatten.in_memory(*v, &mut scope)).collect();
     let body = flatten.block(scope, &outputs);
     let mut placed = flatten.placed;
-    (placed.inputs, placed.outputs, placed.body) = (inputs, outputs, body);
+    (placed.inputs, placed.outputs, placed.body, placed.main) = (inputs, outputs, body, values);
     placed
 }
 
@@ -52,6 +52,38 @@ pub(super) struct Scope {
     pub(super) raws: Vec<Raw>,
     /// What was computed, by op, attributes and arguments: a step that records computes once what body and bwd share.
     known: BTreeMap<(String, Vec<Val>), Val>,
+    /// Numbers of raw code before which all that comes before is done.
+    fences: Vec<usize>,
+}
+
+impl Scope {
+    /// From here on nothing runs earlier.
+    fn fence(&mut self) {
+        self.fences.push(self.raws.len());
+    }
+
+    /// Computes something again, though it is known.
+    fn again<T>(&mut self, compute: impl FnOnce(&mut Scope) -> T) -> T {
+        let known = std::mem::take(&mut self.known);
+        let result = compute(self);
+        let newer = std::mem::replace(&mut self.known, known);
+        self.known.extend(newer);
+        result
+    }
+}
+
+/// Values of a function that is placed, and the loops of it that are first sweeps.
+struct Placing<'f> {
+    function: &'f Function,
+    pairs: Vec<Pair>,
+    trajectories: BTreeMap<usize, TrajectoryId>,
+    map: Vec<Option<Val>>,
+}
+
+impl Placing<'_> {
+    fn at(&self, value: &Value) -> Val {
+        self.map[value.0 as usize].expect("SSA: defined before use")
+    }
 }
 
 impl Placed {
@@ -93,52 +125,61 @@ impl<'p> Flatten<'p> {
 
     /// Finishes a block whose `ends` are used after it.
     fn block(&mut self, scope: Scope, ends: &[Val]) -> Block {
-        group::group(&mut self.placed, scope.raws, ends)
+        group::group(&mut self.placed, scope.raws, &scope.fences, ends)
     }
 
     /// Values of a function over placed arguments, its code added to the scope.
     fn function(&mut self, function: &Function, args: &[Val], scope: &mut Scope) -> Vec<Val> {
-        let pairs = pairs(self.program, function);
-        let mut trajectories: BTreeMap<usize, TrajectoryId> = BTreeMap::new();
-        let mut map: Vec<Option<Val>> = vec![None; function.types.len()];
+        self.function_again(function, &Again::default(), args, scope).0
+    }
+
+    /// The same where some instructions run again; also all values, by number.
+    fn function_again(&mut self, function: &Function, again: &Again, args: &[Val], scope: &mut Scope) -> (Vec<Val>, Vec<Option<Val>>) {
+        let (pairs, map) = (pairs(self.program, function), vec![None; function.types.len()]);
+        let mut placing = Placing { function, pairs, trajectories: BTreeMap::new(), map };
         for (param, arg) in function.params.iter().zip(args) {
-            map[param.0 as usize] = Some(*arg);
+            placing.map[param.0 as usize] = Some(*arg);
         }
-        let at = |map: &[Option<Val>], v: &Value| map[v.0 as usize].expect("SSA: defined before use");
-        for (k, inst) in function.insts.iter().enumerate() {
-            let args: Vec<Val> = inst.args.iter().map(|v| at(&map, v)).collect();
-            let results = match &inst.op {
-                Op::Row(..) => vec![self.row(function, inst, args, scope)],
-                Op::If(op) => self.branch(op, &args, scope),
-                Op::For(op) => match pairs.iter().find(|pair| pair.loop_inst == k) {
-                    None => self.plain_loop(inst, op, &args, scope),
-                    Some(pair) => {
-                        let unwind = &function.insts[pair.unwind_inst];
-                        // Arguments of the unwind that the sweep needs are also arguments of the loop, or defined before it.
-                        let known: Vec<Option<Val>> = unwind.args.iter().map(|v| map[v.0 as usize]).collect();
-                        let (id, results) = self.sweep(inst, op, &args, unwind, &known, pair, scope);
-                        if let Some(id) = id {
-                            trajectories.insert(pair.unwind_inst, id);
-                        }
-                        results
-                    }
-                },
-                Op::While(op) => {
-                    let pair = pairs.iter().find(|pair| pair.loop_inst == k);
-                    let (id, results) = self.while_loop(function, op, &args, pair, scope);
-                    if let (Some(id), Some(pair)) = (id, pair) {
-                        trajectories.insert(pair.unwind_inst, id);
-                    }
+        for inst in 0..function.insts.len() {
+            if let Some(insts) = again.before.get(&inst) {
+                scope.fence();
+                insts.iter().for_each(|inst| scope.again(|scope| self.inst(*inst, &mut placing, scope)));
+            }
+            self.inst(inst, &mut placing, scope);
+        }
+        (function.results.iter().map(|v| placing.at(v)).collect(), placing.map)
+    }
+
+    /// One instruction of a function, by its number.
+    fn inst(&mut self, k: usize, placing: &mut Placing<'_>, scope: &mut Scope) {
+        let (function, inst) = (placing.function, &placing.function.insts[k]);
+        let args: Vec<Val> = inst.args.iter().map(|v| placing.at(v)).collect();
+        let pair = placing.pairs.iter().find(|pair| pair.loop_inst == k);
+        let results = match &inst.op {
+            Op::Row(..) => vec![self.row(function, inst, args, scope)],
+            Op::If(op) => self.branch(op, &args, scope),
+            Op::For(op) => match pair {
+                None => self.plain_loop(inst, op, &args, scope),
+                Some(pair) => {
+                    let unwind = &function.insts[pair.unwind_inst];
+                    // Arguments of the unwind that the sweep needs are also arguments of the loop, or defined before it.
+                    let known: Vec<Option<Val>> = unwind.args.iter().map(|v| placing.map[v.0 as usize]).collect();
+                    let (id, results) = self.sweep(inst, op, &args, unwind, &known, pair, scope);
+                    placing.trajectories.extend(id.map(|id| (pair.unwind_inst, id)));
                     results
                 }
-                Op::Call(_) => panic!("`plan` has put the bodies of calls in their place"),
-                Op::Unwind(op) => self.unwind(inst, op, &args, trajectories.get(&k).copied(), scope),
-            };
-            for (value, result) in inst.results.iter().zip(results) {
-                map[value.0 as usize] = Some(result);
+            },
+            Op::While(op) => {
+                let (id, results) = self.while_loop(function, op, &args, pair, scope);
+                placing.trajectories.extend(id.zip(pair).map(|(id, pair)| (pair.unwind_inst, id)));
+                results
             }
+            Op::Call(_) => panic!("`plan` has put the bodies of calls in their place"),
+            Op::Unwind(op) => self.unwind(inst, op, &args, placing.trajectories.get(&k).copied(), scope),
+        };
+        for (value, result) in inst.results.iter().zip(results) {
+            placing.map[value.0 as usize] = Some(result);
         }
-        function.results.iter().map(|v| at(&map, v)).collect()
     }
 
     /// One row of the table: rank-0 identities vanish, equal work is done once.

@@ -47,13 +47,23 @@ pub(super) enum Raw {
     Node(Node),
 }
 
-/// Gathers a block; `ends` are used after it.
-pub(super) fn group(placed: &mut Placed, raws: Vec<Raw>, ends: &[Val]) -> Block {
-    let raws = shifted::merge(placed, raws, ends);
-    let pending = Pending::new(&raws);
-    let mut group = Group { placed, nodes: vec![], pending, open: None };
-    group.schedule(raws);
-    let mut nodes = group.nodes;
+/// Gathers a block; `ends` are used after it. Nothing passes a fence, a number of raw code: what runs again to be held for a short time
+/// would else run early.
+pub(super) fn group(placed: &mut Placed, mut raws: Vec<Raw>, fences: &[usize], ends: &[Val]) -> Block {
+    let mut sections: Vec<Vec<Raw>> = fences.iter().rev().map(|fence| raws.split_off(*fence)).collect();
+    sections.push(raws);
+    let mut nodes = vec![];
+    while let Some(raws) = sections.pop() {
+        let mut later: Vec<Val> = ends.to_vec();
+        for raw in sections.iter().flatten() {
+            reads(raw, &mut |value| later.extend([value, placed.access(value).root]));
+        }
+        let raws = shifted::merge(placed, raws, &later);
+        let pending = Pending::new(&raws);
+        let mut group = Group { placed, nodes: vec![], pending, open: None };
+        group.schedule(raws);
+        nodes.append(&mut group.nodes);
+    }
     store_roots(placed, &mut nodes, ends);
     Block { nodes, parts: None }
 }

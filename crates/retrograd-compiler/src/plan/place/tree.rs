@@ -45,6 +45,8 @@ pub struct Placed {
     pub outputs: Vec<Val>,
     /// What runs.
     pub body: Block,
+    /// Values of the main function, by their numbers there; of one that is made again, the last.
+    pub main: Vec<Option<Val>>,
     /// Schedules.
     pub trajectories: Vec<Trajectory>,
     /// Arena memory.

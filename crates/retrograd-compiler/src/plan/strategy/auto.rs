@@ -1,6 +1,6 @@
 //! The default: the fastest plan that fits.
 
-use super::Strategy;
+use super::{Replay, Strategy};
 use crate::ir::Error;
 use crate::plan::share::share;
 use crate::plan::{Decision, Facts};
@@ -20,6 +20,10 @@ impl Strategy for Auto {
 
     fn unnests(&self) -> bool {
         true
+    }
+
+    fn replay(&self) -> Replay {
+        Replay::Fit
     }
 
     fn decide(&self, facts: &Facts, room: Option<u64>) -> Result<Decision, Error> {

@@ -1,6 +1,6 @@
 //! Every step is recorded; what is kept of it is the solution of an integer program.
 
-use super::{Strategy, known_count};
+use super::{Replay, Strategy, known_count};
 use crate::ir::Error;
 use crate::plan::share::share;
 use crate::plan::{Decision, Facts, Search};
@@ -12,6 +12,10 @@ pub struct Ilp;
 impl Strategy for Ilp {
     fn name(&self) -> &'static str {
         "ilp"
+    }
+
+    fn replay(&self) -> Replay {
+        Replay::Fit
     }
 
     fn decide(&self, facts: &Facts, room: Option<u64>) -> Result<Decision, Error> {

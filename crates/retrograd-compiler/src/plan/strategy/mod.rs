@@ -46,6 +46,11 @@ pub trait Strategy: std::fmt::Debug + Send + Sync {
         Search::Hull
     }
 
+    /// Whether code outside of loops may run again.
+    fn replay(&self) -> Replay {
+        Replay::Never
+    }
+
     /// How much code is one function, and how much work is worth several threads.
     fn grain(&self) -> Grain {
         Grain::default()
@@ -55,6 +60,17 @@ pub trait Strategy: std::fmt::Debug + Send + Sync {
     fn fate(&self, _origin: &str) -> Option<Fate> {
         None
     }
+}
+
+/// What of the code outside of loops runs again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replay {
+    /// Nothing.
+    Never,
+    /// As little as the budget allows.
+    Fit,
+    /// As much as takes the fewest bytes.
+    Most,
 }
 
 /// All strategies, with their parameters left to them; the first is the default.

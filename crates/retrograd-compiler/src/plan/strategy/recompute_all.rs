@@ -1,17 +1,22 @@
 //! Keep nothing of any step.
 
-use super::Strategy;
+use super::{Replay, Strategy};
 use crate::ir::Error;
 use crate::plan::share::share;
 use crate::plan::{Decision, Facts};
 
-/// Every state is computed again from the start of its loop: the least memory there is, and the most work.
+/// Every state is computed again from the start of its loop, and values outside of loops where they are read: the least memory there is,
+/// and the most work.
 #[derive(Clone, Copy, Debug)]
 pub struct RecomputeAll;
 
 impl Strategy for RecomputeAll {
     fn name(&self) -> &'static str {
         "recompute_all"
+    }
+
+    fn replay(&self) -> Replay {
+        Replay::Most
     }
 
     fn decide(&self, facts: &Facts, _: Option<u64>) -> Result<Decision, Error> {

@@ -1,6 +1,6 @@
 //! What the user says about named values and loops; the rest is `auto`.
 
-use super::{Strategy, known_count};
+use super::{Replay, Strategy, known_count};
 use crate::ir::{Error, ErrorKind, Pos};
 use crate::plan::fit::{Fitted, Inside};
 use crate::plan::share::share;
@@ -50,6 +50,10 @@ pub enum LoopFate {
 impl Strategy for User {
     fn name(&self) -> &'static str {
         "user"
+    }
+
+    fn replay(&self) -> Replay {
+        Replay::Fit
     }
 
     fn decide(&self, facts: &Facts, room: Option<u64>) -> Result<Decision, Error> {
@@ -107,10 +111,15 @@ impl User {
     fn check(&self, facts: &Facts) -> Result<(), Error> {
         let known = |name: &str, facts: &LoopFacts| facts.residuals.iter().any(|residual| names(name, &residual.origin));
         // A value that is never to be kept is in no record, so that only its line can be looked for.
-        let missing = self.values.iter().find(|(name, fate)| *fate == Fate::Keep && !facts.loops.iter().any(|facts| known(name, facts)));
+        let outside = |name: &str| facts.residuals.iter().any(|residual| names(name, &residual.origin));
+        let missing = self
+            .values
+            .iter()
+            .find(|(name, fate)| *fate == Fate::Keep && !outside(name) && !facts.loops.iter().any(|facts| known(name, facts)));
         if let Some((name, _)) = missing {
-            let there: Vec<&str> = facts.loops.iter().flat_map(|facts| facts.residuals.iter().map(|r| r.origin.as_str())).collect();
-            return Err(argument(format!("no loop reads a value `{name}`; there are {}", there.join(", "))));
+            let all = facts.loops.iter().flat_map(|facts| &facts.residuals).chain(&facts.residuals);
+            let there: Vec<&str> = all.map(|residual| residual.origin.as_str()).collect();
+            return Err(argument(format!("no derivative reads a value `{name}`; there are {}", there.join(", "))));
         }
         match self.loops.iter().find(|(name, _)| facts.loops.iter().all(|facts| !is_place(name, &facts.pos.to_string()))) {
             None => Ok(()),

@@ -30,3 +30,36 @@ fn step(%i: i64, %c: f64) -> f64 {
   return %0
 }
 // ---- expected
+// fn main(%0: f64, %1: i64) -> f64, f64, f64 {
+//   %2: f64 = call args(%0) {body=same, forward=same, backward=clip}
+//   %3: f64 = call args(%0) {body=same, forward=same, backward=clip}
+//   %4: f64 = sin %2
+//   %5: f64 = sin %3
+//   %6: f64 = add %4, %5
+//   %7: f64 = for %1 carries(%0) {body=step}
+//   %8: f64 = for %1 carries(%0) {body=step}
+//   %9: f64 = add %7, %8
+//   %10: f64 = call args(%0) {body=same, tangent=twice}
+//   %11: f64 = add %10, %10
+//   return %6, %9, %11
+// }
+//
+// fn same(%0: f64) -> f64 {
+//   return %0
+// }
+//
+// fn clip(%0: f64) -> f64 {
+//   %1: f64 = constant {value=1.0}
+//   %2: f64 = min %0, %1
+//   return %2
+// }
+//
+// fn step(%0: i64, %1: f64) -> f64 {
+//   %2: f64 = call args(%1) {body=same, forward=same, backward=clip}
+//   return %2
+// }
+//
+// fn twice(%0: f64, %1: f64) -> f64 {
+//   %2: f64 = add %1, %1
+//   return %2
+// }

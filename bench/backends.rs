@@ -80,6 +80,27 @@ fn elementwise<'t>([x, a, b]: [Var<'t>; 3]) -> Var<'t> {
     ((a * x + b).tanh() * (-x * x).exp() + (x * x + 1.0).log() * x.sin()).sum()
 }
 
+fn recurrence<'t>([x, r]: [Var<'t>; 2]) -> Var<'t> {
+    for_loop(10_000_000, x, |_, x| r * x * (1.0 - x))
+}
+
+fn logistic<'t>([x, r]: [Var<'t>; 2]) -> Var<'t> {
+    for_loop(1_000_000, (x, x - x), |_, (x, total)| (r * x * (1.0 - x), total + x)).1 / 1e6
+}
+
+fn five_points<'t>([u]: [Var<'t>; 1]) -> Var<'t> {
+    let part = |u: Var<'t>, row: usize, column: usize| u.slice((row..row + 248, column..column + 248));
+    let step = |_, u: Var<'t>| {
+        let sum = part(u, 1, 1) + part(u, 1, 0) + part(u, 1, 2) + part(u, 2, 1) + part(u, 0, 1);
+        u.set((1..249, 1..249), 0.2 * sum)
+    };
+    for_loop(50, u, step)
+}
+
+fn squares<'t>([x]: [Var<'t>; 1]) -> Var<'t> {
+    (x * x).sum()
+}
+
 fn numbers(shape: &[usize], seed: f64) -> Array {
     let count: usize = shape.iter().product();
     Array::f64(shape.to_vec(), (0..count).map(|k| (k as f64 * seed).sin()).collect())
@@ -120,8 +141,12 @@ fn measure<'f, M: Mode>(name: &str, args: &[Array], seconds: f64, make: impl Fn(
             made = made.min(timed(20, || make().backend(backend.clone()).compile(&inputs))?.0);
         }
         let compiled = make().backend(backend).compile(&inputs)?;
-        let (_, (_, stats)) = timed(1, || compiled.run_with_stats(&inputs))?;
-        let repeats = (BATCH / stats.seconds).clamp(1.0, 100_000.0) as u32;
+        // The quickest of a few, because others may have had the processor meanwhile.
+        let mut quickest = f64::INFINITY;
+        for _ in 0..5 {
+            quickest = quickest.min(compiled.run_with_stats(&inputs)?.1.seconds);
+        }
+        let repeats = (BATCH / quickest).clamp(1.0, 100_000.0) as u32;
         let (begin, mut best) = (Instant::now(), f64::INFINITY);
         while begin.elapsed().as_secs_f64() < seconds {
             let (time, outputs) = timed(repeats, || compiled.run(&inputs))?;
@@ -153,6 +178,12 @@ fn main() -> Result<(), Error> {
     let args = [0.3, -0.2, 0.9, 10.0, 28.0, 8.0 / 3.0].map(Array::scalar);
     measure("Lorenz, value", &args, seconds, || jit(lorenz))?;
     measure("Lorenz, gradient", &args, seconds, || value_and_grad(lorenz).argnums(&[0, 1, 2, 3, 4, 5]))?;
+    let args = [0.3, 3.5].map(Array::scalar);
+    measure("recurrence, value", &args, seconds, || jit(recurrence))?;
+    measure("logistic, value", &args, seconds, || jit(logistic))?;
+    measure("logistic, gradient", &args, seconds, || value_and_grad(logistic).argnums(&[0, 1]))?;
+    measure("five points, value", &[numbers(&[250, 250], 0.7)], seconds, || jit(five_points))?;
+    measure("squares, value", &[numbers(&[1_000_000], 0.7)], seconds, || jit(squares))?;
     let args = [numbers(&[1_000], 0.7), Array::scalar(1.5), Array::scalar(-0.25)];
     measure("elementwise, value", &args, seconds, || jit(elementwise))?;
     measure("elementwise, gradient", &args, seconds, || value_and_grad(elementwise))?;

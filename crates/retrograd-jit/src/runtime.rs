@@ -7,6 +7,7 @@ use retrograd_compiler::ir::{DType, LaneFunction, Slice, SliceMut, Type as Array
 use retrograd_compiler::plan::schedule::{self, Action, Sweep};
 
 use crate::blocks::{FUNCTIONS, callee};
+use crate::code::STOPPED;
 use crate::crew::spread;
 use crate::observer::probe;
 use crate::spill::{fetch, spill};
@@ -33,7 +34,7 @@ pub(crate) enum Import {
     Spill,
     /// Reads a state from the disk.
     Fetch,
-    /// Asks whether to stop.
+    /// Asks whether to stop; then the fault says so.
     Stops,
     /// Shows a value.
     Probe,
@@ -95,6 +96,14 @@ impl Import {
         }
     }
 
+    /// Whether it is called between the steps of loops, and returns nothing: what steps hold in registers should stay there.
+    pub(crate) fn is_between_steps(self) -> bool {
+        match self {
+            Import::StartRecipe | Import::StartRevolve | Import::StartOnline | Import::Next | Import::Stops => true,
+            Import::One(_) | Import::Block(_) | Import::Routine | Import::Spill | Import::Fetch | Import::Probe | Import::Spread => false,
+        }
+    }
+
     /// Its parameters and result.
     pub(crate) fn signature(self, call_conv: CallConv) -> Signature {
         let (params, returns): (&[Type], &[Type]) = match self {
@@ -106,7 +115,7 @@ impl Import {
             Import::Next => (&[types::I64; 5], &[]),
             Import::Routine => (&[types::I64; 2], &[]),
             Import::Spill | Import::Fetch => (&[types::I64; 4], &[types::I8]),
-            Import::Stops => (&[types::I64; 5], &[types::I8]),
+            Import::Stops => (&[types::I64; 6], &[]),
             Import::Probe => (&[types::I64; 5], &[]),
             Import::Spread => (&[types::I64], &[]),
         };
@@ -181,14 +190,17 @@ unsafe extern "C" fn next(words: *mut i64, length: usize, table: *const i64, siz
     unsafe { action.write(operands) };
 }
 
-/// `Watched::stops` for machine code; the order is encoded as by [`encode_order`], and what is not known is [`UNKNOWN`](crate::watch::UNKNOWN).
+/// `Watched::stops` for machine code, which finds the answer where faults are; the order is encoded as by [`encode_order`], and what is not known is [`UNKNOWN`](crate::watch::UNKNOWN).
 ///
 /// # Safety
-/// `watched` points to what the run was called with.
-unsafe extern "C" fn stops(watched: *const Watched<'_>, part: i64, step: i64, steps: i64, order: i64) -> u8 {
+/// `watched` points to what the run was called with, and `fault` to its word for faults.
+unsafe extern "C" fn stops(watched: *const Watched<'_>, part: i64, step: i64, steps: i64, order: i64, fault: *mut i64) {
     // SAFETY: the caller promises it: machine code passes on what it was called with.
     let watched = unsafe { &*watched };
-    u8::from(watched.stops(part, step, steps, if order == 0 { Order::Up } else { Order::Down }))
+    if watched.stops(part, step, steps, if order == 0 { Order::Up } else { Order::Down }) {
+        // SAFETY: the caller promises it, as for `watched`; nothing else refers to the word while the run lasts.
+        unsafe { fault.write(STOPPED) };
+    }
 }
 
 /// An action as machine code sees it; the start value has no place, −1.

@@ -412,7 +412,7 @@ impl<'p> Fuse<'p> {
     fn carry(&mut self, carried: Carried, like: Val) -> Carry {
         match carried {
             Carried::Register => Carry::Register(self.reg(RegType::Scalar(self.placed.ty(like).dtype))),
-            Carried::Memory { place, main, twin, donated } => {
+            Carried::Memory { place, main, twin, turns, donated } => {
                 let place = match place {
                     Home::Store(id) => self.stores[id.0 as usize],
                     Home::Pointer(id) => self.pointers[id.0 as usize],
@@ -423,6 +423,9 @@ impl<'p> Fuse<'p> {
                 let twin = twin.map(|(store, pointer)| {
                     let twin = self.pointers[pointer.0 as usize];
                     self.body.push(Stmt::Move { dst: twin, src: self.stores[store.0 as usize] });
+                    if turns {
+                        self.copy(at(twin), self.whole(like), self.bytes(like));
+                    }
                     twin
                 });
                 Carry::Memory { place, main, twin, donated, bytes: self.bytes(like) }

@@ -1,11 +1,12 @@
 //! From Cranelift IR to code in memory.
 
-use cranelift_codegen::ir::{AbiParam, Signature, UserFuncName, types};
-use cranelift_codegen::isa::{self, OwnedTargetIsa};
+use cranelift_codegen::Context;
+use cranelift_codegen::ir::{AbiParam, InstBuilder, Signature, UserFuncName, types};
+use cranelift_codegen::isa::{self, CallConv, OwnedTargetIsa};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
+use cranelift_module::{FuncId, FuncOrDataId, Linkage, Module, default_libcall_names};
 use retrograd_compiler::fuse::kernel::Kernel;
 
 use super::{Body, lower};
@@ -51,12 +52,53 @@ impl Generator for Cranelift {
             module.define_function(id, &mut context).unwrap_or_else(|error| panic!("lowered kernels are valid Cranelift IR: {error:?}"));
             module.clear_context(&mut context);
         }
+        for import in Import::all().filter(|import| import.is_between_steps()) {
+            if let Some(FuncOrDataId::Func(id)) = module.get_name(&keeping_name(import)) {
+                pass_on(import, id, &mut context, &mut frontend, &mut module);
+            }
+        }
         module.finalize_definitions().expect("memory for machine code");
         let entry = module.get_finalized_function(entry);
         // SAFETY: the function was declared with six pointers and no result, in the C convention of the host.
         let entry = unsafe { std::mem::transmute::<*const u8, Entry>(entry) };
         (entry, Box::new(Memory(Some(module))))
     }
+}
+
+/// A function of ours.
+pub(super) fn imported(module: &mut JITModule, import: Import) -> FuncId {
+    let signature = import.signature(module.isa().default_call_conv());
+    module.declare_function(&import.name(), Linkage::Import, &signature).expect("a name has one signature")
+}
+
+/// A function of ours, called in a way that keeps all registers. Otherwise a loop whose values live through the call, be it one that hardly ever
+/// happens, would have them in memory, in every step: the allocator of registers does not bring them back before the loop.
+pub(super) fn keeping(module: &mut JITModule, import: Import) -> FuncId {
+    let signature = import.signature(CallConv::PreserveAll);
+    module.declare_function(&keeping_name(import), Linkage::Local, &signature).expect("a name has one signature")
+}
+
+fn keeping_name(import: Import) -> String {
+    format!("{}_keeping", import.name())
+}
+
+/// Writes the function that saves all registers and calls ours.
+fn pass_on(import: Import, id: FuncId, context: &mut Context, frontend: &mut FunctionBuilderContext, module: &mut JITModule) {
+    context.func.signature = import.signature(CallConv::PreserveAll);
+    context.func.name = UserFuncName::user(0, id.as_u32());
+    let mut builder = FunctionBuilder::new(&mut context.func, frontend);
+    let block = builder.create_block();
+    builder.append_block_params_for_function_params(block);
+    builder.switch_to_block(block);
+    builder.seal_block(block);
+    let callee = imported(module, import);
+    let callee = module.declare_func_in_func(callee, builder.func);
+    let params = builder.block_params(block).to_vec();
+    builder.ins().call(callee, &params);
+    builder.ins().return_(&[]);
+    builder.finalize(module.target_config());
+    module.define_function(id, context).unwrap_or_else(|error| panic!("passing on is valid Cranelift IR: {error:?}"));
+    module.clear_context(context);
 }
 
 /// A function of so many words that returns nothing.

@@ -17,7 +17,7 @@ use cranelift_codegen::ir::{Block, FuncRef, InstBuilder, MemFlagsData, StackSlot
 use cranelift_codegen::isa::TargetFrontendConfig;
 use cranelift_frontend::{FunctionBuilder, Variable};
 use cranelift_jit::JITModule;
-use cranelift_module::{FuncId, Linkage, Module};
+use cranelift_module::{FuncId, Module};
 use retrograd_compiler::fuse::kernel::{Address, Kernel, Order, Part, Place, Reached, Reg, RegType, RoutineCall, Seen, Stmt};
 use retrograd_compiler::ir::DType;
 use retrograd_compiler::plan::schedule::{Schedule, Sweep};
@@ -28,6 +28,7 @@ use crate::runtime::{Import, encode_order, encode_sweep};
 use crate::watch::UNKNOWN;
 use arithmetic::Width;
 pub(crate) use machine::Cranelift;
+use machine::{imported, keeping};
 
 /// Writes the body of a function of the arena, the inputs, the outputs, two words (the fault, and who observes), the flag and
 /// the watch; those of `parts` get three parameters more: where their registers are, and their range.
@@ -301,7 +302,7 @@ impl<'k, 'b> Lower<'k, 'b> {
         self.return_if_stopped();
     }
 
-    /// A part that was stopped ends its caller, too.
+    /// What was stopped ends its caller, too.
     fn return_if_stopped(&mut self) {
         let (stopped, after) = (self.builder.create_block(), self.builder.create_block());
         self.builder.set_cold_block(stopped);
@@ -369,19 +370,15 @@ impl<'k, 'b> Lower<'k, 'b> {
     /// The load is atomic, so that it is not taken for another that came before it.
     fn poll(&mut self, reached: Option<Reached>) {
         let [_, _, _, fault, flag, watch] = self.params;
-        let [raised, stopped, after] = [(); 3].map(|()| self.builder.create_block());
+        let [raised, after] = [(); 2].map(|()| self.builder.create_block());
         self.builder.set_cold_block(raised);
-        self.builder.set_cold_block(stopped);
         let up = self.builder.ins().atomic_load(types::I8, FLAGS, flag);
         self.builder.ins().brif(up, raised, &[], after, &[]);
         self.continue_at(raised);
         let [part, step, steps, order] = self.reached(reached);
-        let stops = self.call(Import::Stops, &[watch, part, step, steps, order]).expect("it answers");
-        self.builder.ins().brif(stops, stopped, &[], after, &[]);
-        self.continue_at(stopped);
-        let code = self.integer(STOPPED);
-        self.builder.ins().store(FLAGS, code, fault, 0);
-        self.builder.ins().return_(&[]);
+        self.call(Import::Stops, &[watch, part, step, steps, order, fault]);
+        self.return_if_stopped();
+        self.builder.ins().jump(after, &[]);
         self.continue_at(after);
     }
 
@@ -488,9 +485,10 @@ impl<'k, 'b> Lower<'k, 'b> {
         if let Some((_, function)) = self.imports.iter().find(|(known, _)| *known == import) {
             return *function;
         }
-        let signature = import.signature(self.module.isa().default_call_conv());
-        let id = self.module.declare_function(&import.name(), Linkage::Import, &signature).expect("a name has one signature");
+        let id = if import.is_between_steps() { keeping(self.module, import) } else { imported(self.module, import) };
         let function = self.module.declare_func_in_func(id, self.builder.func);
+        // Every function has memory of its own, which may be further away than a near call reaches.
+        self.builder.func.dfg.ext_funcs[function].colocated = false;
         self.imports.push((import, function));
         function
     }

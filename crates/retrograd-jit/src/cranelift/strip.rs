@@ -121,11 +121,12 @@ impl Stage {
         let before = lower.builder.ins().imul_imm_s(from, -8);
         let at_zero: Vec<Value> = buffers.iter().map(|&buffer| lower.builder.ins().iadd(buffer, before)).collect();
         every_block(lower, from, to, |lower, index| {
-            for group in vec_loop.groups() {
-                let mut lanes = Lanes::new(index, &group);
+            for part in vec_loop.parts() {
+                let parts = [part];
+                let mut lanes = Lanes::new(index, &parts);
                 for &(reg, buffer) in &self.inputs {
                     let access = Access::buffer(lower.dtype(reg), at_zero[buffer]);
-                    let values = (0..group.len()).map(|k| access.load_lanes(lower, &lanes, k)).collect();
+                    let values = (0..parts.len()).map(|k| access.load_lanes(lower, &lanes, k)).collect();
                     lanes.set(reg, values);
                 }
                 for &step in self.reloads.iter().chain(&self.steps) {
@@ -133,7 +134,7 @@ impl Stage {
                 }
                 for &(reg, buffer) in &self.outputs {
                     let access = Access::buffer(lower.dtype(reg), at_zero[buffer]);
-                    for k in 0..group.len() {
+                    for k in 0..parts.len() {
                         let value = vec_loop.value(lower, &lanes, reg, k);
                         access.store_lanes(lower, &lanes, k, value);
                     }

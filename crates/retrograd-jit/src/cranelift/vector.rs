@@ -315,8 +315,8 @@ impl<'k> VecLoop<'k> {
 
     /// One block of steps.
     fn block(&self, lower: &mut Lower<'k, '_>, index: Value) {
-        for group in self.groups() {
-            self.straight(lower, index, &group);
+        for part in self.parts() {
+            self.straight(lower, index, &[part]);
         }
     }
 
@@ -331,7 +331,7 @@ impl<'k> VecLoop<'k> {
         parts.extend((count / lanes * lanes..count).map(|lane| Part { width: Width::One, lane }));
         let index = lower.integer(main.cast_signed());
         // A call takes all lanes at once.
-        let together = if self.has_calls() { parts.len() } else { together(self.pressure()) };
+        let together = if self.has_calls() { parts.len() } else { 1 };
         for group in parts.chunks(together) {
             self.straight(lower, index, group);
         }
@@ -406,25 +406,11 @@ impl<'k> VecLoop<'k> {
         lanes.parts.iter().map(|part| lower.builder.ins().load(part.width.native(DType::F64), FLAGS, target, place(part))).collect()
     }
 
-    /// The parts of a block, in groups that are computed one after the other.
-    pub(super) fn groups(&self) -> Vec<Vec<Part>> {
-        let lanes = self.width.lanes();
-        let parts: Vec<Part> = (0..WIDTH as u32 / lanes).map(|k| Part { width: self.width, lane: lanes * k }).collect();
-        parts.chunks(together(self.pressure())).map(<[Part]>::to_vec).collect()
-    }
-
-    /// How many lane values are alive at once, at most.
-    pub(super) fn pressure(&self) -> usize {
-        let mut alive: BTreeSet<Reg> = self.folds.iter().map(|fold| fold.src).collect();
-        let mut most = 0;
-        for step in self.steps.iter().rev() {
-            if let Some(dst) = step.dst() {
-                alive.remove(&dst);
-            }
-            alive.extend(step.reads().into_iter().filter(|&reg| !self.is_uniform(reg)));
-            most = most.max(alive.len());
-        }
-        most
+    /// The parts of a block. They are computed one after the other: the processor looks ahead far enough to work on several at once, and
+    /// Cranelift, which computes as late as it can, would hold what all of them load in registers that there are not.
+    pub(super) fn parts(&self) -> impl Iterator<Item = Part> + use<> {
+        let (width, lanes) = (self.width, self.width.lanes());
+        (0..WIDTH as u32 / lanes).map(move |k| Part { width, lane: lanes * k })
     }
 
     fn clear_partials(&self, lower: &mut Lower<'_, '_>) {
@@ -501,15 +487,6 @@ fn halves(lower: &mut Lower<'_, '_>, width: Width, op: Scalar, ty: DType, mut pa
         partials = (0..half).map(|p| lower.compute(width, op, ty, &[partials[p], partials[p + half]])).collect();
     }
     partials[0]
-}
-
-/// How many parts are computed at once: few when many values are alive, because there are 16 vector registers.
-fn together(pressure: usize) -> usize {
-    match pressure {
-        0..=3 => 4,
-        4..=7 => 2,
-        _ => 1,
-    }
 }
 
 impl Lower<'_, '_> {

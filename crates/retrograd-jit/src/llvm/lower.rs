@@ -275,19 +275,15 @@ impl<'k> Lower<'k> {
 
     /// The load is atomic, so that it is not taken for another that came before it.
     fn poll(&mut self, reached: Option<Reached>) {
-        let [raised, stopped, after] = [(); 3].map(|()| self.text.label());
+        let [raised, after] = [(); 2].map(|()| self.text.label());
         let flag = self.text.make(format_args!("load atomic i8, ptr %flag monotonic, align 1"));
         let up = self.text.make(format_args!("icmp ne i8 {flag}, 0"));
         self.text.branch(&up, raised, after);
         self.text.at(raised);
-        let callee = Value::address(Import::Stops.address());
         let [part, step, steps, order] = self.reached(reached);
-        let answer = self.text.make(format_args!("call i8 {callee}(ptr %watch, i64 {part}, i64 {step}, i64 {steps}, i64 {order})"));
-        let stops = self.text.make(format_args!("icmp ne i8 {answer}, 0"));
-        self.text.branch(&stops, stopped, after);
-        self.text.at(stopped);
-        self.text.act(format_args!("store i64 {STOPPED}, ptr %fault"));
-        self.text.act(format_args!("ret void"));
+        self.call(Import::Stops, format_args!("ptr %watch, i64 {part}, i64 {step}, i64 {steps}, i64 {order}, ptr %fault"));
+        self.return_if_stopped();
+        self.text.jump(after);
         self.text.at(after);
     }
 
@@ -306,7 +302,7 @@ impl<'k> Lower<'k> {
         self.return_if_stopped();
     }
 
-    /// A part that was stopped ends its caller, too.
+    /// What was stopped ends its caller, too.
     fn return_if_stopped(&mut self) {
         let (stopped, after) = (self.text.label(), self.text.label());
         let fault = self.text.make(format_args!("load i64, ptr %fault"));

@@ -125,7 +125,7 @@ impl<'p> Flatten<'p> {
 
     /// Finishes a block whose `ends` are used after it.
     fn block(&mut self, scope: Scope, ends: &[Val]) -> Block {
-        group::group(&mut self.placed, scope.raws, &scope.fences, ends)
+        group::group(&mut self.placed, scope.raws, &scope.fences, ends, &[])
     }
 
     /// Values of a function over placed arguments, its code added to the scope.
@@ -460,8 +460,9 @@ impl<'p> Flatten<'p> {
             writes.push(RowWrite { value, to, pointer: self.placed.pointer(), when: RowTime::After });
         }
         let ends: Vec<Val> = next.iter().copied().chain(writes.iter().map(|write| write.value)).collect();
-        let block = self.block(scope, &ends);
-        Step { index, carries: params.into_iter().zip(next).collect(), ends: vec![], rows, emits: writes, block }
+        let carries: Vec<(Val, Val)> = params.into_iter().zip(next).collect();
+        let block = group::group(&mut self.placed, scope.raws, &scope.fences, &ends, &carries);
+        Step { index, carries, ends: vec![], rows, emits: writes, block }
     }
 
     /// How many steps a loop has, where known before the run.

@@ -48,8 +48,8 @@ pub(super) enum Raw {
 }
 
 /// Gathers a block; `ends` are used after it. Nothing passes a fence, a number of raw code: what runs again to be held for a short time
-/// would else run early.
-pub(super) fn group(placed: &mut Placed, mut raws: Vec<Raw>, fences: &[usize], ends: &[Val]) -> Block {
+/// would else run early. Of the step of a loop the last are its carries, before and after.
+pub(super) fn group(placed: &mut Placed, mut raws: Vec<Raw>, fences: &[usize], ends: &[Val], carries: &[(Val, Val)]) -> Block {
     let mut sections: Vec<Vec<Raw>> = fences.iter().rev().map(|fence| raws.split_off(*fence)).collect();
     sections.push(raws);
     let mut nodes = vec![];
@@ -59,8 +59,9 @@ pub(super) fn group(placed: &mut Placed, mut raws: Vec<Raw>, fences: &[usize], e
             reads(raw, &mut |value| later.extend([value, placed.access(value).root]));
         }
         let raws = shifted::merge(placed, raws, &later);
+        let turns = turns(placed, &raws, carries);
         let pending = Pending::new(&raws);
-        let mut group = Group { placed, nodes: vec![], pending, open: None };
+        let mut group = Group { placed, nodes: vec![], pending, turns, open: None };
         group.schedule(raws);
         nodes.append(&mut group.nodes);
     }
@@ -73,6 +74,8 @@ pub(super) struct Group<'p> {
     nodes: Vec<Node>,
     /// Values of this block that are not computed yet; those of the open nest included.
     pending: Pending,
+    /// New values of carries that may be written while the old one is read: they get another place.
+    turns: BTreeSet<Val>,
     open: Option<Open>,
 }
 
@@ -154,13 +157,15 @@ impl Group<'_> {
         match &raws[k] {
             Raw::Row(item) => self.row_fits(item),
             Raw::Copy { result, source } => self.joins(&self.placed.ty(*result).shape, &[*source]),
-            Raw::Write { base, source, window, index, .. } => {
+            Raw::Write { value, base, source, window, index, .. } => {
                 let dynamic = window.dynamic.iter().all(|(start, _)| !self.pending.contains(start));
                 // Whoever reads the old value, and can, goes first: then it dies here and is overwritten in place.
                 let earlier =
                     (0..raws.len().min(LOOK_AHEAD)).any(|j| j != k && self.reads(&raws[j], *base) && (j < k || self.is_ready(&raws[j])));
                 let open = self.open.as_ref();
-                let conflict = open.is_some_and(|open| open.reduces() || self.conflicts(open, *base, window));
+                let overwrites = !self.turns.contains(value);
+                let conflict =
+                    open.is_some_and(|open| open.reduces() || overwrites && reads_beside(self.placed, &open.nest, *base, window));
                 let args: Vec<Val> = [*source].into_iter().chain(index.iter().map(|index| index.given)).collect();
                 dynamic && !earlier && !conflict && self.available(*base) && self.joins(&self.placed.ty(*source).shape, &args)
             }
@@ -242,16 +247,8 @@ impl Group<'_> {
     fn harmless(&self, open: &Open, value: Val) -> bool {
         let access = self.placed.access(value);
         open.nest.roots.iter().all(|root| match root {
-            Root::Write { base, window, .. } => *base != access.root || same_place(access, window),
+            Root::Write { value, base, window, .. } => *base != access.root || same_place(access, window) || self.turns.contains(value),
             Root::Store { .. } | Root::Reduce { .. } => true,
-        })
-    }
-
-    /// Whether the open nest reads `base` anywhere but at the element that is written.
-    fn conflicts(&self, open: &Open, base: Val, window: &Access) -> bool {
-        open.nest.operands().any(|v| {
-            let access = self.placed.access(v);
-            access.root == base && !same_place(access, window)
         })
     }
 
@@ -287,7 +284,7 @@ impl Group<'_> {
                 self.open(&shape).nest.roots.push(Root::Store { value: result, source });
             }
             Raw::Write { value, base, source, window, index, how } => {
-                let source = self.apart(source, base, &window);
+                let source = if self.turns.contains(&value) { source } else { self.apart(source, base, &window) };
                 let index = index.map(|index| Index { given: self.apart(index.given, base, &window), ..index });
                 let shape = self.placed.ty(source).shape.clone();
                 self.open(&shape).nest.roots.push(Root::Write { value, base, source, window, index, how, copies: false });
@@ -405,6 +402,27 @@ impl Group<'_> {
         }
         self.nodes.push(Node::Nest(open.nest));
     }
+}
+
+/// Whether a nest reads `base` anywhere but at the element of the window that is written.
+pub(super) fn reads_beside(placed: &Placed, nest: &Nest, base: Val, window: &Access) -> bool {
+    nest.operands().any(|v| {
+        let access = placed.access(v);
+        access.root == base && !same_place(access, window)
+    })
+}
+
+/// New values of carries that are the old ones but for a window, which is most of them: in two places by turns, the rest of both is the
+/// same, and a step writes the window alone.
+fn turns(placed: &Placed, raws: &[Raw], carries: &[(Val, Val)]) -> BTreeSet<Val> {
+    let turned = raws.iter().filter_map(|raw| match raw {
+        Raw::Write { value, base, source, window, index: None, how: Write::Set } if window.dynamic.is_empty() => {
+            let most = 2 * placed.ty(*source).elements() >= placed.ty(*base).elements();
+            (most && carries.contains(&(*base, *value))).then_some(*value)
+        }
+        Raw::Row(_) | Raw::Copy { .. } | Raw::Write { .. } | Raw::Node(_) => None,
+    });
+    turned.collect()
 }
 
 /// Whether an access is the window: the same elements of the same memory at the same indices.

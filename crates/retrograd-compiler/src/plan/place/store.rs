@@ -3,12 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::group::reads_beside;
 use super::parts::{self, Grain};
 use super::tree::{
     Access, Block, Branch, Carried, Drive, Emitted, Frame, FrameId, Home, Loop, Nest, Node, Placed, PointerId, Root, RowPlace, RowTime,
     Step, StepEnd, Store, StoreId, TrajectoryId, Val, While,
 };
-use crate::ir::{DType, Type};
+use crate::ir::{DType, Type, Write};
 use crate::plan::schedule::Sweep;
 
 /// Gives every array its home and every store its lifetime.
@@ -49,6 +50,8 @@ struct Target {
     param: Val,
     main: PointerId,
     twin: Option<(StoreId, PointerId)>,
+    /// As of [`Carried`].
+    turns: bool,
 }
 
 /// What a nest reads in memory.
@@ -265,17 +268,24 @@ impl Assign<'_> {
 
     fn nest(&mut self, nest: &mut Nest, k: usize, uses: &LastUse, owned: &mut Owned, targets: &mut Targets) {
         let reads = NestReads::new(self.placed, nest);
+        let beside = |root: &Root| match root {
+            Root::Write { value, base, window, .. } => reads_beside(self.placed, nest, *base, window).then_some(*value),
+            Root::Store { .. } | Root::Reduce { .. } => None,
+        };
+        let beside: Vec<Val> = nest.roots.iter().filter_map(beside).collect();
         for root in &mut nest.roots {
             match root {
                 Root::Reduce { .. } => {}
                 Root::Write { value, base, copies, .. } => {
-                    if owned.contains(base) && uses.dies_at(*base, k) {
+                    let turns = targets.carries.get(value).is_some_and(|target| target.turns && target.param == *base);
+                    let free = (turns || owned.contains(base)) && uses.dies_at(*base, k);
+                    if free && !beside.contains(value) {
                         let home = self.placed.home(*base);
                         owned.remove(base);
                         self.set_home(*value, home);
                         owned.insert(*value);
                     } else {
-                        *copies = true;
+                        *copies = !turns;
                         self.fresh(*value, k, uses, owned, targets);
                     }
                 }
@@ -350,7 +360,7 @@ impl Assign<'_> {
         if donated {
             owned.remove(&init);
         }
-        Carried::Memory { place, main: self.placed.pointer(), twin: None, donated }
+        Carried::Memory { place, main: self.placed.pointer(), twin: None, turns: false, donated }
     }
 
     fn results(&mut self, results: &[Val], carried: &[Carried], owned: &mut Owned) {
@@ -374,6 +384,7 @@ impl Assign<'_> {
         let start = self.clock;
         self.emitted(&node.emitted, owned);
         node.carried = self.carried(&node.inits, k, uses, owned);
+        by_turns(&mut node.carried, &[&node.step]);
         // Threads do not share the steps of a map inside of one that they share.
         let around = self.frame;
         node.frame = if around.is_none() { self.frame(node) } else { None };
@@ -409,6 +420,7 @@ impl Assign<'_> {
         let start = self.clock;
         let memory = node.held.as_ref().map_or(vec![], |(id, _)| self.trajectory(*id));
         node.carried = self.carried(&node.inits, k, uses, owned);
+        by_turns(&mut node.carried, &[&node.step]);
         self.enter();
         self.bind(&node.step, &node.carried);
         self.block(&mut node.cond, &[node.holds], Owned::default(), &mut Targets::default());
@@ -423,6 +435,7 @@ impl Assign<'_> {
         let memory = self.trajectory(drive.trajectory);
         self.emitted(&drive.emitted, owned);
         drive.carried = self.carried(&drive.inits, k, uses, owned);
+        by_turns(&mut drive.carried, &drive.advance.iter().chain(drive.tape.iter().flatten()).collect::<Vec<_>>());
         self.enter();
         for step in [&mut drive.advance].into_iter().chain(&mut drive.tape).flatten() {
             self.step(step, &mut drive.carried, &[], &memory);
@@ -442,6 +455,8 @@ impl Assign<'_> {
         drive.carried = self.carried(&drive.inits, k, uses, owned);
         let replays = drive.advance.is_some() || drive.turnback.is_some() || drive.tape.iter().any(Option::is_some);
         drive.working = drive.starts.iter().filter(|_| replays).map(|start| self.working(*start)).collect();
+        by_turns(&mut drive.working, &drive.advance.iter().chain(drive.tape.iter().flatten()).collect::<Vec<_>>());
+        by_turns(&mut drive.carried, &drive.turnback.iter().chain(drive.reverse.iter().flatten()).collect::<Vec<_>>());
         self.enter();
         // The start state can be restored until the last step is reversed.
         drive.starts.iter().for_each(|start| self.touch(*start));
@@ -478,7 +493,7 @@ impl Assign<'_> {
             return Carried::Register;
         }
         let place = Home::Store(self.store(self.bytes(start)));
-        Carried::Memory { place, main: self.placed.pointer(), twin: None, donated: false }
+        Carried::Memory { place, main: self.placed.pointer(), twin: None, turns: false, donated: false }
     }
 
     /// Controller and pool of a schedule.
@@ -509,9 +524,12 @@ impl Assign<'_> {
         let mut owned = Owned::new();
         self.bind(step, carried);
         for ((param, next), carry) in step.carries.iter().zip(carried.iter()) {
-            let Carried::Memory { main, twin, .. } = carry else { continue };
-            owned.insert(*param);
-            targets.carries.entry(*next).or_insert(Target { param: *param, main: *main, twin: *twin });
+            let Carried::Memory { main, twin, turns, .. } = carry else { continue };
+            // Of a carry by turns the old value is the rest of the next but one.
+            if !turns {
+                owned.insert(*param);
+            }
+            targets.carries.entry(*next).or_insert(Target { param: *param, main: *main, twin: *twin, turns: *turns });
         }
         self.rows(step, states);
         for write in &mut step.emits {
@@ -561,8 +579,8 @@ impl Assign<'_> {
     }
 
     fn step_end(&mut self, param: Val, next: Val, carry: &mut Carried, targets: &Targets) -> StepEnd {
-        let Carried::Memory { main, twin, .. } = carry else { return StepEnd::Move };
-        let mut target = Target { param, main: *main, twin: *twin };
+        let Carried::Memory { main, twin, turns, .. } = carry else { return StepEnd::Move };
+        let mut target = Target { param, main: *main, twin: *twin, turns: *turns };
         if let Some(made) = targets.carries.get(&next).filter(|made| made.param == param) {
             target = *made;
         }
@@ -577,6 +595,28 @@ impl Assign<'_> {
         *twin = target.twin;
         end
     }
+}
+
+/// Decides which carries are written by turns: those of which every kind of step writes the same window.
+fn by_turns(carried: &mut [Carried], steps: &[&Step]) {
+    for (k, carry) in carried.iter_mut().enumerate() {
+        let Carried::Memory { turns, .. } = carry else { continue };
+        let mut windows = steps.iter().map(|step| window_of(step, step.carries[k]));
+        let first = windows.next().flatten();
+        *turns = first.is_some() && windows.all(|other| other == first);
+    }
+}
+
+/// Shape, strides and offset of the window that a step writes of a carry, where that is all it does to it.
+fn window_of(step: &Step, (param, next): (Val, Val)) -> Option<(&[usize], &[i64], i64)> {
+    let nests = step.block.nodes.iter().filter_map(|node| if let Node::Nest(nest) = node { Some(nest) } else { None });
+    nests.flat_map(|nest| nest.roots.iter().map(|root| (nest.shape.as_slice(), root))).find_map(|(shape, root)| match root {
+        Root::Write { value, base, window, index: None, how: Write::Set, .. } => {
+            let fixed = *value == next && *base == param && window.dynamic.is_empty();
+            fixed.then_some((shape, window.strides.as_slice(), window.offset))
+        }
+        Root::Write { .. } | Root::Store { .. } | Root::Reduce { .. } => None,
+    })
 }
 
 impl super::tree::Trajectory {

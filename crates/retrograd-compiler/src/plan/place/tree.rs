@@ -423,6 +423,9 @@ pub enum Carried {
         main: PointerId,
         /// A second place and where it is now, if some step needs it.
         twin: Option<(StoreId, PointerId)>,
+        /// Whether all steps write one and the same window of it: what is outside is the same in every state, and in the twin once the start
+        /// value was copied there.
+        turns: bool,
         /// Whether the start value is there already.
         donated: bool,
     },

@@ -3,7 +3,7 @@
 mod support;
 
 use retrograd_compiler::fuse::Fault;
-use retrograd_compiler::fuse::kernel::{ActionCode, Address, Order, Place, Reg, Stmt};
+use retrograd_compiler::fuse::kernel::{ActionCode, Address, Order, Place, Reg, Stmt, Turn};
 use retrograd_compiler::ir::{Array, DType, Data, ErrorKind, LaneFunction, Pos, Reduction, Scalar, Type};
 use retrograd_compiler::plan::schedule::{Recipe, Schedule, Sweep};
 use retrograd_jit::Executable;
@@ -519,5 +519,39 @@ fn executables_run_on_several_threads_at_once() {
                 });
             }
         });
+    }
+}
+
+/// Steps that add to places where others add too, and one that only some reach last: in the order of steps and of statements.
+#[test]
+fn writes_in_turn_are_those_of_one_step_after_the_other() {
+    for count in counts() {
+        for calls in [false, true] {
+            let mut make = Make::new(0);
+            let (x, places) = (make.pointer(Place::Input(0)), make.pointer(Place::Input(1)));
+            let (sums, last) = (make.pointer(Place::Output(0)), make.pointer(Place::Output(1)));
+            for to in [sums, last] {
+                make.push(Stmt::Zero { to: at(to, 0), bytes: 48 });
+            }
+            make.for_vec(count, |make, index| {
+                let value = make.load(DType::F64, along(x, index, 8));
+                let place = make.load(DType::I64, along(places, index, 8));
+                let value = if calls { make.op(Scalar::Call(LaneFunction::Exp), &[value]) } else { value };
+                let product = make.op(Scalar::Mul, &[value, value]);
+                let turn = |base: Reg, offset: i64, op: Option<Scalar>, src: Reg| Turn {
+                    to: Address { base, terms: vec![(place, 8)], offset },
+                    op,
+                    src,
+                };
+                make.push(Stmt::InTurn(vec![
+                    turn(sums, 0, Some(Scalar::Add), value),
+                    turn(sums, 8, Some(Scalar::Add), product),
+                    turn(last, 0, None, value),
+                ]));
+                vec![]
+            });
+            let places = ints((0..count.max(1) as i64).map(|k| k * k % 5).collect());
+            check(&make.finish(), &[&numbers(count.max(1), 7), &places], &[Type::f64([6]), Type::f64([6])]);
+        }
     }
 }

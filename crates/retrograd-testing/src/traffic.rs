@@ -35,6 +35,7 @@ impl Traffic<'_> {
     fn stmt(&self, stmt: &Stmt) -> u64 {
         match stmt {
             Stmt::Load { dst: reg, .. } | Stmt::Store { src: reg, .. } => self.bytes(*reg),
+            Stmt::InTurn(turns) => turns.iter().map(|turn| self.bytes(turn.src) * if turn.op.is_some() { 2 } else { 1 }).sum(),
             Stmt::Copy { bytes, .. } | Stmt::Zero { bytes, .. } => *bytes,
             Stmt::ForVec { count, body, .. } => count * self.own(body),
             Stmt::Call { call, .. } => {
@@ -86,6 +87,7 @@ impl Traffic<'_> {
             | Stmt::Offset { .. }
             | Stmt::Load { .. }
             | Stmt::Store { .. }
+            | Stmt::InTurn(_)
             | Stmt::Copy { .. }
             | Stmt::Zero { .. }
             | Stmt::ForVec { .. }

@@ -67,6 +67,7 @@ impl Count<'_> {
                 | Stmt::Offset { .. }
                 | Stmt::Load { .. }
                 | Stmt::Store { .. }
+                | Stmt::InTurn(_)
                 | Stmt::Copy { .. }
                 | Stmt::Zero { .. }
                 | Stmt::ForVec { .. }
@@ -105,6 +106,10 @@ impl Count<'_> {
         match stmt {
             Stmt::Load { dst, .. } => [0, 0, self.bytes(*dst), 0],
             Stmt::Store { src, .. } => [0, 0, 0, self.bytes(*src)],
+            Stmt::InTurn(turns) => turns.iter().fold([0; COUNTS], |sums, turn| {
+                let bytes = self.bytes(turn.src);
+                added(sums, [0, 0, if turn.op.is_some() { bytes } else { 0 }, bytes])
+            }),
             Stmt::Copy { bytes, .. } => [0, 0, *bytes, *bytes],
             Stmt::Zero { bytes, .. } | Stmt::Fetch { bytes, .. } => [0, 0, 0, *bytes],
             Stmt::Spill { bytes, .. } => [0, 0, *bytes, 0],

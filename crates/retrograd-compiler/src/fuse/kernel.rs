@@ -159,6 +159,7 @@ pub enum Stmt {
     },
     /// A data-parallel loop over `0..count`: steps may run in any order and in lanes, except that reductions have their fixed order.
     /// The body holds only `Literal`, `Let`, `Move`, `Load` and `Store`; it assigns each register once; no step reads what another writes.
+    /// Its last statement may be `InTurn`.
     ForVec {
         /// The index (i64), a lane value.
         index: Reg,
@@ -272,6 +273,20 @@ pub enum Stmt {
         /// Number of the fault site (the Executable maps it to kind and position).
         site: u32,
     },
+    /// Writes of a vector loop whose steps may meet: those of the first step in their order, then those of the second, and so on.
+    /// Nothing else in the loop touches their memory.
+    InTurn(Vec<Turn>),
+}
+
+/// `*to = op(*to, src)`, or `*to = src` where there is no op.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Turn {
+    /// To where.
+    pub to: Address,
+    /// How it is combined with what is there.
+    pub op: Option<Scalar>,
+    /// What, a number.
+    pub src: Reg,
 }
 
 /// How far an outermost loop is. The registers are read only when somebody asks.

@@ -8,6 +8,7 @@ mod count;
 mod dot;
 mod drive;
 pub mod kernel;
+mod lanes;
 mod line;
 mod nest;
 mod parts;
@@ -58,6 +59,8 @@ struct Fuse<'p> {
     values: Vec<Option<Reg>>,
     /// Registers of addresses that move.
     pointers: Vec<Reg>,
+    /// Registers that hold a number all the time.
+    known: BTreeMap<Reg, i64>,
     /// Registers of fixed addresses, and what each points to.
     fixed: BTreeMap<Reg, Place>,
     inputs: Vec<Reg>,
@@ -86,6 +89,7 @@ impl<'p> Fuse<'p> {
             regs: vec![],
             values: vec![None; placed.types.len()],
             pointers: vec![],
+            known: BTreeMap::new(),
             fixed: BTreeMap::new(),
             inputs: vec![],
             literals: vec![],
@@ -141,6 +145,7 @@ impl<'p> Fuse<'p> {
 
     fn literal(&mut self, value: i64) -> Reg {
         let dst = self.int();
+        self.known.insert(dst, value);
         self.body.push(Stmt::Literal { dst, bits: value as u64 });
         dst
     }
@@ -236,7 +241,11 @@ impl<'p> Fuse<'p> {
     fn scalar(&mut self, item: &RowItem) {
         let dst = self.value(item.result);
         if item.row.lowering == Lowering::Constant {
-            self.body.push(Stmt::Literal { dst, bits: bits(item.attrs.array("value")) });
+            let bits = bits(item.attrs.array("value"));
+            if self.placed.ty(item.result).dtype == DType::I64 {
+                self.known.insert(dst, bits as i64);
+            }
+            self.body.push(Stmt::Literal { dst, bits });
             return;
         }
         let args: Vec<Reg> = item.args.iter().map(|v| self.value(*v)).collect();
@@ -453,14 +462,16 @@ impl<'p> Fuse<'p> {
         let (index, around) = (self.value(step.index), self.telling);
         self.telling = around.at(index, order);
         let mut body = self.nested(|fuse| fuse.step(step, carries, states, tape));
+        let reached = self.telling.reached();
+        self.telling = around;
         if body.iter().any(takes_long) {
-            body.insert(0, Stmt::Poll { reached: self.telling.reached() });
+            body.insert(0, Stmt::Poll { reached });
             self.body.push(Stmt::For { index, from, to, order, body });
+        } else if let Some(lanes) = self.in_lanes(index, [from, to], order, &body) {
+            self.body.extend(lanes);
         } else {
-            self.telling = around;
             self.in_chunks(index, from, to, order, body);
         }
-        self.telling = around;
     }
 
     /// A loop over steps that are too short to ask in each of them whether to stop.
@@ -612,7 +623,7 @@ fn takes_long(stmt: &Stmt) -> bool {
         | Stmt::Probe { .. } => true,
         Stmt::If { then_body, else_body, .. } => then_body.iter().chain(else_body).any(takes_long),
         Stmt::Literal { .. } | Stmt::Let { .. } | Stmt::Move { .. } | Stmt::Swap(..) | Stmt::Pointer { .. } | Stmt::Offset { .. } => false,
-        Stmt::Load { .. } | Stmt::Store { .. } | Stmt::Fault { .. } => false,
+        Stmt::Load { .. } | Stmt::Store { .. } | Stmt::InTurn(_) | Stmt::Fault { .. } => false,
         Stmt::Start { .. } | Stmt::Next { .. } | Stmt::Poll { .. } | Stmt::Leave => false,
     }
 }

@@ -142,6 +142,10 @@ impl Walk<'_> {
                 self.address(to);
                 self.reads([src]);
             }
+            Stmt::InTurn(turns) => turns.iter().for_each(|turn| {
+                self.address(&turn.to);
+                self.reads([&turn.src]);
+            }),
             Stmt::Copy { to, from, .. } => [to, from].into_iter().for_each(|address| self.address(address)),
             Stmt::Zero { to, .. } => self.address(to),
             Stmt::For { index, from, to, body, .. } => {

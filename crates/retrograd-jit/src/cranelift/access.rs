@@ -117,19 +117,24 @@ impl Access {
             return;
         }
         for lane in 0..part.width.lanes() {
-            let one = match part.width {
-                Width::One => value,
-                Width::Two | Width::Four => lower.builder.ins().extractlane(value, lane as u8),
-            };
-            let one = match (part.width, self.ty) {
-                (Width::Two | Width::Four, DType::Bool) => {
-                    let byte = lower.builder.ins().ireduce(types::I8, one);
-                    lower.builder.ins().band_imm_u(byte, 1)
-                }
-                (_, _) => one,
-            };
+            let one = self.lane_of(lower, part.width, value, lane);
             let (at, offset) = self.lane(lower, vec_loop, lanes, k, lane);
             lower.builder.ins().store(FLAGS, one, at, offset);
+        }
+    }
+
+    /// One lane as it lies in memory.
+    pub(super) fn lane_of(&self, lower: &mut Lower<'_, '_>, width: Width, value: Value, lane: u32) -> Value {
+        let one = match width {
+            Width::One => value,
+            Width::Two | Width::Four => lower.builder.ins().extractlane(value, lane as u8),
+        };
+        match (width, self.ty) {
+            (Width::Two | Width::Four, DType::Bool) => {
+                let byte = lower.builder.ins().ireduce(types::I8, one);
+                lower.builder.ins().band_imm_u(byte, 1)
+            }
+            (_, _) => one,
         }
     }
 
@@ -155,7 +160,7 @@ impl Access {
     }
 
     /// Where one lane of a part is.
-    fn lane(&self, lower: &mut Lower<'_, '_>, vec_loop: &VecLoop<'_>, lanes: &Lanes<'_>, k: usize, lane: u32) -> (Value, i32) {
+    pub(super) fn lane(&self, lower: &mut Lower<'_, '_>, vec_loop: &VecLoop<'_>, lanes: &Lanes<'_>, k: usize, lane: u32) -> (Value, i32) {
         let part = lanes.parts[k];
         let mut at = lower.add_scaled(self.base, lanes.index, self.stride);
         for &(reg, bytes) in &self.scattered {

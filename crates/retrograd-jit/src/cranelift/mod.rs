@@ -165,6 +165,7 @@ impl<'k, 'b> Lower<'k, 'b> {
             Stmt::Poll { reached } => self.poll(*reached),
             Stmt::Fault { cond, site } => self.fault(*cond, *site),
             Stmt::Probe { site, seen, steps } => self.probe(*site, seen, steps),
+            Stmt::InTurn(_) => panic!("verified: only vector loops write in turn"),
         }
     }
 

@@ -208,7 +208,7 @@ impl Facts {
                     last_access = last_access.max(stage);
                     self.loads.insert(*dst, number);
                 }
-                Step::Store { .. } => {
+                Step::Store { .. } | Step::InTurn(_) => {
                     stage = stage.max(last_access);
                     (last_store, last_access) = (stage, stage);
                     self.first_store = self.first_store.min(stage);
@@ -323,7 +323,7 @@ fn stage(vec_loop: &VecLoop<'_>, facts: &Facts, number: usize, buffers: &mut Buf
     // A load that only other stages or calls use is left to them.
     stage.steps.retain(|&k| match &vec_loop.steps[k] {
         Step::Load { dst, .. } => wanted.contains(dst) || facts.is_buffered(vec_loop, *dst, number),
-        Step::Compute { .. } | Step::Call { .. } | Step::Move { .. } | Step::Store { .. } => true,
+        Step::Compute { .. } | Step::Call { .. } | Step::Move { .. } | Step::Store { .. } | Step::InTurn(_) => true,
     });
     let own: BTreeSet<Reg> = stage.steps.iter().filter_map(|&k| vec_loop.steps[k].dst()).collect();
     for &reg in wanted.iter().filter(|&reg| facts.ready.contains_key(reg) && !own.contains(reg)) {
@@ -364,6 +364,6 @@ fn calls(vec_loop: &VecLoop<'_>, facts: &Facts, number: usize, buffers: &mut Buf
 fn access_of<'s>(step: &'s Step<'_>) -> Option<&'s Access> {
     match step {
         Step::Load { access, .. } | Step::Store { access, .. } => Some(access),
-        Step::Compute { .. } | Step::Call { .. } | Step::Move { .. } => None,
+        Step::Compute { .. } | Step::Call { .. } | Step::Move { .. } | Step::InTurn(_) => None,
     }
 }

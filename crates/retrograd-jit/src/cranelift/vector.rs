@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, StackSlotData, StackSlotKind, Value, types};
 use cranelift_frontend::Variable;
-use retrograd_compiler::fuse::kernel::{Address, Fold, Reg, Stmt};
+use retrograd_compiler::fuse::kernel::{Address, Fold, Reg, Stmt, Turn};
 use retrograd_compiler::ir::{DType, LaneFunction, Scalar};
 use retrograd_compiler::ops::{SUM_CHUNK, SUM_LANES};
 
@@ -80,6 +80,7 @@ pub(super) enum Step<'k> {
     Move { dst: Reg, src: Reg },
     Load { dst: Reg, access: Access },
     Store { access: Access, src: Reg },
+    InTurn(Vec<(Access, &'k Turn)>),
 }
 
 impl Step<'_> {
@@ -87,7 +88,7 @@ impl Step<'_> {
     pub(super) fn dst(&self) -> Option<Reg> {
         match self {
             Step::Compute { dst, .. } | Step::Call { dst, .. } | Step::Move { dst, .. } | Step::Load { dst, .. } => Some(*dst),
-            Step::Store { .. } => None,
+            Step::Store { .. } | Step::InTurn(_) => None,
         }
     }
 
@@ -98,6 +99,9 @@ impl Step<'_> {
             Step::Move { src, .. } => vec![*src],
             Step::Load { access, .. } => access.scattered.iter().map(|&(reg, _)| reg).collect(),
             Step::Store { access, src } => access.scattered.iter().map(|&(reg, _)| reg).chain([*src]).collect(),
+            Step::InTurn(turns) => {
+                turns.iter().flat_map(|(access, turn)| access.scattered.iter().map(|&(reg, _)| reg).chain([turn.src])).collect()
+            }
         }
     }
 }
@@ -163,6 +167,10 @@ impl<'k> VecLoop<'k> {
                     read.extend(of(to));
                     read.push(src);
                 }
+                Form::InTurn(turns) => turns.iter().for_each(|turn| {
+                    read.extend(of(&turn.to));
+                    read.push(turn.src);
+                }),
             }
         }
         for reg in read {
@@ -182,7 +190,7 @@ impl<'k> VecLoop<'k> {
                 let invariant = from.terms.iter().all(|&(reg, stride)| stride == 0 || self.is_uniform(reg));
                 invariant && (self.count > 1 || !stores)
             }
-            Form::Store { .. } => false,
+            Form::Store { .. } | Form::InTurn(_) => false,
         }
     }
 
@@ -200,7 +208,7 @@ impl<'k> VecLoop<'k> {
                 let zero = lower.integer(0);
                 (dst, access.load(lower, self, &Lanes::new(zero, &[Part { width: Width::One, lane: 0 }]), 0))
             }
-            Form::Store { .. } => panic!("stores are not hoisted"),
+            Form::Store { .. } | Form::InTurn(_) => panic!("writes are not hoisted"),
         };
         self.uniform.insert(dst, value);
     }
@@ -213,6 +221,10 @@ impl<'k> VecLoop<'k> {
             Form::Let { dst, op: Some(op), args } => Step::Compute { dst, op, ty: lower.dtype(args[args.len() - 1]), args },
             Form::Load { dst, from } => Step::Load { dst, access: Access::new(lower, self, lower.dtype(dst), from) },
             Form::Store { to, src } => Step::Store { access: Access::new(lower, self, lower.dtype(src), to), src },
+            Form::InTurn(turns) => {
+                let access = |turn: &'k Turn| (Access::new(lower, self, lower.dtype(turn.src), &turn.to), turn);
+                Step::InTurn(turns.iter().map(access).collect())
+            }
         };
         self.steps.push(step);
     }
@@ -378,6 +390,25 @@ impl<'k> VecLoop<'k> {
                     access.store(lower, self, lanes, k, value);
                 }
             }
+            Step::InTurn(turns) => {
+                for k in parts {
+                    (0..lanes.parts[k].width.lanes()).for_each(|lane| self.turns(lower, lanes, turns, k, lane));
+                }
+            }
+        }
+    }
+
+    /// Writes of one step.
+    fn turns(&self, lower: &mut Lower<'_, '_>, lanes: &Lanes<'_>, turns: &[(Access, &Turn)], k: usize, lane: u32) {
+        for (access, turn) in turns {
+            let value = self.value(lower, lanes, turn.src, k);
+            let mut new = access.lane_of(lower, lanes.parts[k].width, value, lane);
+            let (at, offset) = access.lane(lower, self, lanes, k, lane);
+            if let Some(op) = turn.op {
+                let old = lower.load_one(access.ty, at, offset);
+                new = lower.compute(Width::One, op, access.ty, &[old, new]);
+            }
+            lower.builder.ins().store(FLAGS, new, at, offset);
         }
     }
 
@@ -509,6 +540,7 @@ enum Form<'k> {
     Let { dst: Reg, op: Option<Scalar>, args: &'k [Reg] },
     Load { dst: Reg, from: &'k Address },
     Store { to: &'k Address, src: Reg },
+    InTurn(&'k [Turn]),
 }
 
 fn form_of(stmt: &Stmt) -> Form<'_> {
@@ -518,6 +550,7 @@ fn form_of(stmt: &Stmt) -> Form<'_> {
         Stmt::Move { dst, src } => Form::Let { dst: *dst, op: None, args: std::slice::from_ref(src) },
         Stmt::Load { dst, from } => Form::Load { dst: *dst, from },
         Stmt::Store { to, src } => Form::Store { to, src: *src },
+        Stmt::InTurn(turns) => Form::InTurn(turns),
         Stmt::Swap(..) | Stmt::Pointer { .. } | Stmt::Offset { .. } | Stmt::Copy { .. } | Stmt::Zero { .. } => misplaced(stmt),
         Stmt::For { .. } | Stmt::ForVec { .. } | Stmt::If { .. } | Stmt::Loop { .. } | Stmt::Leave => misplaced(stmt),
         Stmt::Spill { .. } | Stmt::Fetch { .. } => misplaced(stmt),
@@ -529,5 +562,5 @@ fn form_of(stmt: &Stmt) -> Form<'_> {
 }
 
 fn misplaced(stmt: &Stmt) -> ! {
-    panic!("verified: a vector loop holds only Literal, Let, Move, Load and Store, not {stmt:?}")
+    panic!("verified: a vector loop holds only Literal, Let, Move, Load, Store and InTurn, not {stmt:?}")
 }

@@ -90,7 +90,7 @@ impl Access {
     }
 
     /// Where one lane of a part is.
-    fn lane(&self, lower: &mut Lower<'_>, vec_loop: &VecLoop<'_>, lanes: &Lanes<'_>, k: usize, lane: u32) -> Value {
+    pub(super) fn lane(&self, lower: &mut Lower<'_>, vec_loop: &VecLoop<'_>, lanes: &Lanes<'_>, k: usize, lane: u32) -> Value {
         let part = lanes.parts[k];
         let mut at = lower.text.scaled(&self.start, &lanes.index, self.stride);
         for &(reg, bytes) in &self.scattered {

@@ -64,7 +64,13 @@ fn calls(body: &[Stmt]) -> usize {
         Stmt::For { body, .. } | Stmt::Loop { body } => calls(body),
         Stmt::If { then_body, else_body, .. } => calls(then_body) + calls(else_body),
         Stmt::Literal { .. } | Stmt::Let { .. } | Stmt::Move { .. } | Stmt::Swap(..) | Stmt::Pointer { .. } | Stmt::Offset { .. } => 0,
-        Stmt::Load { .. } | Stmt::Store { .. } | Stmt::Copy { .. } | Stmt::Zero { .. } | Stmt::ForVec { .. } | Stmt::Leave => 0,
+        Stmt::Load { .. }
+        | Stmt::Store { .. }
+        | Stmt::Copy { .. }
+        | Stmt::Zero { .. }
+        | Stmt::ForVec { .. }
+        | Stmt::InTurn(_)
+        | Stmt::Leave => 0,
         Stmt::Start { .. } | Stmt::Next { .. } | Stmt::Call { .. } | Stmt::Part(_) | Stmt::Spread { .. } => 0,
         Stmt::Spill { .. } | Stmt::Fetch { .. } | Stmt::Poll { .. } | Stmt::Probe { .. } | Stmt::Fault { .. } => 0,
     };
@@ -158,6 +164,7 @@ impl<'k> Lower<'k> {
             Stmt::Poll { reached } => self.poll(*reached),
             Stmt::Probe { site, seen, steps } => self.probe(*site, seen, steps),
             Stmt::Fault { cond, site } => self.fault(*cond, *site),
+            Stmt::InTurn(_) => panic!("verified: only vector loops write in turn"),
         }
     }
 

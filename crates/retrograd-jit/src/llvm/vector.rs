@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use retrograd_compiler::fuse::kernel::{Address, Fold, Reg, Stmt};
+use retrograd_compiler::fuse::kernel::{Address, Fold, Reg, Stmt, Turn};
 use retrograd_compiler::ir::{DType, LaneFunction, Scalar};
 use retrograd_compiler::ops::{SUM_CHUNK, SUM_LANES};
 
@@ -68,6 +68,7 @@ enum Step<'k> {
     Move { dst: Reg, src: Reg },
     Load { dst: Reg, access: Access },
     Store { access: Access, src: Reg },
+    InTurn(Vec<(Access, &'k Turn)>),
 }
 
 impl Step<'_> {
@@ -77,6 +78,7 @@ impl Step<'_> {
             Step::Compute { args, .. } | Step::Call { args, .. } => args.to_vec(),
             Step::Move { src, .. } | Step::Store { src, .. } => vec![*src],
             Step::Load { .. } => Vec::new(),
+            Step::InTurn(turns) => turns.iter().map(|(_, turn)| turn.src).collect(),
         }
     }
 }
@@ -137,6 +139,10 @@ impl<'k> VecLoop<'k> {
                     read.extend(of(to));
                     read.push(src);
                 }
+                Shape::InTurn(turns) => turns.iter().for_each(|turn| {
+                    read.extend(of(&turn.to));
+                    read.push(turn.src);
+                }),
             }
         }
         for reg in read {
@@ -156,7 +162,7 @@ impl<'k> VecLoop<'k> {
                 let invariant = from.terms.iter().all(|&(reg, stride)| stride == 0 || self.is_uniform(reg));
                 invariant && (self.count > 1 || !stores)
             }
-            Shape::Store { .. } => false,
+            Shape::Store { .. } | Shape::InTurn(_) => false,
         }
     }
 
@@ -174,7 +180,7 @@ impl<'k> VecLoop<'k> {
                 let one = Part { lanes: 1, steps: 1, lane: 0 };
                 (dst, access.load(lower, self, &Lanes::new(Value::integer(0), &[one]), 0))
             }
-            Shape::Store { .. } => panic!("stores are not hoisted"),
+            Shape::Store { .. } | Shape::InTurn(_) => panic!("writes are not hoisted"),
         };
         self.uniform.insert(dst, value);
     }
@@ -189,6 +195,10 @@ impl<'k> VecLoop<'k> {
             Shape::Let { dst, op: Some(op), args } => Step::Compute { dst, op, ty: lower.dtype(args[args.len() - 1]), args },
             Shape::Load { dst, from } => Step::Load { dst, access: Access::new(lower, self, lower.dtype(dst), from) },
             Shape::Store { to, src } => Step::Store { access: Access::new(lower, self, lower.dtype(src), to), src },
+            Shape::InTurn(turns) => {
+                let access = |turn: &'k Turn| (Access::new(lower, self, lower.dtype(turn.src), &turn.to), turn);
+                Step::InTurn(turns.iter().map(access).collect())
+            }
         };
         self.steps.push(step);
     }
@@ -316,8 +326,29 @@ impl<'k> VecLoop<'k> {
                 }
                 return;
             }
+            Step::InTurn(turns) => {
+                for k in parts {
+                    (0..lanes.parts[k].steps).for_each(|lane| self.turns(lower, lanes, turns, k, lane));
+                }
+                return;
+            }
         };
         lanes.values.insert(*dst, values);
+    }
+
+    /// Writes of one step.
+    fn turns(&self, lower: &mut Lower<'k>, lanes: &Lanes<'_>, turns: &[(Access, &Turn)], k: usize, lane: u32) {
+        for (access, turn) in turns {
+            let (form, one) = (Form::new(access.ty, lanes.parts[k].lanes), Form::one(access.ty));
+            let value = self.value(lower, lanes, turn.src, k);
+            let mut new = lower.text.lane(form, &value, lane);
+            let at = access.lane(lower, self, lanes, k, lane);
+            if let Some(op) = turn.op {
+                let old = lower.text.load(one, &at);
+                new = lower.text.compute(op, one, &[old, new]);
+            }
+            lower.text.store(one, &at, &new);
+        }
     }
 
     /// A function of all lanes, through memory.
@@ -464,6 +495,7 @@ enum Shape<'k> {
     Let { dst: Reg, op: Option<Scalar>, args: &'k [Reg] },
     Load { dst: Reg, from: &'k Address },
     Store { to: &'k Address, src: Reg },
+    InTurn(&'k [Turn]),
 }
 
 fn form_of(stmt: &Stmt) -> Shape<'_> {
@@ -473,6 +505,7 @@ fn form_of(stmt: &Stmt) -> Shape<'_> {
         Stmt::Move { dst, src } => Shape::Let { dst: *dst, op: None, args: std::slice::from_ref(src) },
         Stmt::Load { dst, from } => Shape::Load { dst: *dst, from },
         Stmt::Store { to, src } => Shape::Store { to, src: *src },
+        Stmt::InTurn(turns) => Shape::InTurn(turns),
         Stmt::Swap(..) | Stmt::Pointer { .. } | Stmt::Offset { .. } | Stmt::Copy { .. } | Stmt::Zero { .. } => misplaced(stmt),
         Stmt::For { .. } | Stmt::ForVec { .. } | Stmt::If { .. } | Stmt::Loop { .. } | Stmt::Leave => misplaced(stmt),
         Stmt::Spill { .. } | Stmt::Fetch { .. } => misplaced(stmt),
@@ -484,5 +517,5 @@ fn form_of(stmt: &Stmt) -> Shape<'_> {
 }
 
 fn misplaced(stmt: &Stmt) -> ! {
-    panic!("verified: a vector loop holds only Literal, Let, Move, Load and Store, not {stmt:?}")
+    panic!("verified: a vector loop holds only Literal, Let, Move, Load, Store and InTurn, not {stmt:?}")
 }

@@ -1,6 +1,6 @@
 //! The loop IR, one number at a time.
 
-use retrograd_compiler::fuse::kernel::{ActionCode, Address, Fold, Kernel, Order, Place, Reg, RegType, Stmt};
+use retrograd_compiler::fuse::kernel::{ActionCode, Address, Fold, Kernel, Order, Place, Reg, RegType, Stmt, Turn};
 use retrograd_compiler::ir::{Array, DType, Data, Reduction, Scalar, Type};
 use retrograd_compiler::ops::{Meaning, SUM_CHUNK, SUM_LANES, evaluate, lanes, meaning};
 use retrograd_compiler::plan::schedule::{self, Action, Schedule};
@@ -115,6 +115,7 @@ impl<'k> Machine<'k> {
                 let bytes = self.get(*src).to_le_bytes();
                 self.memory[buffer][at..at + size].copy_from_slice(&bytes[..size]);
             }
+            Stmt::InTurn(turns) => turns.iter().for_each(|turn| self.turn(turn)),
             Stmt::Copy { to, from, bytes } => {
                 let ((to, at), (from, begin)) = (self.address(to), self.address(from));
                 let copied = self.memory[from][begin..begin + *bytes as usize].to_vec();
@@ -171,6 +172,17 @@ impl<'k> Machine<'k> {
             }
         }
         Flow::On
+    }
+
+    fn turn(&mut self, turn: &Turn) {
+        let (buffer, at) = self.address(&turn.to);
+        let ty = self.dtype(turn.src);
+        let place = at..at + ty.bytes();
+        let mut old = [0; 8];
+        old[..ty.bytes()].copy_from_slice(&self.memory[buffer][place.clone()]);
+        let (old, src) = (u64::from_le_bytes(old), self.get(turn.src));
+        let new = turn.op.map_or(src, |op| scalar(op, ty, &[old, src]));
+        self.memory[buffer][place].copy_from_slice(&new.to_le_bytes()[..ty.bytes()]);
     }
 
     fn for_loop(&mut self, index: Reg, from: Reg, to: Reg, order: Order, body: &'k [Stmt]) -> Flow {

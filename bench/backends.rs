@@ -85,7 +85,7 @@ fn recurrence<'t>([x, r]: [Var<'t>; 2]) -> Var<'t> {
 }
 
 fn logistic<'t>([x, r]: [Var<'t>; 2]) -> Var<'t> {
-    for_loop(1_000_000, (x, x - x), |_, (x, total)| (r * x * (1.0 - x), total + x)).1 / 1e6
+    for_loop(1_000_000, (x, x.zeros([])), |_, (x, total)| (r * x * (1.0 - x), total + x)).1 / 1e6
 }
 
 fn five_points<'t>([u]: [Var<'t>; 1]) -> Var<'t> {

@@ -131,7 +131,7 @@ def test_the_plan_says_what_will_happen():
     args = PROGRAMS["tanh loop"][2]
     g = rg.value_and_grad(tanh_loop, argnums=(0, 1), budget="1.2 MB")
     text = str(g.plan(*args))
-    assert "1000 steps" in text and "tiles of 40" in text and "test_budget.py:" in text
+    assert "1,000 steps" in text and "tiles of 40" in text and "test_budget.py:" in text
     assert g.plan(*args).bytes_peak <= 1_200_000
 
 

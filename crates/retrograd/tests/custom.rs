@@ -73,6 +73,9 @@ fn stop_gradient_holds_still() {
 }
 
 /// A rule that is not linear makes of two cotangents something else than of their sum, so two calls of it are never one.
+/// A function of one number.
+type Scalar = for<'t> fn([Var<'t>; 1]) -> Var<'t>;
+
 #[test]
 fn a_rule_is_applied_as_often_as_it_is_written() {
     fn straight<'t>([x]: [Var<'t>; 1]) -> Var<'t> {
@@ -94,8 +97,7 @@ fn a_rule_is_applied_as_often_as_it_is_written() {
         let one = || while_loop(x, |z| z.lt(10.0), |z| 2.0 * z.clip_cotangent(-3.0, 3.0));
         one() + one()
     }
-    let cases: [(for<'t> fn([Var<'t>; 1]) -> Var<'t>, f64); 5] =
-        [(straight, 7.0), (alike, 8.0), (loops, 6.0), (branches, 6.0), (whiles, 6.0)];
+    let cases: [(Scalar, f64); 5] = [(straight, 7.0), (alike, 8.0), (loops, 6.0), (branches, 6.0), (whiles, 6.0)];
     for (k, (f, expected)) in cases.into_iter().enumerate() {
         let expected = [Array::scalar(expected)];
         assert_eq!(grad(f).run(&[Array::scalar(1.0)]).unwrap(), expected, "case {k}");

@@ -53,7 +53,7 @@ fn a_loop_runs_over_the_indices_of_its_range() {
 
 #[test]
 fn a_range_of_values_is_a_range() {
-    let f = jit(|[first, last]| for_loop(first..last, first * 0i64, |i, sum| sum + i));
+    let f = jit(|[first, last]| for_loop(first..last, first.constant(Array::int(0)), |i, sum| sum + i));
     assert_eq!(f.run(&[Array::int(3), Array::int(6)]).unwrap(), [Array::int(12)]);
     assert_eq!(f.trace(&[i64([]), i64([])]).unwrap().main().result_types(), [i64([])]);
 }

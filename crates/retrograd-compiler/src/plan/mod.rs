@@ -137,11 +137,13 @@ pub fn plan(program: &Program, request: &Request) -> Result<Plan, Error> {
     if request.threads < 2 || request.budget.is_none() || (shared.is_ok() && !is_shared) {
         return shared;
     }
+    let alone = plan_in_tiles(program, &Request { threads: 1, ..request.clone() });
     // Memory for several threads is worth nothing that would be run again for it.
-    let alone = plan_in_tiles(program, &Request { threads: 1, ..request.clone() })?;
-    match shared {
-        Ok(shared) if shared.decision.work <= alone.decision.work => Ok(shared),
-        Ok(_) | Err(_) => Ok(alone),
+    let better = |shared: &Plan, alone: &Plan| shared.decision.work <= alone.decision.work;
+    match (shared, alone) {
+        (Ok(shared), Ok(alone)) => Ok(if better(&shared, &alone) { shared } else { alone }),
+        (Err(shared), Err(alone)) => Err(if needed(&shared) < needed(&alone) { shared } else { alone }),
+        (Ok(plan), Err(_)) | (Err(_), Ok(plan)) => Ok(plan),
     }
 }
 
@@ -177,8 +179,15 @@ pub fn plan_within(program: &Program, request: &Request, offer: u64) -> Result<P
     if request.budget.is_some() || free.bytes_peak <= offer {
         return Ok(free);
     }
-    let plan = plan(program, &Request { budget: Some(offer), ..request.clone() })?;
+    let plan = plan(program, &Request { budget: Some(offer), ..request.clone() }).map_err(|error| beyond(error, offer))?;
     Ok(Plan { budget: None, offered: Some(offer), ..plan })
+}
+
+/// What nobody gave as a budget is not called one.
+fn beyond(error: Error, offer: u64) -> Error {
+    let ErrorKind::OverBudget { needed, .. } = error.kind else { return error };
+    let message = format!("the plan needs {}; the machine can spare {}", explain::exactly(needed), explain::exactly(offer));
+    Error::new(ErrorKind::OutOfMemory { needed }, Pos::unknown(), message)
 }
 
 /// The smallest budget that an error asks for.

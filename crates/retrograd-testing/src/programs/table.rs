@@ -15,6 +15,9 @@ struct Drawable {
     most: f64,
 }
 
+/// Axes of an argument, so that Programs may add some: an array has eight at most.
+const RANK: usize = 6;
+
 /// Points of a sample at which its bound is measured.
 const POINTS: u64 = 8;
 
@@ -42,7 +45,7 @@ fn measured(row: &'static Row, sample: Sample) -> Option<Drawable> {
         let result = (row.eval)(row, &args.iter().collect::<Vec<_>>(), &sample.attrs, &ty).ok()?;
         most = most.max(largest(&result));
     }
-    let fits = sample.args.iter().all(|(ty, _)| ty.elements() <= ELEMENTS);
+    let fits = sample.args.iter().all(|(ty, _)| ty.elements() <= ELEMENTS && ty.rank() <= RANK);
     (fits && most.is_finite()).then_some(Drawable { row, sample, most: 1.5 * most + 0.5 })
 }
 

@@ -51,6 +51,10 @@ impl fmt::Display for Plan {
         for [outer, inner] in &self.unnested {
             writeln!(f, "  a loop of {outer} steps with one of {inner} inside runs as one of {}", outer * inner)?;
         }
+        for frame in &self.placed.frames {
+            let (threads, bytes) = (frame.chunks, bytes_in_words(frame.bytes));
+            writeln!(f, "  the steps of a map are shared by {threads} threads, each with {bytes} of its own")?;
+        }
         for tile in &self.tiles {
             writeln!(f, "  a loop that treats elements alike runs in tiles of {tile} of them")?;
         }

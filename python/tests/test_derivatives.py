@@ -279,6 +279,31 @@ def test_a_clipped_cotangent_is_not_differentiated_again():
         rg.grad(again)(v)
 
 
+def test_a_rule_in_a_branch_gets_the_whole_cotangent():
+    """The adjoint of an `if` computes the branch again, but a value that clips its cotangent is one value."""
+
+    def clipped(x):
+        y = rg.clip_cotangent(x * x, -1.0, 1.0)
+        return np.sin(y) * y
+
+    def branch(x):
+        if x > 0.0:
+            z = clipped(x)
+        else:
+            z = x
+        return z
+
+    def weighed(f):
+        def g(x):
+            value, slope = rg.value_and_grad(f)(x)
+            return 2.0 * value + 3.0 * slope
+
+        return rg.grad(g)(0.7)
+
+    close(weighed(clipped), 6.8178, 1e-4)
+    close(weighed(branch), weighed(clipped))
+
+
 def test_check_grads():
     rg.check_grads(layer, (w, v), 2)
     rg.check_grads(layer, (w, v), 1, modes="rev")

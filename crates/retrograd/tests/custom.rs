@@ -1,6 +1,7 @@
 //! `while_loop`, `custom_vjp`, `custom_jvp` and `stop_gradient` from Rust.
 
 use retrograd::{Array, DType, ErrorKind, Var, cond, custom_jvp, custom_vjp, eval, f64, for_loop, grad, jit, stop_gradient, while_loop};
+use retrograd_compiler::diff;
 
 #[test]
 fn a_while_reads_values_from_outside_in_condition_and_body() {
@@ -112,4 +113,59 @@ fn a_cotangent_is_shown_as_often_as_it_is_probed() {
     let mut seen = vec![];
     f.run_observed(&[Array::scalar(1.0)], &mut |sighting| seen.push(sighting.value.as_f64()[0])).unwrap();
     assert_eq!(seen, [5.0, 3.0]);
+}
+
+/// A branch is computed again by its adjoint, but what its rules clip is one cotangent, of all that depends on the value.
+#[test]
+fn a_rule_in_a_branch_gets_the_whole_cotangent() {
+    fn clipped<'t>(x: Var<'t>) -> Var<'t> {
+        let y = (x * x).clip_cotangent(-1.0, 1.0);
+        y.sin() * y
+    }
+    fn straight<'t>([x]: [Var<'t>; 1]) -> Var<'t> {
+        clipped(x)
+    }
+    fn branch<'t>([x]: [Var<'t>; 1]) -> Var<'t> {
+        cond(x.gt(0.0), || clipped(x), || x)
+    }
+    fn other_branch<'t>([x]: [Var<'t>; 1]) -> Var<'t> {
+        cond(x.gt(1.0), || 3.0 * x.clip_cotangent(-1.0, 1.0), || clipped(x))
+    }
+    fn nested<'t>([x]: [Var<'t>; 1]) -> Var<'t> {
+        cond(x.gt(0.0), || cond(x.gt(1.0), || x.exp(), || 1.0 * clipped(x)).probe("inner"), || x)
+    }
+    // As a function of x once, twice and three times differentiated, with weights for the results of each.
+    let orders = |f: Scalar| -> Vec<Array> {
+        let program = jit(f).trace(&[f64([])]).unwrap();
+        let gradient = diff::vjp(&program, &[0], &[0]).unwrap();
+        let second = diff::vjp(&gradient, &[0], &[0, 1]).unwrap();
+        let third = diff::vjp(&second, &[0], &[0, 1, 2]).unwrap();
+        let weights = [0.7, 1.0, 2.0, 3.0, 0.3, 0.5, 0.2].map(Array::scalar);
+        [(gradient, 2), (second, 4), (third, 7)].map(|(program, count)| eval::run(&program, &weights[..count]).unwrap()).concat()
+    };
+    let expected = orders(straight);
+    assert!((expected[4].as_f64()[0] - 6.818).abs() < 1e-3, "{expected:?}");
+    for (k, f) in [branch, other_branch, nested].into_iter().enumerate() {
+        for (found, expected) in orders(f).iter().zip(&expected) {
+            assert!((found.as_f64()[0] - expected.as_f64()[0]).abs() < 1e-12, "case {k}: {found:?} instead of {expected:?}");
+        }
+    }
+}
+
+/// Where the states of a loop are computed twice, the rule would be applied to parts: that is refused, whatever is linear otherwise.
+#[test]
+fn a_loop_with_a_rule_that_clips_is_not_differentiated_again_by_its_states() {
+    let f = jit(|[x, w]| for_loop(3, (x, 0.0 * x), |_, (z, sum)| (2.0 * z.clip_cotangent(-1.0, 1.0), sum + z.sin() * w)).1);
+    let program = f.trace(&[f64([]), f64([])]).unwrap();
+    let gradient = diff::vjp(&program, &[1], &[0]).unwrap();
+    let error = diff::vjp(&gradient, &[0], &[0, 1]).unwrap_err();
+    assert_eq!((error.kind, error.pos.line()), (ErrorKind::Unsupported, line!() - 4));
+    // In a branch, the loop runs once, too; its adjoint is not asked for again.
+    let f = jit(|[x, w]| cond(x.gt(0.0), || for_loop(3, x, |_, z| 2.0 * z.clip_cotangent(-1.0, 1.0)).sin() * w, || x));
+    let g = jit(|[x, w]| for_loop(3, x, |_, z| 2.0 * z.clip_cotangent(-1.0, 1.0)).sin() * w);
+    let [f, g] = [f.trace(&[f64([]), f64([])]).unwrap(), g.trace(&[f64([]), f64([])]).unwrap()].map(|program| {
+        let second = diff::vjp(&diff::vjp(&program, &[1], &[0]).unwrap(), &[0], &[0, 1]).unwrap();
+        eval::run(&second, &[0.7, 1.5, 1.0, 2.0, 3.0].map(Array::scalar)).unwrap()
+    });
+    assert_eq!(f, g);
 }

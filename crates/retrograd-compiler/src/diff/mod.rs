@@ -9,6 +9,7 @@ mod control;
 mod jacobian;
 mod jvp;
 mod mask;
+mod once;
 mod sum;
 mod transform;
 mod vjp;

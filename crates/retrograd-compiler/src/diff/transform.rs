@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::active::Activity;
-use crate::ir::{Array, Attr, Attrs, Builder, CallOp, CustomRule, Error, FuncId, Function, Linearity, Op, Program, Value, linear_in};
+use crate::ir::{Array, Attr, Attrs, CallOp, CustomRule, Error, FuncId, Function, Inst, Linearity, Op, Program, linear_in};
 use crate::ops::CONSTANT;
 use crate::opt::join;
 
@@ -14,6 +14,8 @@ pub(super) struct Transform {
     pub(super) activity: Activity,
     /// Whether a custom backward function is part of the Program, so that a backward step need not be linear.
     pub(super) custom_backward: bool,
+    /// Whether the Program has a call with a custom backward function anywhere.
+    pub(super) has_custom: bool,
     /// Whether the Program has an effect anywhere.
     has_effects: bool,
     built: BTreeMap<Key, FuncId>,
@@ -24,10 +26,15 @@ type Key = (&'static str, Vec<FuncId>, Vec<Vec<bool>>);
 
 impl Transform {
     pub(super) fn new(program: &Program) -> Transform {
-        let is_custom = |op: &Op| matches!(op, Op::Unwind(op) if op.linearity == Linearity::Custom);
-        let custom_backward = program.functions.iter().flat_map(|function| &function.insts).any(|inst| is_custom(&inst.op));
-        let has_effects = program.functions.iter().flat_map(|function| &function.insts).any(|inst| inst.has_effect(|_| false));
-        Transform { program: program.clone(), activity: Activity::default(), custom_backward, has_effects, built: BTreeMap::new() }
+        let any = |of: &dyn Fn(&Inst) -> bool| program.functions.iter().flat_map(|function| &function.insts).any(of);
+        Transform {
+            program: program.clone(),
+            activity: Activity::default(),
+            custom_backward: any(&|inst| matches!(&inst.op, Op::Unwind(op) if op.linearity == Linearity::Custom)),
+            has_custom: any(&|inst| matches!(&inst.op, Op::Call(CallOp { rule: Some(CustomRule::Vjp { .. }), .. }))),
+            has_effects: any(&|inst| inst.has_effect(|_| false)),
+            built: BTreeMap::new(),
+        }
     }
 
     /// Whether a backward step is linear in its cotangents, the parameters after the first `inputs`. It is, unless a custom rule is
@@ -98,16 +105,4 @@ impl Transform {
         self.built.insert(key, id);
         Ok(id)
     }
-}
-
-/// Copies all instructions of a function over these arguments; returns the new value of each of its values.
-pub(super) fn replay(b: &Builder, function: &Function, args: &[Value]) -> Vec<Option<Value>> {
-    let mut map = b.map(function, args);
-    for inst in &function.insts {
-        let args = inst.args.iter().map(|v| map[v.0 as usize].expect("SSA: defined before use")).collect();
-        for (old, new) in inst.results.iter().zip(b.copy(function, inst, args)) {
-            map[old.0 as usize] = Some(new);
-        }
-    }
-    map
 }

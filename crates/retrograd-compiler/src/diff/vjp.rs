@@ -2,8 +2,9 @@
 
 use super::active::at;
 use super::control;
+use super::once::Copied;
 use super::sum::Sum;
-use super::transform::{Transform, replay};
+use super::transform::Transform;
 use crate::ir::{
     Attrs, Builder, Contribution, Error, ErrorKind, Expr, FuncId, Function, Inst, Op, Part, Partial, Row, Rule, Tangent, Value,
 };
@@ -41,10 +42,23 @@ impl Transform {
         cts: &[Option<Value>],
         starts: &[Option<Value>],
     ) -> Result<Pulled, Error> {
+        let copied = self.run(b, &self.program.function(id).clone(), args)?;
+        self.sweep_back(b, id, copied, varied, cts, starts)
+    }
+
+    /// The reverse sweep over a function whose instructions were emitted.
+    pub(super) fn sweep_back(
+        &mut self,
+        b: &Builder,
+        id: FuncId,
+        copied: Copied,
+        varied: &[bool],
+        cts: &[Option<Value>],
+        starts: &[Option<Value>],
+    ) -> Result<Pulled, Error> {
         let function = self.program.function(id).clone();
-        let values = replay(b, &function, args);
         let varied = self.activity.varied(&self.program, id, varied);
-        let mut sweep = Sweep { b, values, varied, cotangents: vec![Sum::default(); function.types.len()] };
+        let mut sweep = Sweep { b, copied, varied, cotangents: vec![Sum::default(); function.types.len()] };
         let cotangents = b.within(Part::Backward, || {
             for (value, ct) in function.params.iter().zip(starts).chain(function.results.iter().zip(cts)) {
                 if let Some(ct) = ct {
@@ -77,7 +91,7 @@ impl Transform {
 #[derive(Debug)]
 pub(super) struct Sweep<'b> {
     pub(super) b: &'b Builder,
-    values: Vec<Option<Value>>,
+    copied: Copied,
     varied: Vec<bool>,
     cotangents: Vec<Sum>,
 }
@@ -85,11 +99,16 @@ pub(super) struct Sweep<'b> {
 impl Sweep<'_> {
     /// The emitted value of a value of the function.
     pub(super) fn value(&self, value: Value) -> Value {
-        self.values[value.0 as usize].expect("SSA: defined before use")
+        self.copied.values[value.0 as usize].expect("SSA: defined before use")
     }
 
     pub(super) fn values(&self, values: &[Value]) -> Vec<Value> {
         values.iter().map(|v| self.value(*v)).collect()
+    }
+
+    /// What the branches of an `if` give out.
+    pub(super) fn given(&self, inst: &Inst) -> Vec<Value> {
+        self.copied.given_with(inst)
     }
 
     pub(super) fn varied(&self, values: &[Value]) -> Vec<bool> {

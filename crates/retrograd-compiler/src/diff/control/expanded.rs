@@ -1,31 +1,16 @@
 //! An unwind whose bwd is not linear in its cotangents (a custom rule clips them, say), differentiated in reverse mode again: as two
 //! loops, one that stores its states and one that walks back over them.
 
-use crate::diff::mask::any;
 use crate::diff::transform::Transform;
 use crate::diff::vjp::Sweep;
 use crate::ir::{Attrs, Builder, DType, Error, ErrorKind, ForOp, FuncId, Function, Inst, Op, Type, UnwindArgs, UnwindOp, Value};
 use crate::ops;
 
-/// The reverse sweep over the expansion. Stored states need a length known before the run.
-///
-/// With respect to the cotangents alone: the states were computed by the loop and are computed again here, so that a rule which is not
-/// linear would be applied to parts of a cotangent instead of their sum.
+/// The reverse sweep over the expansion, with respect to the cotangents. Stored states need a length known before the run.
 pub(super) fn reverse(t: &mut Transform, sweep: &mut Sweep<'_>, function: &Function, inst: &Inst, op: &UnwindOp) -> Result<(), Error> {
     let (args, varied) = (sweep.values(&inst.args), sweep.varied(&inst.args));
-    let refused = |why: &str| {
-        let message = format!(
-            "the backward step of this loop has a custom_vjp that is not linear in its cotangents (it clips, say); to differentiate it in \
-             reverse mode again, {why}"
-        );
-        Error::new(ErrorKind::Unsupported, inst.pos.clone(), message)
-    };
-    let UnwindArgs { carries, invariants, streams, .. } = op.args(&varied);
-    if any(carries) || any(invariants) || any(streams) {
-        return Err(refused("only its cotangents may vary, not what the loop itself starts from and reads"));
-    }
     let Some(bound) = known_count(function, inst.args[0]).or((op.bound > 0).then_some(op.bound)) else {
-        return Err(refused("its states are stored, and for that its number of steps must be known before the run"));
+        return Err(refused(inst, "its states are stored, and for that its number of steps must be known before the run"));
     };
     let expansion = expand(t, inst, op, bound)?;
     let cts = sweep.cotangents_of(&inst.results);
@@ -36,6 +21,15 @@ pub(super) fn reverse(t: &mut Transform, sweep: &mut Sweep<'_>, function: &Funct
         }
     }
     Ok(())
+}
+
+/// What is not done for a loop with such a rule.
+pub(super) fn refused(inst: &Inst, why: &str) -> Error {
+    let message = format!(
+        "the backward step of this loop has a custom_vjp that is not linear in its cotangents (it clips, say); to differentiate it in \
+         reverse mode again, {why}"
+    );
+    Error::new(ErrorKind::Unsupported, inst.pos.clone(), message)
 }
 
 /// The literal that a count is.

@@ -136,9 +136,23 @@ pub(in crate::diff) fn reverse(
 ) -> Result<(), Error> {
     // The unwind itself has run: what is made of it here shows nothing again.
     let op = &UnwindOp { body: t.silent(op.body), bwd: t.silent(op.bwd), ..op.clone() };
+    refuse_parts(t, sweep, inst, op)?;
     match op.linearity {
         Linearity::Linear => reverse_linear(t, sweep, inst, op),
         Linearity::Custom => expanded::reverse(t, sweep, function, inst, op),
+    }
+}
+
+/// The loop itself computed the states that are computed again here, so that a rule which is not linear would be applied to parts of a
+/// cotangent instead of their sum.
+fn refuse_parts(t: &Transform, sweep: &Sweep<'_>, inst: &Inst, op: &UnwindOp) -> Result<(), Error> {
+    let varied = sweep.varied(&inst.args);
+    let UnwindArgs { carries, invariants, streams, .. } = op.args(&varied);
+    let vary = any(carries) || any(invariants) || any(streams);
+    let is_custom = op.linearity == Linearity::Custom || t.has_once(op.body) || t.has_once(op.bwd);
+    match vary && is_custom {
+        true => Err(expanded::refused(inst, "only its cotangents may vary, not what the loop itself starts from and reads")),
+        false => Ok(()),
     }
 }
 

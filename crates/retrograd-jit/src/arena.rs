@@ -4,15 +4,26 @@ use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 use std::sync::Mutex;
 
+use memmap2::{MmapMut, MmapOptions};
 use retrograd_compiler::ir::{Error, ErrorKind, Pos};
 
 /// Bytes to which an arena is aligned: a cache line.
 const ALIGN: usize = 64;
 
-/// One arena.
+/// From so many bytes on, an arena is mapped in pages of its own: they are zero without being written, and large ones where the system has them,
+/// which cost 512 times fewer faults and fewer walks to find them. An arena of 1 GB was there after 0.4 s in small pages.
+const MAPPED_BYTES: usize = 4 << 20;
+
+/// One arena: that many bytes, aligned to a cache line, zero at first.
 pub(crate) struct Arena {
-    start: NonNull<u8>,
+    memory: Memory,
     bytes: usize,
+}
+
+enum Memory {
+    Empty,
+    Heap(NonNull<u8>, Layout),
+    Pages(MmapMut),
 }
 
 // SAFETY: an arena owns its memory, as a box does.
@@ -21,21 +32,23 @@ unsafe impl Send for Arena {}
 impl Arena {
     /// Zeroed memory, so that reading an arena is always defined.
     pub(crate) fn new(bytes: usize) -> Result<Arena, Error> {
-        if bytes == 0 {
-            return Ok(Arena { start: NonNull::<Aligned>::dangling().cast(), bytes });
-        }
-        let refused = || {
+        let memory = match bytes {
+            0 => Some(Memory::Empty),
+            1..MAPPED_BYTES => on_heap(bytes),
+            MAPPED_BYTES.. => in_pages(bytes),
+        };
+        memory.map(|memory| Arena { memory, bytes }).ok_or_else(|| {
             let message = format!("the plan needs {bytes} bytes, and the machine does not give them; a smaller budget may be met");
             Error::new(ErrorKind::OutOfMemory { needed: bytes as u64 }, Pos::unknown(), message)
-        };
-        let layout = layout(bytes).ok_or_else(refused)?;
-        // SAFETY: the layout has a size, because zero bytes are handled above.
-        let start = unsafe { alloc_zeroed(layout) };
-        Ok(Arena { start: NonNull::new(start).ok_or_else(refused)?, bytes })
+        })
     }
 
     pub(crate) fn start(&mut self) -> *mut u8 {
-        self.start.as_ptr()
+        match &mut self.memory {
+            Memory::Empty => NonNull::<Aligned>::dangling().as_ptr().cast(),
+            Memory::Heap(start, _) => start.as_ptr(),
+            Memory::Pages(pages) => pages.as_mut_ptr(),
+        }
     }
 
     pub(crate) fn bytes(&self) -> usize {
@@ -43,24 +56,34 @@ impl Arena {
     }
 
     pub(crate) fn as_mut_slice(&mut self) -> &mut [u8] {
-        // SAFETY: the memory is ours for so many bytes, initialised by `alloc_zeroed`, and borrowed with `self`.
-        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.bytes) }
+        // SAFETY: the memory is ours for so many bytes, zeroed when it was made, and borrowed with `self`.
+        unsafe { std::slice::from_raw_parts_mut(self.start(), self.bytes) }
     }
 }
 
 impl Drop for Arena {
     fn drop(&mut self) {
-        if self.bytes > 0 {
-            let layout = layout(self.bytes).expect("it was allocated");
-            // SAFETY: `new` allocated it with the same layout.
-            unsafe { dealloc(self.start.as_ptr(), layout) }
+        match &self.memory {
+            // SAFETY: `on_heap` allocated it with the same layout.
+            Memory::Heap(start, layout) => unsafe { dealloc(start.as_ptr(), *layout) },
+            Memory::Empty | Memory::Pages(_) => {}
         }
     }
 }
 
-/// `None` beyond the address space.
-fn layout(bytes: usize) -> Option<Layout> {
-    Layout::from_size_align(bytes, ALIGN).ok()
+fn on_heap(bytes: usize) -> Option<Memory> {
+    let layout = Layout::from_size_align(bytes, ALIGN).ok()?;
+    // SAFETY: the layout has a size, because an arena of zero bytes has no memory.
+    let start = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+    Some(Memory::Heap(start, layout))
+}
+
+fn in_pages(bytes: usize) -> Option<Memory> {
+    let pages = MmapOptions::new().len(bytes).map_anon().ok()?;
+    // A system without large pages gives small ones: that is all that a failure means.
+    #[cfg(target_os = "linux")]
+    let _ = pages.advise(memmap2::Advice::HugePage);
+    Some(Memory::Pages(pages))
 }
 
 /// Something with the alignment of arenas.

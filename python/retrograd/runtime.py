@@ -11,7 +11,7 @@ import types
 
 import numpy as np
 
-from . import array, errors, functions, indexing, loops, numeric  # noqa: F401, numeric fills the table of functions
+from . import array, convolution, errors, functions, indexing, loops, numeric  # noqa: F401, convolution and numeric fill the table of functions
 from .array import Array
 from .ranges import TracedRange, make_range
 from .rewrite import rewrite

@@ -303,13 +303,23 @@ def axis_out_of_range(x):
 
 
 @broken
+def convolution_of_a_matrix(x):
+    return np.sum(np.convolve(np.outer(x, x), x))  # here: ShapeError, one axis
+
+
+@broken
+def convolution_of_another_mode(x):
+    return np.sum(np.convolve(x, x, "circular"))  # here: ArgumentError, full, same and valid
+
+
+@broken
 def in_a_helper(x):
     return helper(x)
 
 
 def helper(x):
     for i in range(2):
-        x = np.convolve(x, x)  # here: Unsupported, np.convolve is not supported
+        x = np.unwrap(x)  # here: Unsupported, np.unwrap is not supported
     return np.sum(x)
 
 

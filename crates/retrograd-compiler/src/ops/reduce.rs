@@ -15,8 +15,8 @@ use crate::ir::{
 /// Steps of a sum that share partial sums.
 pub const SUM_CHUNK: usize = 4096;
 
-/// Partial sums of a chunk.
-pub const SUM_LANES: usize = 8;
+/// Partial sums of a chunk: two of the widest vectors, because one addition would wait for the last.
+pub const SUM_LANES: usize = 16;
 
 ops! {
     /// Sum over axes. The trailing run of summed axes is summed in the blocked order; the other summed axes in ascending order.

@@ -13,7 +13,7 @@ use retrograd_compiler::ir::LaneFunction;
 
 use super::Lower;
 use super::access::Access;
-use super::vector::{Lanes, Step, VecLoop, every, every_block};
+use super::vector::{Lanes, Step, VecLoop, every};
 use crate::runtime::Import;
 
 /// Bytes of a cache line.
@@ -120,7 +120,7 @@ impl Stage {
         }
         let before = lower.builder.ins().imul_imm_s(from, -8);
         let at_zero: Vec<Value> = buffers.iter().map(|&buffer| lower.builder.ins().iadd(buffer, before)).collect();
-        every_block(lower, from, to, |lower, index| {
+        every(lower, from, to, vec_loop.block, |lower, index| {
             for part in vec_loop.parts() {
                 let parts = [part];
                 let mut lanes = Lanes::new(index, &parts);

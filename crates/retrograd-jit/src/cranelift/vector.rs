@@ -1,9 +1,9 @@
 //! Vector loops.
 //!
-//! A loop runs in blocks of [`WIDTH`] steps, as vectors of two lanes, or of four where no lane has more than 32 bits; what remains, fewer
+//! A loop runs in blocks of steps, as vectors of two lanes, or of four where no lane has more than 32 bits; what remains, fewer
 //! steps than that, is straight code of vectors and, for the last steps, of scalars. Statements that are the same for all steps come
-//! before the loop. Partial results
-//! of reductions live in vectors too, so that the lane of a step in its block is the number of its partial.
+//! before the loop. Partial results of reductions live in vectors too, and a block has as many steps as there are partials, so that the
+//! lane of a step in its block is the number of its partial.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,11 +20,18 @@ use super::strip::Strips;
 use super::{FLAGS, Lower};
 use crate::runtime::Import;
 
-/// Steps of a block: as many as there are partial sums.
-pub(super) const WIDTH: u64 = SUM_LANES as u64;
+/// Steps of the longest block: as many as there are partial sums.
+const LONGEST: u64 = SUM_LANES as u64;
 
-/// Room for the lanes that may remain, fewer than two blocks.
-const FEW_BYTES: u32 = 16 * WIDTH as u32;
+/// Steps of a block without reductions: enough to hide what the loop itself costs.
+const PLAIN: u64 = 8;
+
+/// Statements from which on a block without reductions is one vector: repeating them would save nothing, and fill the cache of decoded
+/// instructions.
+const MANY: usize = 64;
+
+/// Room for the lanes that may remain.
+const FEW_BYTES: u32 = 8 * LONGEST as u32;
 
 const CHUNK: u64 = SUM_CHUNK as u64;
 
@@ -38,7 +45,7 @@ pub(super) fn for_vec<'k>(lower: &mut Lower<'k, '_>, index: Reg, count: u64, bod
         return;
     }
     let vec_loop = VecLoop::new(lower, index, count, body, folds);
-    let strips = (vec_loop.has_calls() && count >= 2 * WIDTH).then(|| Strips::new(&vec_loop));
+    let strips = (vec_loop.has_calls() && count >= LONGEST).then(|| Strips::new(&vec_loop));
     vec_loop.emit(lower, strips.as_ref());
     for (fold, &total) in folds.iter().zip(&vec_loop.totals) {
         let total = lower.builder.use_var(total);
@@ -115,7 +122,9 @@ pub(super) struct VecLoop<'k> {
     uniform: BTreeMap<Reg, Value>,
     /// How many lanes are computed at once.
     width: Width,
-    /// Partial results, as many lanes in each.
+    /// Steps of a block.
+    pub(super) block: u64,
+    /// Partial results, as many lanes in each; those that no step reaches are left out.
     partials: Vec<Vec<Variable>>,
     totals: Vec<Variable>,
 }
@@ -123,15 +132,17 @@ pub(super) struct VecLoop<'k> {
 impl<'k> VecLoop<'k> {
     fn new(lower: &mut Lower<'k, '_>, index: Reg, count: u64, body: &'k [Stmt], folds: &'k [Fold]) -> VecLoop<'k> {
         let (uniform, partials) = (BTreeMap::new(), Vec::new());
-        let mut vec_loop = VecLoop { index, count, steps: Vec::new(), folds, uniform, width: Width::Two, partials, totals: Vec::new() };
+        let (width, block) = (Width::Two, LONGEST);
+        let mut vec_loop = VecLoop { index, count, steps: Vec::new(), folds, uniform, width, block, partials, totals: Vec::new() };
         vec_loop.read_outside(lower, body);
         let stores = body.iter().any(|stmt| matches!(stmt, Stmt::Store { .. }));
         for stmt in body {
             if vec_loop.hoists(stmt, stores) { vec_loop.hoist(lower, stmt) } else { vec_loop.keep(lower, stmt) }
         }
         vec_loop.width = vec_loop.fitting_width(lower);
+        vec_loop.block = vec_loop.fitting_block();
         for fold in folds {
-            let (ty, vectors) = (lower.dtype(fold.src), WIDTH / u64::from(vec_loop.width.lanes()));
+            let (ty, vectors) = (lower.dtype(fold.src), count.min(LONGEST).div_ceil(u64::from(vec_loop.width.lanes())));
             let native = vec_loop.width.native(ty);
             vec_loop.partials.push((0..vectors).map(|_| lower.builder.declare_var(native)).collect());
             vec_loop.totals.push(lower.builder.declare_var(Width::One.native(ty)));
@@ -145,6 +156,14 @@ impl<'k> VecLoop<'k> {
             self.steps.iter().flat_map(|step| step.reads().into_iter().chain(step.dst())).chain(self.folds.iter().map(|fold| fold.src));
         let bytes: BTreeSet<usize> = regs.map(|reg| lower.dtype(reg).bytes()).collect();
         if bytes.contains(&4) && !bytes.contains(&8) { Width::Four } else { Width::Two }
+    }
+
+    fn fitting_block(&self) -> u64 {
+        match (self.folds.is_empty(), self.steps.len() < MANY) {
+            (false, _) => LONGEST,
+            (true, true) => PLAIN,
+            (true, false) => u64::from(self.width.lanes()),
+        }
     }
 
     /// Registers from outside are the same for all lanes.
@@ -264,7 +283,7 @@ impl<'k> VecLoop<'k> {
 
     /// The whole loop: blocks, what remains, and reductions.
     fn emit(&self, lower: &mut Lower<'k, '_>, strips: Option<&Strips>) {
-        let main = if self.has_calls() && strips.is_none() { 0 } else { self.count / WIDTH * WIDTH };
+        let main = if self.has_calls() && strips.is_none() { 0 } else { self.count / self.block * self.block };
         for (fold, &total) in self.folds.iter().zip(&self.totals) {
             let unit = lower.unit(fold);
             lower.builder.def_var(total, unit);
@@ -318,15 +337,15 @@ impl<'k> VecLoop<'k> {
     fn blocks(&self, lower: &mut Lower<'k, '_>, strips: Option<&Strips>, start: Value, end: Value, most: u64) {
         if let Some(strips) = strips {
             strips.emit(lower, self, start, end);
-        } else if most == WIDTH {
-            self.block(lower, start);
+        } else if most == self.block {
+            self.parts_at(lower, start);
         } else {
-            every_block(lower, start, end, |lower, index| self.block(lower, index));
+            every(lower, start, end, self.block, |lower, index| self.parts_at(lower, index));
         }
     }
 
     /// One block of steps.
-    fn block(&self, lower: &mut Lower<'k, '_>, index: Value) {
+    fn parts_at(&self, lower: &mut Lower<'k, '_>, index: Value) {
         for part in self.parts() {
             self.straight(lower, index, &[part]);
         }
@@ -334,7 +353,7 @@ impl<'k> VecLoop<'k> {
 
     /// The steps from `main` on, as straight code.
     fn remainder(&self, lower: &mut Lower<'k, '_>, main: u64) {
-        let count = u32::try_from(self.count - main).expect("less than two blocks remain");
+        let count = u32::try_from(self.count - main).expect("less than a block remains");
         if count == 0 {
             return;
         }
@@ -441,7 +460,7 @@ impl<'k> VecLoop<'k> {
     /// Cranelift, which computes as late as it can, would hold what all of them load in registers that there are not.
     pub(super) fn parts(&self) -> impl Iterator<Item = Part> + use<> {
         let (width, lanes) = (self.width, self.width.lanes());
-        (0..WIDTH as u32 / lanes).map(move |k| Part { width, lane: lanes * k })
+        (0..self.block as u32 / lanes).map(move |k| Part { width, lane: lanes * k })
     }
 
     fn clear_partials(&self, lower: &mut Lower<'_, '_>) {
@@ -458,7 +477,7 @@ impl<'k> VecLoop<'k> {
         let (ty, wide) = (lower.dtype(fold.src), self.width.lanes());
         for (p, part) in lanes.parts.iter().enumerate() {
             let value = self.value(lower, lanes, fold.src, p);
-            let variable = self.partials[k][(part.lane / wide) as usize % self.partials[k].len()];
+            let variable = self.partials[k][(part.lane / wide) as usize];
             let partial = lower.builder.use_var(variable);
             let combined = match part.width {
                 Width::Two | Width::Four => lower.compute(part.width, fold.how.scalar(), ty, &[partial, value]),
@@ -479,19 +498,15 @@ impl<'k> VecLoop<'k> {
             let (op, ty) = (fold.how.scalar(), lower.dtype(fold.src));
             let vectors = partials.iter().map(|&partial| lower.builder.use_var(partial)).collect();
             // Partial l and l + lanes/2 are half the vectors apart, at last half the lanes of one.
-            let vector = halves(lower, self.width, op, ty, vectors);
-            let lanes = (0..self.width.lanes()).map(|lane| lower.lane(ty, vector, lane as u8)).collect();
-            let chunk = halves(lower, Width::One, op, ty, lanes);
+            let wide = self.width.lanes();
+            let vector = halves(lower, self.width, op, ty, LONGEST as usize / wide as usize, vectors);
+            let lanes = (0..wide).map(|lane| lower.lane(ty, vector, lane as u8)).collect();
+            let chunk = halves(lower, Width::One, op, ty, wide as usize, lanes);
             let old = lower.builder.use_var(total);
             let new = lower.compute(Width::One, op, ty, &[old, chunk]);
             lower.builder.def_var(total, new);
         }
     }
-}
-
-/// A loop over the blocks from `start` to `end`, at least one.
-pub(super) fn every_block<'k, 'b>(lower: &mut Lower<'k, 'b>, start: Value, end: Value, body: impl FnOnce(&mut Lower<'k, 'b>, Value)) {
-    every(lower, start, end, WIDTH, body);
 }
 
 /// A loop from `start` to `end` by `step`, at least once.
@@ -511,11 +526,15 @@ pub(super) fn every<'k, 'b>(lower: &mut Lower<'k, 'b>, start: Value, end: Value,
     lower.continue_at(after);
 }
 
-/// Halves combined with each other until one is left.
-fn halves(lower: &mut Lower<'_, '_>, width: Width, op: Scalar, ty: DType, mut partials: Vec<Value>) -> Value {
-    while partials.len() > 1 {
-        let half = partials.len() / 2;
-        partials = (0..half).map(|p| lower.compute(width, op, ty, &[partials[p], partials[p + half]])).collect();
+/// Halves of `count` partials combined with each other until one is left. Those that are not there are units, which change no partial:
+/// each of them began with the unit, so that no sum is -0.
+fn halves(lower: &mut Lower<'_, '_>, width: Width, op: Scalar, ty: DType, mut count: usize, mut partials: Vec<Value>) -> Value {
+    while count > 1 {
+        count /= 2;
+        for p in count..partials.len() {
+            partials[p - count] = lower.compute(width, op, ty, &[partials[p - count], partials[p]]);
+        }
+        partials.truncate(count);
     }
     partials[0]
 }

@@ -1,7 +1,7 @@
 //! Vector loops.
 //!
-//! A loop runs in blocks of as many steps as a reduction has partial results, in vectors as wide as the machine has, so that the lane of a step in
-//! its block is the number of its partial. What remains, fewer steps than a block, is straight code whose last vector may have lanes
+//! A loop runs in blocks of steps, in vectors as wide as the machine has. With reductions a block has as many steps as there are partial
+//! results, so that the lane of a step in its block is the number of its partial. What remains, fewer steps than a block, is straight code whose last vector may have lanes
 //! without a step: those hold zeros, and are never stored or combined. Statements that are the same for all steps come before the loop.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,11 +16,11 @@ use super::recorded::inline;
 use super::text::{Form, Value, literal};
 use crate::runtime::Import;
 
-/// Steps of a block.
-const BLOCK: u64 = SUM_LANES as u64;
+/// Steps of a block without reductions.
+const PLAIN: u64 = 8;
 
-/// Steps of a block in loops that call functions: the number of lanes that those compute together.
-const CALL_BLOCK: u64 = 2 * BLOCK;
+/// Steps of a block with reductions, and of one that calls functions: the number of lanes that those compute together.
+const LONG: u64 = SUM_LANES as u64;
 
 const CHUNK: u64 = SUM_CHUNK as u64;
 
@@ -93,7 +93,7 @@ pub(super) struct VecLoop<'k> {
     uniform: BTreeMap<Reg, Value>,
     /// The same in all lanes, by register and number of lanes.
     wide: BTreeMap<(Reg, u32), Value>,
-    /// Rooms of the partial results, by vectors.
+    /// Rooms of the partial results, by vectors; those that no step reaches are left out.
     partials: Vec<Vec<Value>>,
     totals: Vec<Value>,
 }
@@ -101,7 +101,7 @@ pub(super) struct VecLoop<'k> {
 impl<'k> VecLoop<'k> {
     fn new(lower: &mut Lower<'k>, index: Reg, count: u64, body: &'k [Stmt], folds: &'k [Fold]) -> VecLoop<'k> {
         let form = |lower: &Lower<'_>, fold: &Fold, lanes: u32| Form::new(lower.dtype(fold.dst), lanes).to_string();
-        let vectors = SUM_LANES as u32 / lower.lanes;
+        let vectors = count.min(LONG).div_ceil(u64::from(lower.lanes));
         let mut partials = Vec::new();
         let mut totals = Vec::new();
         for fold in folds {
@@ -249,7 +249,7 @@ impl<'k> VecLoop<'k> {
 
     /// The whole loop: blocks, what remains, and reductions.
     fn emit(&mut self, lower: &mut Lower<'k>) {
-        let block = if self.has_calls() { CALL_BLOCK } else { BLOCK };
+        let block = if self.has_calls() || !self.folds.is_empty() { LONG } else { PLAIN };
         let main = self.count / block * block;
         let (whole, rest) = (parts(lower.lanes, block), parts(lower.lanes, self.count - main));
         self.widen(lower, &whole);
@@ -358,7 +358,7 @@ impl<'k> VecLoop<'k> {
             return vec![lower.text.compute(Scalar::Call(function), Form::one(ty), &args)];
         }
         while lower.buffers.len() < args.len() {
-            let buffer = lower.text.room(&format!("[{CALL_BLOCK} x double]"));
+            let buffer = lower.text.room(&format!("[{LONG} x double]"));
             lower.buffers.push(buffer);
         }
         let buffers = lower.buffers[..args.len()].to_vec();
@@ -398,7 +398,7 @@ impl<'k> VecLoop<'k> {
         let form = Form::new(lower.dtype(fold.dst), lower.lanes);
         for (k, part) in lanes.parts.iter().enumerate() {
             let value = self.value(lower, lanes, fold.src, k);
-            let room = &partials[(part.lane / lower.lanes) as usize % partials.len()];
+            let room = &partials[(part.lane / lower.lanes) as usize];
             let old = lower.text.make(format_args!("load {form}, ptr {room}"));
             let new = if part.steps == lower.lanes {
                 lower.text.compute(fold.how.scalar(), form, &[old, value])
@@ -414,11 +414,15 @@ impl<'k> VecLoop<'k> {
         for ((fold, partials), total) in self.folds.iter().zip(&self.partials).zip(&self.totals) {
             let (op, mut form) = (fold.how.scalar(), Form::new(lower.dtype(fold.dst), lower.lanes));
             let mut results: Vec<Value> = partials.iter().map(|room| lower.text.make(format_args!("load {form}, ptr {room}"))).collect();
-            // Partial l and l + lanes/2 are half the vectors apart, then half a vector.
-            while results.len() > 1 {
-                let half = results.len() / 2;
-                let combine = |p: usize| lower.text.compute(op, form, &[results[p].clone(), results[p + half].clone()]);
-                results = (0..half).map(combine).collect();
+            // Partial l and l + lanes/2 are half the vectors apart, then half a vector. Vectors that are not there are units, which change
+            // no partial: each of them began with the unit, so that no sum is -0.
+            let mut vectors = LONG as usize / lower.lanes as usize;
+            while vectors > 1 {
+                vectors /= 2;
+                for p in vectors..results.len() {
+                    results[p - vectors] = lower.text.compute(op, form, &[results[p - vectors].clone(), results[p].clone()]);
+                }
+                results.truncate(vectors);
             }
             let mut chunk = results.remove(0);
             while form.lanes > 1 {

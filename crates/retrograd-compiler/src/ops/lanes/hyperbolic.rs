@@ -1,8 +1,9 @@
 //! Hyperbolic sine, cosine and tangent.
 
-use super::exponential::{Reduced, expm1_near, reduce, scale};
-use super::pairs::{fast_sum, quotient};
-use super::{Lane, clamp, nan_or, polynomial, power_of_two};
+use super::exponential::{LN_2_LOW, Reduced, reduce, scale};
+use super::pairs::fast_sum;
+use super::{BIAS, Bits, Lane, ROUND, clamp, nan_or, polynomial, power_of_two};
+use std::f64::consts::{LN_2, LOG2_E};
 
 /// Hyperbolic sine.
 ///
@@ -32,25 +33,27 @@ pub fn cosh<L: Lane>(x: L) -> L {
 
 /// Hyperbolic tangent.
 ///
-/// Largest error 0.93 ULP on 1.2 million points.
+/// Largest error 1.6 ULP on 6 million points.
 #[inline(always)]
 pub fn tanh<L: Lane>(x: L) -> L {
-    // From 22 on the result rounds to 1. 2|x| = k ln 2 + r, and e^r - 1 = grown + grown_low.
-    // For k = 0 that is all there is, so tiny numbers keep every bit.
-    let Reduced { k, near, low } = reduce(clamp(x.abs(), 0.0, 22.0) * 2.0);
-    let (grown, grown_low) = expm1_near(near, low);
+    // From 22 on the result rounds to 1. The low bits of the sum are k + BIAS, |x| = k ln 2 / 2 + h.
+    let within = L::select(x.abs().greater(22.0), 22.0, x.abs());
+    let sum = within.mul_add(2.0 * LOG2_E, ROUND + BIAS);
+    let k = sum - (ROUND + BIAS);
+    let scale = sum.to_bits() << 52;
+    let (above, below) = (L::from_bits(scale), L::from_bits(L::Bits::from(ONE << 1).wrapping_sub(scale)));
 
-    // tanh |x| = (e^2|x| - 1) / (e^2|x| + 1), above and below each with what rounding took from it.
-    let scale = power_of_two(k);
-    // From 2^53 on `scale + 1` is rounded, which is harmless as long as the two stay exactly 2 apart.
-    let below_base = scale + 1.0;
-    let above_base = below_base - 2.0;
-    let above = scale.mul_add(grown, above_base);
-    let above_low = scale.mul_add(grown_low, scale.mul_add(grown, above_base - above));
-    let below = scale.mul_add(grown, below_base);
-    let below_low = scale.mul_add(grown_low, scale.mul_add(grown, below_base - below));
-    let (value, value_low) = quotient(above, above_low, below, below_low);
-    nan_or(x, (value + value_low).copysign(x))
+    // near = tanh h; tiny numbers keep every bit.
+    let h = (-k).mul_add(0.5 * LN_2, within);
+    let square = h * h;
+    let near = h + (h * square).mul_add(polynomial(&TANH_TERMS, square, square * square), k * (-0.5 * LN_2_LOW));
+
+    // tanh |x| = (near (2^k + 1) + 2^k - 1) / (2^k + 1 + near (2^k - 1)). Written as a number of few bits, 1 - 1.5 · 2^-k, and the rest,
+    // the roundings of the quotient are those of the rest; for k = 0 that number is 0, and the quotient is `near`.
+    let base = below.mul_add(-1.5, 1.0);
+    let some = k.greater(0.5);
+    let rest = near.mul_add(base + 2.5, L::select(some, L::from(0.5) - base, 0.0)) / near.mul_add(above - 1.0, above + 1.0);
+    nan_or(x, (rest + L::select(some, base, 0.0)).copysign(x))
 }
 
 /// `|x| = k ln 2 + r` with sinh r = near + odd, cosh r = 1 + even, and the sum and difference of 1 and 2^-2k.
@@ -87,3 +90,10 @@ const SINH_TERMS: [f64; 5] =
 /// (cosh(r) - 1 - r²/2) / r⁴ in powers of r² for |r| <= ln 2 / 2; the hyperbolic cosine has an error of 2^-70.
 const COSH_TERMS: [f64; 5] =
     [0.041666666666666685, 0.001388888888887328, 2.480158734921798e-05, 2.7557251801573353e-07, 2.092177639546922e-09];
+
+/// (tanh(h) / h - 1) / h² in powers of h² for |h| <= ln 2 / 4; the hyperbolic tangent has a relative error of 2^-57.7.
+const TANH_TERMS: [f64; 6] =
+    [-0.3333333333333248, 0.13333333332783218, -0.05396825278109044, 0.0218693706455466, -0.008857306448615479, 0.0034448090778165506];
+
+/// The bits of 1.
+const ONE: u64 = 1023 << 52;

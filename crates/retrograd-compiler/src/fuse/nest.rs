@@ -1,7 +1,7 @@
 //! Nests as loops: the innermost one a vector loop, axes that lie in one run merged into it.
 
 use super::Fuse;
-use super::kernel::{Address, Fold, Order, Reg, RegType, Stmt};
+use super::kernel::{Address, Fold, Order, Reg, RegType, Stmt, Turn};
 use crate::ir::{DType, Lowering, Reduction, Scalar};
 use crate::plan::place::{Access, Index, Nest, Root, RowItem, Val};
 
@@ -61,10 +61,10 @@ impl Fuse<'_> {
         let accesses = self.accesses(nest);
         let iotas: Vec<usize> =
             nest.rows.iter().filter(|item| item.row.lowering == Lowering::Iota).map(|item| item.attrs.sizes("axis")[0]).collect();
-        let accumulated = nest.accumulated().unwrap_or(&[]);
-        let mut loops = loops(&nest.shape, &accesses.iter().collect::<Vec<_>>(), &[&iotas, accumulated].concat());
-        // What is accumulated is combined in the order of its axes, and lanes are along another one.
-        loops.sort_by_key(|last| !accumulated.contains(&last.axis));
+        let summed = nest.roots.iter().flat_map(|root| if let Root::Accumulate { axes, .. } = root { axes.as_slice() } else { &[] });
+        let apart: Vec<usize> = summed.chain(&iotas).copied().collect();
+        let mut loops = loops(&nest.shape, &accesses.iter().collect::<Vec<_>>(), &apart);
+        loops.sort_by_key(|one| !nest.outer.contains(&one.axis));
         let reduces = nest.roots.iter().any(|root| matches!(root, Root::Reduce { .. }));
         if reduces && loops.is_empty() {
             loops.push(Axis { extent: 1, axis: nest.shape.len() - 1 });
@@ -74,8 +74,7 @@ impl Fuse<'_> {
         let faults = nest.rows.iter().any(|item| self.placed.divisions.contains_key(&item.result));
         let meets = |root: &Root| match root {
             Root::Write { index: Some(index), .. } => loops.last().is_some_and(|last| index.meets.contains(&last.axis)),
-            Root::Accumulate { axes, .. } => loops.last().is_some_and(|last| axes.contains(&last.axis)),
-            Root::Write { index: None, .. } | Root::Store { .. } | Root::Reduce { .. } => false,
+            Root::Write { index: None, .. } | Root::Store { .. } | Root::Accumulate { .. } | Root::Reduce { .. } => false,
         };
         let steps = if faults || nest.roots.iter().any(meets) { Steps::OneByOne } else { Steps::InLanes };
         assert!(!reduces || steps == Steps::InLanes, "a nest that reduces does so in lanes");
@@ -146,7 +145,7 @@ impl Fuse<'_> {
     fn loop_nest(&mut self, loops: &[Axis], steps: Steps, indices: &mut Vec<(Reg, usize)>, nest: &Nest) {
         match loops {
             [] => {
-                self.elements(nest, indices);
+                self.elements(nest, indices, None);
                 for (cond, site) in std::mem::take(&mut self.checks) {
                     self.body.push(Stmt::Fault { cond, site });
                 }
@@ -154,7 +153,7 @@ impl Fuse<'_> {
             [last] if steps == Steps::InLanes => {
                 let index = self.int();
                 indices.push((index, last.axis));
-                let body = self.nested(|fuse| fuse.elements(nest, indices));
+                let body = self.nested(|fuse| fuse.elements(nest, indices, Some(last.axis)));
                 indices.pop();
                 let mut folds = vec![];
                 for root in &nest.roots {
@@ -188,8 +187,9 @@ impl Fuse<'_> {
         }
     }
 
-    /// The code of one element: everything is read and computed before anything is written, so that writing in place is safe.
-    fn elements(&mut self, nest: &Nest, indices: &[(Reg, usize)]) {
+    /// The code of one element: everything is read and computed before anything is written, so that writing in place is safe. Steps along
+    /// the axis of lanes are summed in turn.
+    fn elements(&mut self, nest: &Nest, indices: &[(Reg, usize)], lanes: Option<usize>) {
         self.lanes.clear();
         let rank = nest.shape.len();
         for item in &nest.rows {
@@ -197,7 +197,7 @@ impl Fuse<'_> {
                 self.element_row(item, component, nest, indices);
             }
         }
-        let mut writes: Vec<(Address, Reg)> = vec![];
+        let (mut writes, mut turns): (Vec<(Address, Reg)>, Vec<Turn>) = (vec![], vec![]);
         for root in &nest.roots {
             match root {
                 Root::Reduce { source, .. } => {
@@ -209,14 +209,19 @@ impl Fuse<'_> {
                         writes.push((self.component(*value, component, rank, indices), src));
                     }
                 }
-                Root::Accumulate { window, source, how, .. } => {
+                Root::Accumulate { window, source, how, axes, .. } => {
+                    let in_turn = lanes.is_some_and(|axis| axes.contains(&axis));
                     for component in 0..self.placed.components(*source, rank) {
                         let ty = self.placed.ty(*source);
                         let (dtype, at) = (ty.dtype, window.component_at(&ty.shape, rank, component));
                         let x = self.read(*source, component, nest, indices);
                         let to = self.element(&Access { offset: window.offset + at, ..window.clone() }, indices);
-                        let src = self.combined(how.scalar(), dtype, &to, x);
-                        writes.push((to, src));
+                        if in_turn {
+                            turns.push(Turn { to, op: Some(how.scalar()), src: x });
+                        } else {
+                            let src = self.combined(how.scalar(), dtype, &to, x);
+                            writes.push((to, src));
+                        }
                     }
                 }
                 Root::Write { window, index, how, value, source, .. } => {
@@ -238,6 +243,9 @@ impl Fuse<'_> {
         }
         for (to, src) in writes {
             self.body.push(Stmt::Store { to, src });
+        }
+        if !turns.is_empty() {
+            self.body.push(Stmt::InTurn(turns));
         }
     }
 

@@ -9,7 +9,7 @@ use super::component::{is_short, is_small, long_axes};
 use super::parts::Grain;
 use super::shifted;
 use super::tree::{Access, Block, Index, Nest, Node, Placed, Root, RowItem, Val};
-use crate::ir::{Attrs, Lowering, Reduction, Write};
+use crate::ir::{Attrs, DType, Lowering, Reduction, Write};
 use crate::ops::{DotAxes, sum_axes};
 
 /// How far the schedule looks ahead for code that joins a nest.
@@ -125,7 +125,7 @@ struct Open {
 
 impl Open {
     fn new(shape: &[usize], long: usize) -> Open {
-        let nest = Nest { shape: shape.to_vec(), rows: vec![], views: vec![], roots: vec![] };
+        let nest = Nest { shape: shape.to_vec(), rows: vec![], views: vec![], outer: vec![], roots: vec![] };
         Open { nest, members: BTreeSet::new(), long, in_components: false, length: 0 }
     }
 
@@ -173,9 +173,10 @@ impl Group<'_> {
         if self.opens(&raws[first]).is_some() { opening.min_by_key(|k| self.opens(&raws[*k])) } else { Some(first) }
     }
 
-    /// Elements of the nest that a row would open.
+    /// Elements of the nest that a row would open; none for a literal that it may read.
     fn opens(&self, raw: &Raw) -> Option<usize> {
         match raw {
+            Raw::Row(item) if self.open.is_none() && item.row.lowering == Lowering::Constant => Some(0),
             Raw::Row(item) if self.open.is_none() && !self.placed.is_scalar(item.result) => {
                 let elementwise = matches!(item.row.lowering, Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Pick(_));
                 let reduces = matches!(item.row.lowering, Lowering::Reduce(_)) && self.reduces_components(item);
@@ -212,7 +213,7 @@ impl Group<'_> {
                 let overwrites = !self.turns.contains(value);
                 let conflict = open.is_some_and(|open| {
                     open.reduces()
-                        || open.nest.accumulated().is_some()
+                        || open.nest.accumulated().next().is_some()
                         || overwrites && reads_beside(self.placed, &open.nest, *base, window)
                 });
                 let args: Vec<Val> = [*source].into_iter().chain(index.iter().map(|index| index.given)).collect();
@@ -259,7 +260,7 @@ impl Group<'_> {
                 // Steps that divide run one by one, and those of a reduction in lanes.
                 let divides = self.placed.divisions.contains_key(&item.result);
                 let reduces = self.open.as_ref().is_some_and(Open::reduces);
-                let accumulates = self.open.as_ref().is_some_and(|open| open.nest.accumulated().is_some());
+                let accumulates = self.open.as_ref().is_some_and(|open| open.nest.accumulated().next().is_some());
                 let (shape, picks) = (&self.placed.ty(item.result).shape, matches!(item.row.lowering, Lowering::Pick(_)));
                 // Where the order of the steps changes, none may fault.
                 !(divides && reduces || accumulates && (divides || picks))
@@ -322,29 +323,31 @@ impl Group<'_> {
         long < shape.len() && item.attrs.sizes("axes").iter().all(|axis| *axis >= long)
     }
 
-    /// Whether a reduction is over axes of the open nest before its last, as those that are there, and is not worth threads.
+    /// Whether a reduction is over axes of the open nest, in ascending order, and what it reduces is not worth threads.
     fn accumulates(&self, item: &RowItem) -> bool {
         let Some(open) = &self.open else { return false };
         let (axes, rank) = (item.attrs.sizes("axes"), self.placed.ty(item.args[0]).rank());
         let (_, ascending, blocked) = sum_axes(rank, &axes);
-        let alike = open.nest.accumulated().is_none_or(|others| others == ascending);
         let faults = open.nest.rows.iter().any(|item| self.placed.divisions.contains_key(&item.result));
         let Grain { threads, work_per_launch, .. } = self.placed.grain;
         let alone = threads == 1 || open.nest.work(self.placed) < work_per_launch;
-        let keeps = ascending.iter().all(|axis| *axis < open.long) && ascending.len() < open.long;
-        blocked.is_empty() && keeps && alike && !faults && alone && self.can_be_outer(open, &ascending)
+        let numbers = self.placed.ty(item.result).dtype != DType::Bool;
+        numbers && blocked.is_empty() && ascending.iter().all(|axis| *axis < open.long) && !faults && alone
     }
 
-    /// Whether these axes of a nest may be its outer loops: what is in memory of the whole domain is gone through in its order.
-    fn can_be_outer(&self, open: &Open, axes: &[usize]) -> bool {
-        let lanes = (0..open.long).rev().find(|axis| !axes.contains(axis)).expect("some axis is kept");
+    /// The axes that all sums of a nest are over, where lanes can be along another: what is in memory of the whole domain is gone through in
+    /// its order.
+    fn outer(&self, open: &Open) -> Option<Vec<usize>> {
+        let axes = open.nest.accumulated().next()?;
+        let lanes = (0..open.long).rev().find(|axis| !axes.contains(axis))?;
         let inner: Vec<usize> = axes.iter().copied().filter(|axis| *axis > lanes).collect();
         let along = |v: Val| {
             let strides = &self.placed.access(v).strides;
             strides[lanes] == 0 || inner.iter().all(|axis| strides[*axis] == 0)
         };
         let mut read = open.nest.operands().filter(|v| !open.members.contains(&self.placed.access(*v).root));
-        inner.is_empty() || read.all(along) && !self.ends.iter().any(|v| open.members.contains(v))
+        let in_order = inner.is_empty() || read.all(along) && !self.ends.iter().any(|v| open.members.contains(v));
+        (in_order && open.nest.accumulated().all(|others| others == axes)).then(|| axes.to_vec())
     }
 
     /// The reduction of a value of the open nest over axes of its domain.
@@ -482,7 +485,13 @@ impl Group<'_> {
     pub(super) fn copy(&mut self, source: Val) -> Val {
         let ty = self.placed.ty(source).clone();
         let value = self.placed.define(ty.clone());
-        self.nodes.push(Node::Nest(Nest { shape: ty.shape, rows: vec![], views: vec![], roots: vec![Root::Store { value, source }] }));
+        self.nodes.push(Node::Nest(Nest {
+            shape: ty.shape,
+            rows: vec![],
+            views: vec![],
+            outer: vec![],
+            roots: vec![Root::Store { value, source }],
+        }));
         value
     }
 
@@ -540,6 +549,7 @@ impl Group<'_> {
             let within = |v: &Val| !open.members.contains(v) && open.members.contains(&self.placed.access(*v).root);
             open.nest.views = open.nest.operands().filter(within).collect();
         }
+        open.nest.outer = self.outer(&open).unwrap_or_default();
         for value in open.members.iter().chain(open.nest.roots.iter().map(Root::value)) {
             self.pending.remove(value);
         }

@@ -32,9 +32,9 @@ impl Nest {
         values.map(|value| placed.components(value, self.shape.len())).sum()
     }
 
-    /// The axes that it accumulates over, if it does.
-    pub fn accumulated(&self) -> Option<&[usize]> {
-        self.roots.iter().find_map(|root| match root {
+    /// The axes of each of its sums over some of them.
+    pub(super) fn accumulated(&self) -> impl Iterator<Item = &[usize]> {
+        self.roots.iter().filter_map(|root| match root {
             Root::Accumulate { axes, .. } => Some(axes.as_slice()),
             Root::Store { .. } | Root::Write { .. } | Root::Reduce { .. } => None,
         })

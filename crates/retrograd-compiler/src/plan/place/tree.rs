@@ -295,6 +295,8 @@ pub struct Nest {
     pub rows: Vec<RowItem>,
     /// Views of what is computed here that are read here, each at the element where it is computed.
     pub views: Vec<Val>,
+    /// Axes that are its outer loops, before the others: all sums are over these, and lanes are along another.
+    pub outer: Vec<usize>,
     /// What leaves it.
     pub roots: Vec<Root>,
 }
@@ -327,7 +329,7 @@ pub enum Root {
         copies: bool,
     },
     /// The reduction of every component over some axes of the domain, ascending: each element is combined with what is in memory, which
-    /// starts from the unit. These axes are the outer loops.
+    /// starts from the unit.
     Accumulate {
         /// What is in memory afterwards.
         value: Val,

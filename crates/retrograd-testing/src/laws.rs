@@ -419,13 +419,13 @@ fn second(trial: &Trial) -> Result<Verdict, String> {
     check_plans(&second.program, &second.inputs, &strategies).map(|()| Verdict::Holds)
 }
 
-/// One program in four is cut into parts of a few statements, so that whatever can cross between parts does, and spread over threads
-/// wherever it can be.
+/// One program in four is cut into parts of a few statements, so that whatever can cross between parts does, and has components behind axes
+/// of any extent; half of these are spread over threads wherever they can be.
 fn in_parts(seed: u64, of: Arc<dyn Strategy>) -> Arc<dyn Strategy> {
     // Which laws are asked depends on the last digits of a seed.
     match seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 61 {
-        0 => Arc::new(InParts { of, statements: 1 }),
-        1 => Arc::new(InParts { of, statements: 9 }),
+        0 => Arc::new(InParts { of, statements: 1, work_per_launch: 1 }),
+        1 => Arc::new(InParts { of, statements: 9, work_per_launch: u64::MAX }),
         _ => of,
     }
 }
@@ -435,6 +435,7 @@ fn in_parts(seed: u64, of: Arc<dyn Strategy>) -> Arc<dyn Strategy> {
 struct InParts {
     of: Arc<dyn Strategy>,
     statements: usize,
+    work_per_launch: u64,
 }
 
 impl Strategy for InParts {
@@ -463,7 +464,7 @@ impl Strategy for InParts {
     }
 
     fn grain(&self) -> Grain {
-        Grain { statements_per_part: self.statements, work_per_launch: 1, threads: 1 }
+        Grain { statements_per_part: self.statements, work_per_launch: self.work_per_launch, threads: 1, vector_steps: 2 }
     }
 }
 

@@ -1,9 +1,10 @@
 //! From a Plan to loops over scalar code.
 //!
-//! `fuse` walks the placed tree once: registers for scalars, addresses for arrays, nests as vector loops (`nest`), reductions (`reduce`),
+//! `fuse` walks the placed tree once: registers for scalars, addresses for arrays, nests as vector loops (`nest`, reductions over components in `component`), reductions (`reduce`),
 //! walks along an axis (`line`), schedules as native drivers (`drive`), long code and what is spread over
 //! threads as functions of their own (`parts`).
 
+mod component;
 mod count;
 mod dot;
 mod drive;
@@ -66,8 +67,8 @@ struct Fuse<'p> {
     inputs: Vec<Reg>,
     literals: Vec<Reg>,
     stores: Vec<Reg>,
-    /// Elements read in the nest under construction.
-    lanes: BTreeMap<Val, Reg>,
+    /// Components of elements read or computed in the nest under construction.
+    lanes: BTreeMap<(Val, usize), Reg>,
     /// Truths that are faults in the nest under construction, with their sites.
     checks: Vec<(Reg, u32)>,
     /// Parts so far.

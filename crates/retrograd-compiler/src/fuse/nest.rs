@@ -1,7 +1,7 @@
 //! Nests as loops: the innermost one a vector loop, axes that lie in one run merged into it.
 
 use super::Fuse;
-use super::kernel::{Address, Fold, Order, Reg, RegType, Stmt};
+use super::kernel::{Address, Fold, Order, Reg, RegType, Stmt, Turn};
 use crate::ir::{DType, Lowering, Reduction, Scalar};
 use crate::plan::place::{Access, Index, Nest, Root, RowItem, Val};
 
@@ -14,6 +14,12 @@ pub(super) struct Axis {
 
 /// Blocks of a loop are a multiple of so many elements, which is any vector that there is.
 const LANES: usize = 16;
+
+/// The index along an axis of a component, of a value that has its components behind so many axes.
+fn index_of(component: usize, shape: &[usize], rank: usize, axis: usize) -> usize {
+    // Of an axis of the domain there is no loop where its extent is 1.
+    if axis < rank { 0 } else { component / shape[axis + 1..].iter().product::<usize>() % shape[axis] }
+}
 
 fn up(index: Reg, [from, to]: [Reg; 2], body: Vec<Stmt>) -> Stmt {
     Stmt::For { index, from, to, order: Order::Up, body }
@@ -48,11 +54,17 @@ impl Fuse<'_> {
             if let Root::Write { value, base, copies: true, .. } = root {
                 self.copy(self.whole(*value), self.whole(*base), self.bytes(*base));
             }
+            if let Root::Accumulate { value, how, .. } = root {
+                self.fill(*value, how.unit(self.placed.ty(*value).dtype));
+            }
         }
         let accesses = self.accesses(nest);
         let iotas: Vec<usize> =
             nest.rows.iter().filter(|item| item.row.lowering == Lowering::Iota).map(|item| item.attrs.sizes("axis")[0]).collect();
-        let mut loops = loops(&nest.shape, &accesses.iter().collect::<Vec<_>>(), &iotas);
+        let summed = nest.roots.iter().flat_map(|root| if let Root::Accumulate { axes, .. } = root { axes.as_slice() } else { &[] });
+        let apart: Vec<usize> = summed.chain(&iotas).copied().collect();
+        let mut loops = loops(&nest.shape, &accesses.iter().collect::<Vec<_>>(), &apart);
+        loops.sort_by_key(|one| !nest.outer.contains(&one.axis));
         let reduces = nest.roots.iter().any(|root| matches!(root, Root::Reduce { .. }));
         if reduces && loops.is_empty() {
             loops.push(Axis { extent: 1, axis: nest.shape.len() - 1 });
@@ -62,11 +74,11 @@ impl Fuse<'_> {
         let faults = nest.rows.iter().any(|item| self.placed.divisions.contains_key(&item.result));
         let meets = |root: &Root| match root {
             Root::Write { index: Some(index), .. } => loops.last().is_some_and(|last| index.meets.contains(&last.axis)),
-            Root::Write { index: None, .. } | Root::Store { .. } | Root::Reduce { .. } => false,
+            Root::Write { index: None, .. } | Root::Store { .. } | Root::Accumulate { .. } | Root::Reduce { .. } => false,
         };
         let steps = if faults || nest.roots.iter().any(meets) { Steps::OneByOne } else { Steps::InLanes };
         assert!(!reduces || steps == Steps::InLanes, "a nest that reduces does so in lanes");
-        if steps == Steps::InLanes && !reduces && self.is_independent(nest) && nest.work() >= self.placed.grain.work_per_launch {
+        if steps == Steps::InLanes && !reduces && self.is_independent(nest) && nest.work(self.placed) >= self.placed.grain.work_per_launch {
             self.spread_nest(&loops, nest, &iotas);
         } else {
             self.loop_nest(&loops, steps, &mut vec![], nest);
@@ -76,7 +88,7 @@ impl Fuse<'_> {
     /// Whether no two elements meet in memory, and none can fault.
     fn is_independent(&self, nest: &Nest) -> bool {
         let picks = nest.rows.iter().any(|item| self.placed.picks.contains_key(&item.result));
-        !picks && !nest.roots.iter().any(|root| matches!(root, Root::Write { index: Some(_), .. }))
+        !picks && !nest.roots.iter().any(|root| matches!(root, Root::Write { index: Some(_), .. } | Root::Accumulate { .. }))
     }
 
     /// A nest in chunks, which threads share: of its outermost loop, or of blocks of its only one. A quarter of the least work of a
@@ -84,7 +96,7 @@ impl Fuse<'_> {
     fn spread_nest(&mut self, loops: &[Axis], nest: &Nest, iotas: &[usize]) {
         let chunk = usize::try_from(self.placed.grain.work_per_launch / 4).expect("a launch is little work");
         let (index, range) = (self.int(), [self.int(), self.int()]);
-        let each = |extent: usize| (usize::try_from(nest.work()).unwrap_or(usize::MAX) / extent).max(1);
+        let each = |extent: usize| (usize::try_from(nest.work(self.placed)).unwrap_or(usize::MAX) / extent).max(1);
         match loops {
             [only] if !iotas.contains(&only.axis) && only.extent >= 2 * LANES => {
                 let block = (chunk / each(only.extent)).clamp(LANES, only.extent) / LANES * LANES;
@@ -122,7 +134,7 @@ impl Fuse<'_> {
         for root in &nest.roots {
             match root {
                 Root::Store { value, .. } => accesses.push(self.placed.access(*value).clone()),
-                Root::Write { window, .. } => accesses.push(window.clone()),
+                Root::Write { window, .. } | Root::Accumulate { window, .. } => accesses.push(window.clone()),
                 Root::Reduce { .. } => {}
             }
         }
@@ -133,7 +145,7 @@ impl Fuse<'_> {
     fn loop_nest(&mut self, loops: &[Axis], steps: Steps, indices: &mut Vec<(Reg, usize)>, nest: &Nest) {
         match loops {
             [] => {
-                self.elements(nest, indices);
+                self.elements(nest, indices, None);
                 for (cond, site) in std::mem::take(&mut self.checks) {
                     self.body.push(Stmt::Fault { cond, site });
                 }
@@ -141,12 +153,12 @@ impl Fuse<'_> {
             [last] if steps == Steps::InLanes => {
                 let index = self.int();
                 indices.push((index, last.axis));
-                let body = self.nested(|fuse| fuse.elements(nest, indices));
+                let body = self.nested(|fuse| fuse.elements(nest, indices, Some(last.axis)));
                 indices.pop();
                 let mut folds = vec![];
                 for root in &nest.roots {
                     if let Root::Reduce { value, source, how } = root {
-                        folds.push(Fold { dst: self.value(*value), src: self.lane(*source, nest), how: *how });
+                        folds.push(Fold { dst: self.value(*value), src: self.lane(*source), how: *how });
                     }
                 }
                 let checks = std::mem::take(&mut self.checks);
@@ -175,22 +187,45 @@ impl Fuse<'_> {
         }
     }
 
-    /// The code of one element: everything is read and computed before anything is written, so that writing in place is safe.
-    fn elements(&mut self, nest: &Nest, indices: &[(Reg, usize)]) {
+    /// The code of one element: everything is read and computed before anything is written, so that writing in place is safe. Steps along
+    /// the axis of lanes are summed in turn.
+    fn elements(&mut self, nest: &Nest, indices: &[(Reg, usize)], lanes: Option<usize>) {
         self.lanes.clear();
+        let rank = nest.shape.len();
         for item in &nest.rows {
-            self.element_row(item, nest, indices);
+            for component in 0..self.placed.components(item.result, rank) {
+                self.element_row(item, component, nest, indices);
+            }
         }
-        let mut writes: Vec<(Address, Reg)> = vec![];
+        let (mut writes, mut turns): (Vec<(Address, Reg)>, Vec<Turn>) = (vec![], vec![]);
         for root in &nest.roots {
-            let source = self.read(*root.source(), nest, indices);
             match root {
-                Root::Reduce { .. } => {}
-                Root::Store { value, .. } => {
-                    let access = self.placed.access(*value).clone();
-                    writes.push((self.element(&access, indices), source));
+                Root::Reduce { source, .. } => {
+                    self.read(*source, 0, nest, indices);
                 }
-                Root::Write { window, index, how, value, .. } => {
+                Root::Store { value, source } => {
+                    for component in 0..self.placed.components(*value, rank) {
+                        let src = self.read(*source, component, nest, indices);
+                        writes.push((self.component(*value, component, rank, indices), src));
+                    }
+                }
+                Root::Accumulate { window, source, how, axes, .. } => {
+                    let in_turn = lanes.is_some_and(|axis| axes.contains(&axis));
+                    for component in 0..self.placed.components(*source, rank) {
+                        let ty = self.placed.ty(*source);
+                        let (dtype, at) = (ty.dtype, window.component_at(&ty.shape, rank, component));
+                        let x = self.read(*source, component, nest, indices);
+                        let to = self.element(&Access { offset: window.offset + at, ..window.clone() }, indices);
+                        if in_turn {
+                            turns.push(Turn { to, op: Some(how.scalar()), src: x });
+                        } else {
+                            let src = self.combined(how.scalar(), dtype, &to, x);
+                            writes.push((to, src));
+                        }
+                    }
+                }
+                Root::Write { window, index, how, value, source, .. } => {
+                    let source = self.read(*source, 0, nest, indices);
                     if let Some(index) = index {
                         self.clamp_element(index, nest, indices);
                     }
@@ -199,9 +234,7 @@ impl Fuse<'_> {
                         None => source,
                         Some(op) => {
                             let dtype = self.placed.ty(*value).dtype;
-                            let old = self.reg(RegType::Scalar(dtype));
-                            self.body.push(Stmt::Load { dst: old, from: to.clone() });
-                            self.compute(op, dtype, &[old, source])
+                            self.combined(op, dtype, &to, source)
                         }
                     };
                     writes.push((to, src));
@@ -211,15 +244,26 @@ impl Fuse<'_> {
         for (to, src) in writes {
             self.body.push(Stmt::Store { to, src });
         }
+        if !turns.is_empty() {
+            self.body.push(Stmt::InTurn(turns));
+        }
     }
 
-    fn element_row(&mut self, item: &RowItem, nest: &Nest, indices: &[(Reg, usize)]) {
-        let dst = self.value(item.result);
+    /// A number, combined with what is in memory.
+    pub(super) fn combined(&mut self, op: Scalar, dtype: DType, to: &Address, x: Reg) -> Reg {
+        let old = self.reg(RegType::Scalar(dtype));
+        self.body.push(Stmt::Load { dst: old, from: to.clone() });
+        self.compute(op, dtype, &[old, x])
+    }
+
+    fn element_row(&mut self, item: &RowItem, component: usize, nest: &Nest, indices: &[(Reg, usize)]) {
+        let dst = self.reg(RegType::Scalar(self.placed.ty(item.result).dtype));
+        self.lanes.insert((item.result, component), dst);
         if item.row.lowering == Lowering::Iota {
             let axis = item.attrs.sizes("axis")[0];
             let index = match indices.iter().find(|(_, other)| *other == axis) {
                 Some((index, _)) => *index,
-                None => self.literal(0),
+                None => self.literal(index_of(component, &self.placed.ty(item.result).shape, nest.shape.len(), axis) as i64),
             };
             self.body.push(match self.placed.ty(item.result).dtype {
                 DType::I64 => Stmt::Move { dst, src: index },
@@ -231,49 +275,63 @@ impl Fuse<'_> {
         }
         if let Some(index) = self.placed.picks.get(&item.result) {
             self.clamp_element(index, nest, indices);
-            let src = self.read(item.args[0], nest, indices);
+            let src = self.read(item.args[0], component, nest, indices);
             self.body.push(Stmt::Move { dst, src });
             return;
         }
-        let args: Vec<Reg> = item.args.iter().map(|v| self.read(*v, nest, indices)).collect();
+        if let Lowering::Reduce(how) = item.row.lowering {
+            let src = self.reduce_components(item, how, component, nest, indices);
+            self.body.push(Stmt::Move { dst, src });
+            return;
+        }
+        let args: Vec<Reg> = item.args.iter().map(|v| self.read(*v, component, nest, indices)).collect();
         self.arithmetic(item, dst, args);
     }
 
     /// The index of one element, brought into its axis.
     fn clamp_element(&mut self, index: &Index, nest: &Nest, indices: &[(Reg, usize)]) {
-        let (given, dst) = (self.read(index.given, nest, indices), self.value(index.clamped));
+        let (given, dst) = (self.read(index.given, 0, nest, indices), self.value(index.clamped));
         let outside = self.bring_into(dst, given, index.last);
         self.checks.push((outside, index.site));
     }
 
-    /// One element of a value: computed in this nest, a scalar for all elements, or loaded once.
-    fn read(&mut self, value: Val, nest: &Nest, indices: &[(Reg, usize)]) -> Reg {
-        let access = self.placed.access(value).clone();
+    /// One component of an element of a value: computed in this nest, a scalar for all elements, or loaded once.
+    pub(super) fn read(&mut self, value: Val, component: usize, nest: &Nest, indices: &[(Reg, usize)]) -> Reg {
+        let access = self.placed.access(value);
         if self.placed.is_scalar(access.root) {
             return self.value(access.root);
         }
-        if nest.computes(value) {
-            return self.value(value);
+        let mut key = (value, component);
+        if nest.views.contains(&value) {
+            let at = access.offset + self.placed.component_at(value, nest.shape.len(), component);
+            key = (access.root, usize::try_from(at).expect("a view of what is computed here stays within its components"));
         }
-        if let Some(reg) = self.lanes.get(&value) {
+        if let Some(reg) = self.lanes.get(&key) {
             return *reg;
         }
-        let from = self.element(&access, indices);
+        assert!(!nest.computes(value), "rows of a nest are in order");
+        let from = self.component(value, component, nest.shape.len(), indices);
         let dst = self.reg(RegType::Scalar(self.placed.ty(value).dtype));
         self.body.push(Stmt::Load { dst, from });
-        self.lanes.insert(value, dst);
+        self.lanes.insert(key, dst);
         dst
     }
 
+    /// The address of one component of an element, behind so many axes of the domain.
+    fn component(&mut self, value: Val, component: usize, rank: usize, indices: &[(Reg, usize)]) -> Address {
+        let mut access = self.placed.access(value).clone();
+        access.offset += self.placed.component_at(value, rank, component);
+        self.element(&access, indices)
+    }
+
     /// The register that a value was read into.
-    fn lane(&mut self, value: Val, nest: &Nest) -> Reg {
+    fn lane(&mut self, value: Val) -> Reg {
         let root = self.placed.access(value).root;
-        match self.lanes.get(&value) {
+        match self.lanes.get(&(value, 0)) {
             Some(reg) => *reg,
-            None if self.placed.is_scalar(root) => self.value(root),
             None => {
-                assert!(nest.computes(value), "a sum reads what its nest has read");
-                self.value(value)
+                assert!(self.placed.is_scalar(root), "a sum reads what its nest has read");
+                self.value(root)
             }
         }
     }

@@ -52,7 +52,7 @@ impl Fuse<'_> {
     }
 
     /// The same bits in every element.
-    fn fill(&mut self, value: Val, bits: u64) {
+    pub(super) fn fill(&mut self, value: Val, bits: u64) {
         let (to, bytes, ty) = (self.whole(value), self.bytes(value), self.placed.ty(value).clone());
         if bits == 0 {
             self.body.push(Stmt::Zero { to, bytes });
@@ -67,11 +67,8 @@ impl Fuse<'_> {
     /// An element of `target`, combined with one of `operand`.
     fn combine_into(&mut self, target: &Access, operand: &Access, how: Reduction, indices: &[(Reg, usize)]) {
         let to = self.element(target, indices);
-        let dtype = self.placed.ty(operand.root).dtype;
-        let old = self.reg(RegType::Scalar(dtype));
-        self.body.push(Stmt::Load { dst: old, from: to.clone() });
         let x = self.operand(operand, indices);
-        let src = self.compute(how.scalar(), dtype, &[old, x]);
+        let src = self.combined(how.scalar(), self.placed.ty(operand.root).dtype, &to, x);
         self.body.push(Stmt::Store { to, src });
     }
 

@@ -5,15 +5,17 @@
 
 use std::collections::BTreeSet;
 
+use super::component::{is_short, is_small, long_axes};
+use super::parts::Grain;
 use super::shifted;
 use super::tree::{Access, Block, Index, Nest, Node, Placed, Root, RowItem, Val};
-use crate::ir::{Attrs, Lowering, Write};
+use crate::ir::{Attrs, DType, Lowering, Reduction, Write};
 use crate::ops::{DotAxes, sum_axes};
 
 /// How far the schedule looks ahead for code that joins a nest.
 const LOOK_AHEAD: usize = 128;
 
-/// Most rows of a nest: a back end takes more than twice as long for twice as long a loop.
+/// Most rows of a nest, one for each component: a back end takes more than twice as long for twice as long a loop.
 const NEST_ROWS: usize = 1024;
 
 /// Code of a block before it is gathered.
@@ -61,7 +63,7 @@ pub(super) fn group(placed: &mut Placed, mut raws: Vec<Raw>, fences: &[usize], e
         let raws = shifted::merge(placed, raws, &later);
         let turns = turns(placed, &raws, carries);
         let pending = Pending::new(&raws);
-        let mut group = Group { placed, nodes: vec![], pending, turns, open: None };
+        let mut group = Group { placed, nodes: vec![], pending, turns, ends, open: None };
         group.schedule(raws);
         nodes.append(&mut group.nodes);
     }
@@ -76,6 +78,8 @@ pub(super) struct Group<'p> {
     pending: Pending,
     /// New values of carries that may be written while the old one is read: they get another place.
     turns: BTreeSet<Val>,
+    /// What is used after the block.
+    ends: &'p [Val],
     open: Option<Open>,
 }
 
@@ -111,11 +115,30 @@ impl Pending {
 struct Open {
     nest: Nest,
     members: BTreeSet<Val>,
+    /// Axes of its shape before those that can be components.
+    long: usize,
+    /// Whether they are.
+    in_components: bool,
+    /// Rows, one for each component.
+    length: usize,
 }
 
 impl Open {
-    fn new(shape: &[usize]) -> Open {
-        Open { nest: Nest { shape: shape.to_vec(), rows: vec![], roots: vec![] }, members: BTreeSet::new() }
+    fn new(shape: &[usize], long: usize) -> Open {
+        let nest = Nest { shape: shape.to_vec(), rows: vec![], views: vec![], outer: vec![], roots: vec![] };
+        Open { nest, members: BTreeSet::new(), long, in_components: false, length: 0 }
+    }
+
+    /// The domain where what is small is components.
+    fn domain(&self) -> &[usize] {
+        &self.nest.shape[..self.long]
+    }
+
+    /// Whether code over this shape is over the domain and some components, and the nest holds only what can be.
+    fn splits(&self, shape: &[usize]) -> bool {
+        let stores = self.nest.roots.iter().all(|root| matches!(root, Root::Store { .. } | Root::Accumulate { .. }));
+        let picks = self.nest.rows.iter().any(|item| matches!(item.row.lowering, Lowering::Pick(_)));
+        stores && !picks && shape.starts_with(self.domain()) && is_small(&shape[self.long..])
     }
 
     fn reduces(&self) -> bool {
@@ -127,8 +150,7 @@ impl Group<'_> {
     fn schedule(&mut self, raws: Vec<Raw>) {
         let mut raws: std::collections::VecDeque<Raw> = raws.into();
         while !raws.is_empty() {
-            let ready = (0..raws.len().min(LOOK_AHEAD)).find(|k| self.fits(&raws, *k));
-            match ready {
+            match self.next(&raws) {
                 Some(k) => {
                     let raw = raws.remove(k).expect("within the queue");
                     self.take(raw);
@@ -140,6 +162,28 @@ impl Group<'_> {
             }
         }
         self.close();
+    }
+
+    /// What comes next of the code that is ready: the first, or, of code that opens nests, the one of the smallest, so that a larger one
+    /// finds what it reads of it.
+    fn next(&self, raws: &std::collections::VecDeque<Raw>) -> Option<usize> {
+        let mut ready = (0..raws.len().min(LOOK_AHEAD)).filter(|k| self.fits(raws, *k));
+        let first = ready.next()?;
+        let opening = [first].into_iter().chain(ready).filter(|k| self.opens(&raws[*k]).is_some());
+        if self.opens(&raws[first]).is_some() { opening.min_by_key(|k| self.opens(&raws[*k])) } else { Some(first) }
+    }
+
+    /// Elements of the nest that a row would open; none for a literal that it may read.
+    fn opens(&self, raw: &Raw) -> Option<usize> {
+        match raw {
+            Raw::Row(item) if self.open.is_none() && item.row.lowering == Lowering::Constant => Some(0),
+            Raw::Row(item) if self.open.is_none() && !self.placed.is_scalar(item.result) => {
+                let elementwise = matches!(item.row.lowering, Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Pick(_));
+                let reduces = matches!(item.row.lowering, Lowering::Reduce(_)) && self.reduces_components(item);
+                (elementwise || reduces).then(|| self.placed.ty(item.args.first().map_or(item.result, |arg| *arg)).elements())
+            }
+            Raw::Row(_) | Raw::Copy { .. } | Raw::Write { .. } | Raw::Node(_) => None,
+        }
     }
 
     /// Whether a value can be read by a node of its own.
@@ -156,7 +200,10 @@ impl Group<'_> {
     fn fits(&self, raws: &std::collections::VecDeque<Raw>, k: usize) -> bool {
         match &raws[k] {
             Raw::Row(item) => self.row_fits(item),
-            Raw::Copy { result, source } => self.joins(&self.placed.ty(*result).shape, &[*source]),
+            Raw::Copy { result, source } => {
+                let shape = &self.placed.ty(*result).shape;
+                self.joins(shape, &[*source]) || self.joins_components(shape, &[*source])
+            }
             Raw::Write { value, base, source, window, index, .. } => {
                 let dynamic = window.dynamic.iter().all(|(start, _)| !self.pending.contains(start));
                 // Whoever reads the old value, and can, goes first: then it dies here and is overwritten in place.
@@ -164,8 +211,11 @@ impl Group<'_> {
                     (0..raws.len().min(LOOK_AHEAD)).any(|j| j != k && self.reads(&raws[j], *base) && (j < k || self.is_ready(&raws[j])));
                 let open = self.open.as_ref();
                 let overwrites = !self.turns.contains(value);
-                let conflict =
-                    open.is_some_and(|open| open.reduces() || overwrites && reads_beside(self.placed, &open.nest, *base, window));
+                let conflict = open.is_some_and(|open| {
+                    open.reduces()
+                        || open.nest.accumulated().next().is_some()
+                        || overwrites && reads_beside(self.placed, &open.nest, *base, window)
+                });
                 let args: Vec<Val> = [*source].into_iter().chain(index.iter().map(|index| index.given)).collect();
                 dynamic && !earlier && !conflict && self.available(*base) && self.joins(&self.placed.ty(*source).shape, &args)
             }
@@ -210,16 +260,26 @@ impl Group<'_> {
                 // Steps that divide run one by one, and those of a reduction in lanes.
                 let divides = self.placed.divisions.contains_key(&item.result);
                 let reduces = self.open.as_ref().is_some_and(Open::reduces);
-                !(divides && reduces) && self.joins(&self.placed.ty(item.result).shape, &item.args)
+                let accumulates = self.open.as_ref().is_some_and(|open| open.nest.accumulated().next().is_some());
+                let (shape, picks) = (&self.placed.ty(item.result).shape, matches!(item.row.lowering, Lowering::Pick(_)));
+                // Where the order of the steps changes, none may fault.
+                !(divides && reduces || accumulates && (divides || picks))
+                    && (self.joins(shape, &item.args) || !picks && self.joins_components(shape, &item.args))
             }
             Lowering::Reduce(_) if self.placed.is_scalar(item.result) => {
                 let source = item.args[0];
                 let shape = &self.placed.ty(source).shape;
                 let flat = match &self.open {
-                    Some(open) => self.nest_is_flat(&open.nest) && (self.is_member(source) || self.is_flat(source, shape)),
+                    Some(open) => {
+                        !open.in_components && self.nest_is_flat(&open.nest) && (self.is_member(source) || self.is_flat(source, shape))
+                    }
                     None => true,
                 };
                 flat && self.joins(shape, &[source])
+            }
+            Lowering::Reduce(_) if self.open.is_some() => {
+                let fits = self.reduces_components(item) || self.accumulates(item);
+                fits && self.joins_components(&self.placed.ty(item.args[0]).shape, &item.args)
             }
             Lowering::Reduce(_) | Lowering::Dot | Lowering::Line(_) => self.open.is_none() && all_available(),
             Lowering::View(_) | Lowering::Write(_) | Lowering::Scatter(..) => panic!("views and writes are raw code of their own"),
@@ -237,10 +297,70 @@ impl Group<'_> {
             Some(open) => {
                 // An index along an axis is not flat: code without arguments may be one.
                 let flat = !open.reduces() || !args.is_empty() && args.iter().all(|v| self.is_member(*v) || self.is_flat(*v, shape));
-                let short = open.nest.rows.len() < NEST_ROWS;
+                let short = open.nest.rows.len() < NEST_ROWS && !open.in_components;
                 short && open.nest.shape == shape && flat && args.iter().all(readable) && args.iter().all(|v| self.harmless(open, *v))
             }
         }
+    }
+
+    /// Whether code over this domain or components of it can join the open nest, of which it reads something.
+    fn joins_components(&self, shape: &[usize], args: &[Val]) -> bool {
+        let Some(open) = &self.open else { return false };
+        let related = args.iter().any(|v| open.members.contains(&self.placed.access(*v).root));
+        let readable = |v: &Val| self.is_member(*v) || self.available(*v) || self.is_within(open, *v);
+        related && open.length < NEST_ROWS && open.splits(shape) && args.iter().all(readable)
+    }
+
+    /// Whether a value is a view of one of the open nest, each element of components of that element.
+    fn is_within(&self, open: &Open, value: Val) -> bool {
+        open.members.contains(&self.placed.access(value).root) && self.placed.reads_here(value, open.domain())
+    }
+
+    /// Whether a reduction is over components alone: of the open nest, or of the one that it would open.
+    fn reduces_components(&self, item: &RowItem) -> bool {
+        let shape = &self.placed.ty(item.args[0]).shape;
+        let long = self.open.as_ref().map_or_else(|| long_axes(shape, self.placed.grain), |open| open.long);
+        long < shape.len() && item.attrs.sizes("axes").iter().all(|axis| *axis >= long)
+    }
+
+    /// Whether a reduction is over axes of the open nest, in ascending order, and what it reduces is not worth threads.
+    fn accumulates(&self, item: &RowItem) -> bool {
+        let Some(open) = &self.open else { return false };
+        let (axes, rank) = (item.attrs.sizes("axes"), self.placed.ty(item.args[0]).rank());
+        let (_, ascending, blocked) = sum_axes(rank, &axes);
+        let faults = open.nest.rows.iter().any(|item| self.placed.divisions.contains_key(&item.result));
+        let Grain { threads, work_per_launch, .. } = self.placed.grain;
+        let alone = threads == 1 || open.nest.work(self.placed) < work_per_launch;
+        let numbers = self.placed.ty(item.result).dtype != DType::Bool;
+        numbers && blocked.is_empty() && ascending.iter().all(|axis| *axis < open.long) && !faults && alone
+    }
+
+    /// The axes that all sums of a nest are over, where lanes can be along another: what is in memory of the whole domain is gone through in
+    /// its order.
+    fn outer(&self, open: &Open) -> Option<Vec<usize>> {
+        let axes = open.nest.accumulated().next()?;
+        let lanes = (0..open.long).rev().find(|axis| !axes.contains(axis))?;
+        let inner: Vec<usize> = axes.iter().copied().filter(|axis| *axis > lanes).collect();
+        let along = |v: Val| {
+            let strides = &self.placed.access(v).strides;
+            strides[lanes] == 0 || inner.iter().all(|axis| strides[*axis] == 0)
+        };
+        let mut read = open.nest.operands().filter(|v| !open.members.contains(&self.placed.access(*v).root));
+        let in_order = inner.is_empty() || read.all(along) && !self.ends.iter().any(|v| open.members.contains(v));
+        (in_order && open.nest.accumulated().all(|others| others == axes)).then(|| axes.to_vec())
+    }
+
+    /// The reduction of a value of the open nest over axes of its domain.
+    fn accumulate(&mut self, item: &RowItem, how: Reduction) {
+        let axes = item.attrs.sizes("axes");
+        let (kept, axes, _) = sum_axes(self.placed.ty(item.args[0]).rank(), &axes);
+        let mut window = Access { strides: vec![0; kept.len() + axes.len()], ..self.placed.access(item.result).clone() };
+        for (axis, stride) in kept.iter().zip(&self.placed.access(item.result).strides) {
+            window.strides[*axis] = *stride;
+        }
+        let open = self.open.as_mut().expect("a reduction joins what computes its operand");
+        open.in_components |= open.long < open.nest.shape.len();
+        open.nest.roots.push(Root::Accumulate { value: item.result, source: item.args[0], window, axes, how });
     }
 
     /// Whether reading a value in the open nest does not meet a window that it writes.
@@ -248,7 +368,7 @@ impl Group<'_> {
         let access = self.placed.access(value);
         open.nest.roots.iter().all(|root| match root {
             Root::Write { value, base, window, .. } => *base != access.root || same_place(access, window) || self.turns.contains(value),
-            Root::Store { .. } | Root::Reduce { .. } => true,
+            Root::Store { .. } | Root::Accumulate { .. } | Root::Reduce { .. } => true,
         })
     }
 
@@ -268,12 +388,21 @@ impl Group<'_> {
         let iota = nest.shape.len() > 1 && nest.rows.iter().any(|item| item.row.lowering == Lowering::Iota);
         let divides = nest.rows.iter().any(|item| self.placed.divisions.contains_key(&item.result));
         let members: BTreeSet<Val> = nest.rows.iter().map(|item| item.result).collect();
-        let windows = nest.roots.iter().all(|root| !matches!(root, Root::Write { .. }));
+        let windows = nest.roots.iter().all(|root| !matches!(root, Root::Write { .. } | Root::Accumulate { .. }));
         !iota && !divides && windows && nest.operands().all(|v| members.contains(&v) || self.is_flat(v, &nest.shape))
     }
 
     fn open(&mut self, shape: &[usize]) -> &mut Open {
-        self.open.get_or_insert_with(|| Open::new(shape))
+        let long = long_axes(shape, self.placed.grain);
+        self.open.get_or_insert_with(|| Open::new(shape, long))
+    }
+
+    /// The open nest for code over this shape, which is of components where it cannot join otherwise.
+    fn open_for(&mut self, shape: &[usize], args: &[Val]) -> &mut Open {
+        let joins = self.joins(shape, args);
+        let open = self.open(shape);
+        open.in_components |= !joins;
+        open
     }
 
     fn take(&mut self, raw: Raw) {
@@ -281,7 +410,7 @@ impl Group<'_> {
             Raw::Row(item) => self.take_row(item),
             Raw::Copy { result, source } => {
                 let shape = self.placed.ty(result).shape.clone();
-                self.open(&shape).nest.roots.push(Root::Store { value: result, source });
+                self.open_for(&shape, &[source]).nest.roots.push(Root::Store { value: result, source });
             }
             Raw::Write { value, base, source, window, index, how } => {
                 let source = if self.turns.contains(&value) { source } else { self.apart(source, base, &window) };
@@ -304,6 +433,12 @@ impl Group<'_> {
                 let shape = self.placed.ty(source).shape.clone();
                 self.open(&shape).nest.roots.push(Root::Reduce { value: item.result, source, how });
             }
+            Lowering::Reduce(_) if self.reduces_components(&item) => {
+                let shape = self.placed.ty(item.args[0]).shape.clone();
+                self.open(&shape).in_components = true;
+                self.push_row(item);
+            }
+            Lowering::Reduce(how) if self.accumulates(&item) => self.accumulate(&item, how),
             Lowering::Reduce(how) => {
                 let axes = item.attrs.sizes("axes");
                 let (_, _, blocked) = sum_axes(self.placed.ty(item.args[0]).rank(), &axes);
@@ -324,15 +459,21 @@ impl Group<'_> {
             }
             Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Constant | Lowering::Pick(_) => {
                 let shape = self.placed.ty(item.result).shape.clone();
-                let open = self.open(&shape);
-                open.members.insert(item.result);
-                open.nest.rows.push(item);
+                self.open_for(&shape, &item.args);
+                self.push_row(item);
             }
             Lowering::View(_) | Lowering::Write(_) | Lowering::Scatter(..) => panic!("views and writes are raw code of their own"),
             Lowering::Composed(_) | Lowering::Routine(_) | Lowering::Factored(_) | Lowering::Probe | Lowering::Missing => {
                 panic!("only rows with loops of their own are placed")
             }
         }
+    }
+
+    fn push_row(&mut self, item: RowItem) {
+        let open = self.open.as_mut().expect("a row has opened its nest");
+        open.length += self.placed.components(item.result, open.long);
+        open.members.insert(item.result);
+        open.nest.rows.push(item);
     }
 
     fn alone(&mut self, node: Node, result: Val) {
@@ -344,7 +485,13 @@ impl Group<'_> {
     pub(super) fn copy(&mut self, source: Val) -> Val {
         let ty = self.placed.ty(source).clone();
         let value = self.placed.define(ty.clone());
-        self.nodes.push(Node::Nest(Nest { shape: ty.shape, rows: vec![], roots: vec![Root::Store { value, source }] }));
+        self.nodes.push(Node::Nest(Nest {
+            shape: ty.shape,
+            rows: vec![],
+            views: vec![],
+            outer: vec![],
+            roots: vec![Root::Store { value, source }],
+        }));
         value
     }
 
@@ -396,11 +543,28 @@ impl Group<'_> {
     }
 
     fn close(&mut self) {
-        let Some(open) = self.open.take() else { return };
+        let Some(mut open) = self.open.take() else { return };
+        if open.in_components || self.is_better_in_components(&open) {
+            open.nest.shape.truncate(open.long);
+            let within = |v: &Val| !open.members.contains(v) && open.members.contains(&self.placed.access(*v).root);
+            open.nest.views = open.nest.operands().filter(within).collect();
+        }
+        open.nest.outer = self.outer(&open).unwrap_or_default();
         for value in open.members.iter().chain(open.nest.roots.iter().map(Root::value)) {
             self.pending.remove(value);
         }
         self.nodes.push(Node::Nest(open.nest));
+    }
+
+    /// Whether the innermost loop of a nest would be one along a few components, because something that is read does not lie in one run
+    /// with the axis before them.
+    fn is_better_in_components(&self, open: &Open) -> bool {
+        let shape = &open.nest.shape;
+        if open.long == shape.len() || !open.splits(shape) || !is_short(&shape[open.long..]) {
+            return false;
+        }
+        let inner: Vec<usize> = (open.long - 1..shape.len()).collect();
+        !open.nest.operands().all(|v| open.members.contains(&v) || collapses(self.placed.access(v), shape, &inner))
     }
 }
 

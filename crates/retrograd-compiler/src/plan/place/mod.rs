@@ -2,10 +2,12 @@
 //!
 //! Four steps, each in its file: `flatten` copies every body into place and gives each unwind its schedule
 //! (`indexed` the ops with arrays of indices); `group` gathers straight-line
-//! code into loop nests (`product` prepares contractions, `shifted` the writes to windows of one array); `store` finds memory for every
+//! code into loop nests (`component` says which small axes are unrolled, `product` prepares contractions, `shifted` the writes to windows of
+//! one array); `store` finds memory for every
 //! array, in place where it can, and for what crosses between the `parts` of long code; `arena` lays it out.
 
 mod arena;
+mod component;
 mod flatten;
 mod group;
 mod indexed;
@@ -31,8 +33,7 @@ use crate::ir::Program;
 
 /// Places a Program under a decision. The peak is `bytes` of the result, exactly.
 pub fn place(program: &Program, decision: &Decision, grain: Grain) -> Placed {
-    let mut placed = flatten::flatten(program, decision);
-    placed.grain = grain;
+    let mut placed = flatten::flatten(program, decision, grain);
     store::assign(&mut placed);
     arena::lay_out(&mut placed);
     placed

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::tree::{Block, Node, Placed, Root, Step, StoreId, Val};
 
-/// How much code is one function, how much work is worth several threads, and how many there are.
+/// How much code is one function, how much work is worth several threads, how many there are, and what is worth lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grain {
     /// Statements of a function, about: a block of more than twice as many is cut into parts.
@@ -16,11 +16,13 @@ pub struct Grain {
     pub work_per_launch: u64,
     /// Threads that may share the steps of a map: as many have memory for one.
     pub threads: usize,
+    /// Extent from which an axis is worth a vector loop around the components behind it.
+    pub vector_steps: usize,
 }
 
 impl Default for Grain {
     fn default() -> Grain {
-        Grain { statements_per_part: 1024, work_per_launch: 1 << 18, threads: 1 }
+        Grain { statements_per_part: 1024, work_per_launch: 1 << 18, threads: 1, vector_steps: 8 }
     }
 }
 
@@ -65,7 +67,7 @@ const SLOT: u64 = 8;
 /// The parts of a block whose `ends` are read after it, where it is long; its frame has no place yet.
 pub(super) fn cut(placed: &Placed, block: &Block, ends: &[Val]) -> Option<Parts> {
     let statements = placed.grain.statements_per_part;
-    let weigh = Weigh { statements };
+    let weigh = Weigh { placed, statements };
     let weights: Vec<usize> = block.nodes.iter().map(|node| weigh.node(node)).collect();
     if !weigh.is_long(weights.iter().sum()) {
         return None;
@@ -235,11 +237,12 @@ fn scalars(placed: &Placed, value: Val, tell: &mut impl FnMut(Val)) {
 }
 
 /// Weighs code by the statements that it becomes, about, as seen by the function that it is in.
-struct Weigh {
+struct Weigh<'p> {
+    placed: &'p Placed,
     statements: usize,
 }
 
-impl Weigh {
+impl Weigh<'_> {
     fn is_long(&self, weight: usize) -> bool {
         weight / 2 >= self.statements
     }
@@ -251,7 +254,7 @@ impl Weigh {
             Node::Call(_) => 16,
             Node::Reduce { .. } | Node::Dot { .. } | Node::Line { .. } => 64,
             // A vector loop is written several times: for many lanes, for few and for one.
-            Node::Nest(nest) => 16 + 6 * (nest.rows.len() + nest.roots.len()),
+            Node::Nest(nest) => 16 + 6 * nest.statements(self.placed),
             Node::If(branch) => 4 + branch.blocks.iter().map(|block| self.block(block)).sum::<usize>(),
             Node::For(node) => 16 + self.step(&node.step),
             Node::While(node) => 16 + self.block(&node.cond) + self.step(&node.step),

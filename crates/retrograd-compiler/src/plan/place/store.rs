@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::group::reads_beside;
 use super::parts::{self, Grain};
 use super::tree::{
-    Access, Block, Branch, Carried, Drive, Emitted, Frame, FrameId, Home, Loop, Nest, Node, Placed, PointerId, Root, RowPlace, RowTime,
-    Step, StepEnd, Store, StoreId, TrajectoryId, Val, While,
+    Block, Branch, Carried, Drive, Emitted, Frame, FrameId, Home, Loop, Nest, Node, Placed, PointerId, Root, RowPlace, RowTime, Step,
+    StepEnd, Store, StoreId, TrajectoryId, Val, While,
 };
-use crate::ir::{DType, Type, Write};
+use crate::ir::Write;
 use crate::plan::schedule::Sweep;
 
 /// Gives every array its home and every store its lifetime.
@@ -64,20 +64,16 @@ struct NestReads {
 
 impl NestReads {
     fn new(placed: &Placed, nest: &Nest) -> NestReads {
-        let members: BTreeSet<Val> = nest.rows.iter().map(|item| item.result).collect();
-        let strides = Access::whole(Val(u32::MAX), &Type::new(DType::F64, nest.shape.clone())).strides;
-        let elements = nest.shape.iter().product::<usize>();
+        let members: BTreeSet<Val> = nest.rows.iter().map(|item| item.result).chain(nest.views.iter().copied()).collect();
         let (mut roots, mut elsewhere) = (vec![], BTreeSet::new());
         let mut seen = BTreeSet::new();
         for value in nest.operands() {
-            let access = placed.access(value);
-            if seen.insert(access.root) {
-                roots.push(access.root);
+            let root = placed.access(value).root;
+            if seen.insert(root) {
+                roots.push(root);
             }
-            let whole = placed.ty(access.root).elements() == elements;
-            let here = whole && access.strides == strides && access.offset == 0 && access.dynamic.is_empty();
-            if !members.contains(&value) && !here {
-                elsewhere.insert(access.root);
+            if !members.contains(&value) && !placed.reads_here(value, &nest.shape) {
+                elsewhere.insert(root);
             }
         }
         for root in &nest.roots {
@@ -270,12 +266,13 @@ impl Assign<'_> {
         let reads = NestReads::new(self.placed, nest);
         let beside = |root: &Root| match root {
             Root::Write { value, base, window, .. } => reads_beside(self.placed, nest, *base, window).then_some(*value),
-            Root::Store { .. } | Root::Reduce { .. } => None,
+            Root::Store { .. } | Root::Accumulate { .. } | Root::Reduce { .. } => None,
         };
         let beside: Vec<Val> = nest.roots.iter().filter_map(beside).collect();
         for root in &mut nest.roots {
             match root {
                 Root::Reduce { .. } => {}
+                Root::Accumulate { value, .. } => self.fresh(*value, k, uses, owned, targets),
                 Root::Write { value, base, copies, .. } => {
                     let turns = targets.carries.get(value).is_some_and(|target| target.turns && target.param == *base);
                     let free = (turns || owned.contains(base)) && uses.dies_at(*base, k);
@@ -615,7 +612,7 @@ fn window_of(step: &Step, (param, next): (Val, Val)) -> Option<(&[usize], &[i64]
             let fixed = *value == next && *base == param && window.dynamic.is_empty();
             fixed.then_some((shape, window.strides.as_slice(), window.offset))
         }
-        Root::Write { .. } | Root::Store { .. } | Root::Reduce { .. } => None,
+        Root::Write { .. } | Root::Store { .. } | Root::Accumulate { .. } | Root::Reduce { .. } => None,
     })
 }
 

@@ -286,13 +286,17 @@ pub struct RowItem {
     pub pos: Pos,
 }
 
-/// Elementwise code over one domain, with what leaves it.
+/// Elementwise code over one domain, with what leaves it. Axes of a value behind those of the domain are its components at each element.
 #[derive(Clone, Debug)]
 pub struct Nest {
     /// Extents of the domain.
     pub shape: Vec<usize>,
-    /// Code per element, in order.
+    /// Code per element, in order; of reductions, those over components.
     pub rows: Vec<RowItem>,
+    /// Views of what is computed here that are read here, each at the element where it is computed.
+    pub views: Vec<Val>,
+    /// Axes that are its outer loops, before the others: all sums are over these, and lanes are along another.
+    pub outer: Vec<usize>,
     /// What leaves it.
     pub roots: Vec<Root>,
 }
@@ -323,6 +327,20 @@ pub enum Root {
         how: Write,
         /// Whether `value` got memory of its own, so that `base` is copied first.
         copies: bool,
+    },
+    /// The reduction of every component over some axes of the domain, ascending: each element is combined with what is in memory, which
+    /// starts from the unit.
+    Accumulate {
+        /// What is in memory afterwards.
+        value: Val,
+        /// Computed in the nest.
+        source: Val,
+        /// Where each element of the source goes, as an access of `value` over the domain and the components.
+        window: Access,
+        /// Which axes.
+        axes: Vec<usize>,
+        /// How elements are combined.
+        how: Reduction,
     },
     /// The blocked reduction of the whole domain.
     Reduce {

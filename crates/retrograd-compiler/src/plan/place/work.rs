@@ -5,8 +5,10 @@ use crate::plan::facts::UNKNOWN_STEPS;
 
 impl Nest {
     /// Work of all its elements.
-    pub fn work(&self) -> u64 {
-        let each = self.rows.iter().map(|item| u64::from(item.row.cost)).sum::<u64>() + self.roots.len() as u64;
+    pub fn work(&self, placed: &Placed) -> u64 {
+        let components = |value: &Val| placed.components(*value, self.shape.len()) as u64;
+        let rows = self.rows.iter().map(|item| u64::from(item.row.cost) * components(&item.result)).sum::<u64>();
+        let each = rows + self.roots.iter().map(|root| components(root.source())).sum::<u64>();
         self.shape.iter().map(|extent| *extent as u64).fold(each, u64::saturating_mul)
     }
 }
@@ -36,7 +38,7 @@ impl Node {
         match self {
             Node::Scalar(item) => u64::from(item.row.cost),
             Node::Load { .. } | Node::Clamp { .. } | Node::Probe { .. } => 1,
-            Node::Nest(nest) => nest.work(),
+            Node::Nest(nest) => nest.work(placed),
             Node::Reduce { operand, .. } => elements(operand),
             Node::Line { operands, .. } => operands.iter().map(elements).sum(),
             // m·k, k·n and m·n elements are m·n·k products.

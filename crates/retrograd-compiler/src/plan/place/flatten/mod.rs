@@ -5,6 +5,7 @@ mod loops;
 use std::collections::BTreeMap;
 
 use super::group::{self, Raw};
+use super::parts::Grain;
 use super::tree::{Access, Block, Branch, Call, Fault, Home, Node, Placed, PointerId, Probe, RowItem, TrajectoryId, Val};
 use super::view::{Start, compose, window};
 use crate::ir::{
@@ -16,9 +17,9 @@ use crate::plan::pair::{Pair, pairs};
 use crate::plan::{Again, Decision};
 
 /// The tree of a Program, without memory.
-pub(super) fn flatten(program: &Program, decision: &Decision) -> Placed {
+pub(super) fn flatten(program: &Program, decision: &Decision, grain: Grain) -> Placed {
     let main = program.main();
-    let (placed, constants, effects) = (Placed::default(), BTreeMap::new(), program.effects());
+    let (placed, constants, effects) = (Placed { grain, ..Placed::default() }, BTreeMap::new(), program.effects());
     let mut flatten = Flatten { program, decision, placed, constants, effects, steps: vec![] };
     let mut scope = Scope::default();
     let inputs: Vec<Val> = main.params.iter().map(|v| flatten.placed.define(main.ty(*v).clone())).collect();

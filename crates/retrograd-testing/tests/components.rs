@@ -1,0 +1,137 @@
+//! Small trailing axes are components of the elements before them: reductions over them and broadcasts into them stay in one nest, sums over
+//! axes of the nest leave it as sums, and every bit is that of the interpreter.
+
+use std::sync::Arc;
+
+use retrograd_compiler::ir::{Array, Program, verify};
+use retrograd_compiler::opt::{freeze, simplify};
+use retrograd_compiler::plan::place::Node;
+use retrograd_compiler::plan::strategy::RecomputeAll;
+use retrograd_compiler::{diff, eval, ops};
+use retrograd_testing::native::Native;
+
+/// Forces between all pairs of bodies.
+const PAIRS: &str = "fn main(%x: f64[20,3], %m: f64[20]) -> f64[20,3] {
+  %0: f64[20,20,3] = broadcast %x {shape=[20, 20, 3], axes=[1, 2]}
+  %1: f64[20,20,3] = broadcast %x {shape=[20, 20, 3], axes=[0, 2]}
+  %2: f64[20,20,3] = sub %0, %1
+  %3: f64[20,20,3] = mul %2, %2
+  %4: f64[20,20] = sum %3 {axes=[2]}
+  %5: f64[20,20] = broadcast %m {shape=[20, 20], axes=[1]}
+  %6: f64[20,20] = add %4, %5
+  %7: f64[20,20] = sqrt %6
+  %8: f64[20,20,3] = broadcast %7 {shape=[20, 20, 3], axes=[0, 1]}
+  %9: f64[20,20,3] = mul %8, %2
+  %10: f64[20,3] = sum %9 {axes=[1]}
+  return %10
+}
+";
+
+/// Code over matrices of 3 by 2, one for each of 11 elements, and over rows of 9.
+const OTHERS: &[(&str, &str)] = &[
+    (
+        "every reduction",
+        "  %0: f64[11,3,2] = mul %a, %a
+  %1: f64[11,3] = sum %0 {axes=[2]}
+  %2: f64[11,2] = reduce_max %0 {axes=[1]}
+  %3: f64[11] = prod %0 {axes=[1, 2]}
+  %4: f64[11,3,2] = broadcast %1 {shape=[11, 3, 2], axes=[0, 1]}
+  %5: f64[11,3,2] = broadcast %2 {shape=[11, 3, 2], axes=[0, 2]}
+  %6: f64[11,3,2] = broadcast %3 {shape=[11, 3, 2], axes=[0]}
+  %7: f64[11,3,2] = add %4, %5
+  %8: f64[11,3,2] = add %6, %7
+  return %8
+",
+    ),
+    (
+        "a sum from components that are -0",
+        "  %z: f64 = constant {value=-0.0}
+  %0: f64[11,3,2] = broadcast %z {shape=[11, 3, 2], axes=[]}
+  %1: f64[11,3,2] = mul %a, %a
+  %2: f64[11,3,2] = mul %0, %1
+  %3: f64[11,3] = sum %2 {axes=[2]}
+  %4: f64[11,2] = sum %2 {axes=[1]}
+  %5: f64[11,3,2] = broadcast %3 {shape=[11, 3, 2], axes=[0, 1]}
+  %6: f64[11,3,2] = broadcast %4 {shape=[11, 3, 2], axes=[0, 2]}
+  %7: f64[11,3,2] = max %5, %6
+  return %7
+",
+    ),
+    (
+        "slices, transposes and reversals of components",
+        "  %0: f64[11,3,2] = sin %a
+  %1: f64[11,3,1] = slice %0 {start=[0, 0, 1], stop=[11, 3, 2], step=[1, 1, 1]}
+  %2: f64[11,3] = reshape %1 {shape=[11, 3]}
+  %3: f64[11,2,3] = transpose %0 {axes=[0, 2, 1]}
+  %4: f64[11,2,3] = reverse %3 {axes=[2]}
+  %5: f64[11,2,3] = broadcast %2 {shape=[11, 2, 3], axes=[0, 2]}
+  %6: f64[11,2,3] = mul %4, %5
+  %7: i64[11,2,3] = iota {type=i64[11,2,3], axis=[2]}
+  %8: f64[11,2,3] = convert %7 {dtype=f64}
+  %9: f64[11,2,3] = mul %6, %8
+  %10: f64[11,3,2] = transpose %9 {axes=[0, 2, 1]}
+  %11: f64[11,3,2] = exp %10
+  return %11
+",
+    ),
+    (
+        "sums over the elements, before and after them",
+        "  %0: f64[11,3,2] = cos %a
+  %1: f64[3,2] = sum %0 {axes=[0]}
+  %2: f64[11,3] = sum %0 {axes=[2]}
+  %3: f64[3] = sum %2 {axes=[0]}
+  %4: f64[3,2] = broadcast %3 {shape=[3, 2], axes=[0]}
+  %5: f64[3,2] = add %1, %4
+  %6: f64[11,3,2] = broadcast %5 {shape=[11, 3, 2], axes=[1, 2]}
+  return %6
+",
+    ),
+];
+
+fn parsed(text: &str) -> Program {
+    let program = ops::parse(text, "components.rg").unwrap();
+    verify(&program).unwrap();
+    program
+}
+
+fn others() -> impl Iterator<Item = (&'static str, Program)> {
+    let whole = |body: &str| parsed(&format!("fn main(%a: f64[11,3,2]) -> f64[11,3,2] {{\n{body}}}\n"));
+    OTHERS.iter().map(move |(name, body)| (*name, whole(body)))
+}
+
+fn inputs(program: &Program) -> Vec<Array> {
+    let number = |k: usize| 1.5 + (k as f64 * 0.7).sin();
+    let types = program.main().param_types();
+    types.iter().map(|ty| Array::f64(ty.shape.clone(), (0..ty.elements()).map(number).collect::<Vec<_>>())).collect()
+}
+
+/// Machine code of a Program, which has the bits of the interpreter.
+fn checked(name: &str, program: &Program) -> Native {
+    let program = freeze(&simplify(program));
+    let mut inputs = inputs(&program);
+    let native = Native::new(&program, Arc::new(RecomputeAll), None).unwrap();
+    for factor in [1.0, -1.0, 0.0] {
+        inputs = inputs.iter().map(|x| Array::f64(x.shape().to_vec(), x.as_f64().iter().map(|x| factor * x).collect::<Vec<_>>())).collect();
+        let expected = eval::run(&program, &inputs).unwrap();
+        native.check(&inputs, &expected).unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+    native
+}
+
+#[test]
+fn values_and_gradients_have_the_bits_of_the_interpreter() {
+    for (name, program) in others().chain([("pairs", parsed(PAIRS))]) {
+        checked(name, &program);
+        let all: Vec<usize> = (0..program.main().params.len()).collect();
+        checked(name, &diff::vjp(&program, &all, &[0]).unwrap());
+    }
+}
+
+/// All pairs go by in one nest, of which nothing is stored but the sums.
+#[test]
+fn pairs_are_never_in_memory() {
+    let native = checked("pairs", &parsed(PAIRS));
+    let nodes = &native.plan.placed.body.nodes;
+    assert!(matches!(nodes.as_slice(), [Node::Nest(_)]), "{nodes:?}");
+    assert_eq!(native.plan.bytes_peak, 20 * 3 * 8);
+}

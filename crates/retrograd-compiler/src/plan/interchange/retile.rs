@@ -211,7 +211,7 @@ fn replace(attrs: &Attrs, name: &'static str, list: Vec<usize>) -> Attrs {
 }
 
 /// A literal whose elements are all equal, in another shape.
-fn splat(value: &Array, shape: Vec<usize>) -> Option<Array> {
+pub(super) fn splat(value: &Array, shape: Vec<usize>) -> Option<Array> {
     let count = shape.iter().product();
     let data = match value.data() {
         Data::F32(x) => Data::F32(vec![*x.first().filter(|first| x.iter().all(|x| x.to_bits() == first.to_bits()))?; count]),

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use retrograd_compiler::fuse::fuse;
 use retrograd_compiler::ir::{Array, CustomRule, DType, Error, ErrorKind, FuncId, Op, Program, Type, verify};
-use retrograd_compiler::opt::{PASSES, contract, freeze, join, simplify};
+use retrograd_compiler::opt::{PASSES, contract, freeze, join, simplify, unroll};
 use retrograd_compiler::plan::place::Grain;
 use retrograd_compiler::plan::strategy::{Auto, Ilp, KeepAll, Periodic, RecomputeAll, Replay, Revolve};
 use retrograd_compiler::plan::{Again, Decision, Facts, Fate, LoopDecision, Plan, Request, Search, Spill, Strategy, Tiling, plan};
@@ -307,7 +307,7 @@ fn passes(trial: &Trial) -> Result<Verdict, String> {
             (*name, after)
         });
         let simple = simplify(&case.program);
-        for (name, after) in by_pass.chain([("simplify", simple.clone()), ("join", join(&case.program))])
+        for (name, after) in by_pass.chain([("simplify", simple.clone()), ("join", join(&case.program)), ("unroll", unroll(&case.program))])
         {
             let named = |error: String| format!("after {name}: {error}");
             same_at(&verified(after).map_err(named)?, &points).map_err(named)?;

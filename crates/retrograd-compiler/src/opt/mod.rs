@@ -17,6 +17,7 @@ mod fold;
 mod functions;
 mod hoist;
 mod join;
+mod unroll;
 
 use crate::ir::Program;
 
@@ -31,6 +32,7 @@ pub use fold::fold;
 pub use functions::compact;
 pub use hoist::hoist;
 pub use join::join;
+pub use unroll::unroll;
 
 /// A pass: less work, the same bits. Whether there was anything to change.
 pub type Pass = fn(&mut Program) -> bool;

@@ -51,13 +51,6 @@ fn several_axes<'t>([x, w]: [Var<'t>; 2]) -> Var<'t> {
     (a * a).sum() + (b * b).sum().sqrt()
 }
 
-/// What follows from a sum over all points is a second loop.
-fn centred<'t>([x, w]: [Var<'t>; 2]) -> Var<'t> {
-    let y = x.dot(w).tanh();
-    let z = y - y.sum_axes(&[0]) * (1.0 / POINTS as f64);
-    (z * z).sum_axes(&[1]).sqrt().sum()
-}
-
 #[test]
 fn tiles_change_no_bit_and_take_less_memory() {
     let cases: [(&str, Loss); 4] = [("product", product), ("shared row", shared_row), ("several axes", several_axes), ("centred", centred)];

@@ -22,9 +22,9 @@ const INSTRUCTIONS: usize = 256;
 ///
 /// ```
 /// use retrograd_compiler::{ops, opt};
-/// let inner = "fn twice(%i: i64, %x: f64) -> f64 {\n  %0: f64 = sin %x\n  return %0\n}\n";
-/// let outer = "fn step(%i: i64, %x: f64) -> f64 {\n  %n: i64 = constant {value=2}\n  %0: f64 = for %n, %x {body=twice, carries=1, invariants=0, bound=0}\n  return %0\n}\n";
-/// let main = "fn main(%n: i64, %x: f64) -> f64 {\n  %0: f64 = for %n, %x {body=step, carries=1, invariants=0, bound=0}\n  return %0\n}\n";
+/// let main = "fn main(%0: i64, %1: f64) -> f64 {\n  %2: f64 = for %0 carries(%1) {body=step}\n  return %2\n}\n";
+/// let outer = "fn step(%0: i64, %1: f64) -> f64 {\n  %2: i64 = constant {value=2}\n  %3: f64 = for %2 carries(%1) {body=twice}\n  return %3\n}\n";
+/// let inner = "fn twice(%0: i64, %1: f64) -> f64 {\n  %2: f64 = sin %1\n  return %2\n}\n";
 /// let program = ops::parse(&format!("{main}{outer}{inner}"), "nested.rg")?;
 /// assert_eq!(opt::unroll(&program).functions.len(), 2);
 /// # Ok::<(), retrograd_compiler::ir::Error>(())

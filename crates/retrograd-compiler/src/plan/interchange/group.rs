@@ -78,7 +78,7 @@ impl Group {
             let part = retile.part(function.ty(*input));
             let value = match part {
                 Part::Whole => param,
-                Part::Tiled => read_tile(&b, param, start, &retile.ty(function.ty(*input), part)),
+                Part::Tiled(_) => read_tile(&b, param, start, &retile.ty(function.ty(*input), part)),
             };
             values.set(&[*input], &[value], &[part]);
         }
@@ -87,7 +87,7 @@ impl Group {
             retile.inst(&b, function, &function.insts[k], &mut values)?;
         }
         let (tiles, parts) = values.get(&self.outputs);
-        if parts.contains(&Part::Whole) {
+        if parts.iter().any(|part| *part != Part::Tiled(0)) {
             return None;
         }
         let sums = sums.iter().zip(starts).map(|(inst, start)| go_on(&b, inst, &values.get(&inst.args).0, start));
@@ -111,7 +111,7 @@ impl Group {
         let inputs: Vec<Value> = self.inputs.iter().map(|v| map[v.0 as usize].expect("SSA: defined before use")).collect();
         let bound = if self.outputs.is_empty() { 0 } else { tiles };
         let op = ForOp { body, carries: starts.len(), invariants: inputs.len(), bound };
-        let streams = self.outputs.iter().map(|v| retile.ty(function.ty(*v), Part::Tiled).stream(tiles));
+        let streams = self.outputs.iter().map(|v| retile.ty(function.ty(*v), Part::Tiled(0)).stream(tiles));
         let types = sums.iter().map(|v| function.ty(*v).clone()).chain(streams).collect();
         let results = b.push(Op::For(op), [vec![count], starts, inputs].concat(), types);
         for (sum, result) in sums.iter().zip(&results) {
@@ -142,19 +142,19 @@ impl Group {
     }
 }
 
-/// Whether a row is a sum over the leading axis that is made one step after the other, this axis outermost: then it goes on from tile to
-/// tile, and no bit depends on where they end.
-pub(super) fn goes_on(row: &Row, attrs: &Attrs, args: &[&Type]) -> bool {
-    if !args.iter().all(|ty| ty.dtype.is_float()) {
-        return false;
-    }
-    if *row == ops::SUM {
-        return sum_axes(args[0].rank(), &attrs.sizes("axes")).1.first() == Some(&0);
-    }
-    *row == ops::DOT && {
-        let axes = DotAxes::new(attrs, args[0].rank(), args[1].rank());
-        let outermost = [&axes.lhs_contract, &axes.rhs_contract].iter().all(|contract| contract.first() == Some(&0));
-        outermost && axes.order(args[0].dtype) == DotOrder::Chained
+/// Whether a row is a sum over the axis that is cut which is made one step after the other, this axis outermost: then it goes on from tile
+/// to tile, and no bit depends on where they end.
+pub(super) fn goes_on(row: &Row, attrs: &Attrs, args: &[&Type], parts: &[Part]) -> bool {
+    match (args, parts) {
+        ([x], [Part::Tiled(axis)]) if *row == ops::SUM && x.dtype.is_float() => {
+            sum_axes(x.rank(), &attrs.sizes("axes")).1.first() == Some(axis)
+        }
+        ([lhs, rhs], [Part::Tiled(left), Part::Tiled(right)]) if *row == ops::DOT => {
+            let axes = DotAxes::new(attrs, lhs.rank(), rhs.rank());
+            let outermost = (axes.lhs_contract.first(), axes.rhs_contract.first()) == (Some(left), Some(right));
+            outermost && axes.order(lhs.dtype) == DotOrder::Chained
+        }
+        _ => false,
     }
 }
 

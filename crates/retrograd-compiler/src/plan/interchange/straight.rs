@@ -79,11 +79,11 @@ fn members(program: &Program, function: &Function, extent: usize) -> Members {
                 let types: Vec<&Type> = inst.args.iter().map(|v| function.ty(*v)).collect();
                 let (_, parts) = values.get(&inst.args);
                 let made = retile.inst(&b, function, inst, &mut values);
-                let is_tiled = made.is_some() && values.get(&inst.results).1 == [Part::Tiled];
-                match (is_tiled, parts.contains(&Part::Tiled)) {
+                let is_tiled = made.is_some() && values.get(&inst.results).1 != [Part::Whole];
+                match (is_tiled, parts.iter().any(|part| *part != Part::Whole)) {
                     (true, true) => When::Inside,
                     (true, false) => When::Anywhere,
-                    (false, true) if parts == vec![Part::Tiled; parts.len()] && goes_on(row, attrs, &types) => {
+                    (false, true) if goes_on(row, attrs, &types, &parts) => {
                         members.sums.insert(k);
                         When::After
                     }

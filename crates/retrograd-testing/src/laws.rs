@@ -499,6 +499,9 @@ pub fn strategies() -> Vec<Arc<dyn Strategy>> {
     [others.to_vec(), periodic.to_vec()].concat()
 }
 
+/// What a plan is a function of: about loops, the code outside of them, and tiles.
+type Decided = (BTreeMap<FuncId, LoopDecision>, Again, [Vec<usize>; 2]);
+
 /// Under each strategy, without a budget and with the smallest, a middling, the exact and a generous one, machine code gives the
 /// interpreter's bits; it takes what was planned, which is within the budget; one byte less than the smallest is refused.
 pub fn check_plans(program: &Program, inputs: &[Array], strategies: &[Arc<dyn Strategy>]) -> Result<(), String> {
@@ -507,7 +510,7 @@ pub fn check_plans(program: &Program, inputs: &[Array], strategies: &[Arc<dyn St
         return Err("what is contracted can be contracted again".into());
     }
     let expected = eval::run(program, inputs).map_err(words)?;
-    let mut seen: Vec<(BTreeMap<FuncId, LoopDecision>, Again, [Vec<usize>; 2])> = vec![];
+    let mut seen: Vec<Decided> = vec![];
     for strategy in strategies {
         let named = |error: String| format!("{strategy:?}: {error}");
         for plan in plans(program, strategy).map_err(named)? {

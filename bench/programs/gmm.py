@@ -90,6 +90,7 @@ def program(random, d, K, n):
         args=(*(0.5 * random.standard_normal(shape) for shape in shapes), random.standard_normal((n, d))),
         forms={"": whole, "loop over points": by_points, "one matrix product": one_product},
         argnums=(0, 1, 2),
+        budgets=("keep_all", "auto"),  # auto runs it in tiles of points
         c=lambda args: hand_written(__file__, (d, K, n, GAMMA, constant), args, [], shapes),
         jax_values=jax_losses,
         jax_losses=jax_losses,

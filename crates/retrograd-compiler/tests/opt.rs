@@ -8,6 +8,9 @@ use retrograd_compiler::ir::{
 use retrograd_compiler::ops;
 use retrograd_compiler::opt::{Pass, dead_code, live_insts};
 
+#[path = "opt/before_plan.rs"]
+mod before_plan;
+
 /// Scalar f64.
 fn real() -> Type {
     Type::f64([])

@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use retrograd_compiler::fuse::fuse;
 use retrograd_compiler::ir::{Array, CustomRule, DType, Error, ErrorKind, FuncId, Op, Program, Type, verify};
-use retrograd_compiler::opt::{PASSES, contract, freeze, join, simplify};
+use retrograd_compiler::opt::{PASSES, contract, freeze, join, simplify, unroll};
 use retrograd_compiler::plan::place::Grain;
 use retrograd_compiler::plan::strategy::{Auto, Ilp, KeepAll, Periodic, RecomputeAll, Replay, Revolve};
-use retrograd_compiler::plan::{Again, Decision, Facts, Fate, LoopDecision, Plan, Request, Search, Spill, Strategy, plan};
+use retrograd_compiler::plan::{Again, Decision, Facts, Fate, LoopDecision, Plan, Request, Search, Spill, Strategy, Tiling, plan};
 use retrograd_compiler::{diff, eval, ops};
 
 use crate::Random;
@@ -307,7 +307,8 @@ fn passes(trial: &Trial) -> Result<Verdict, String> {
             (*name, after)
         });
         let simple = simplify(&case.program);
-        for (name, after) in by_pass.chain([("simplify", simple.clone()), ("join", join(&case.program))]) {
+        for (name, after) in by_pass.chain([("simplify", simple.clone()), ("join", join(&case.program)), ("unroll", unroll(&case.program))])
+        {
             let named = |error: String| format!("after {name}: {error}");
             same_at(&verified(after).map_err(named)?, &points).map_err(named)?;
         }
@@ -443,8 +444,8 @@ impl Strategy for InParts {
         self.of.name()
     }
 
-    fn interchanges(&self) -> bool {
-        self.of.interchanges()
+    fn tiling(&self) -> Option<Tiling> {
+        self.of.tiling()
     }
 
     fn decide(&self, facts: &Facts, room: Option<u64>) -> Result<Decision, Error> {
@@ -468,13 +469,39 @@ impl Strategy for InParts {
     }
 }
 
+/// `auto` with the smallest tiles that there are, of all that can be in tiles.
+#[derive(Debug)]
+struct InTiles;
+
+impl Strategy for InTiles {
+    fn name(&self) -> &'static str {
+        Auto.name()
+    }
+
+    fn tiling(&self) -> Option<Tiling> {
+        Some(Tiling { bytes_in_cache: vec![u64::MAX / 2], tile_least: 1, bytes_made: 1 })
+    }
+
+    fn decide(&self, facts: &Facts, room: Option<u64>) -> Result<Decision, Error> {
+        Auto.decide(facts, room)
+    }
+
+    fn replay(&self) -> Replay {
+        Auto.replay()
+    }
+}
+
 /// Every strategy, with its parameters left to it and given.
 pub fn strategies() -> Vec<Arc<dyn Strategy>> {
     let periods = [None, Some(1), Some(2), Some(3), Some(5)];
     let periodic = periods.map(|period| Arc::new(Periodic { period }) as Arc<dyn Strategy>);
-    let others: [Arc<dyn Strategy>; 5] = [Arc::new(Auto), Arc::new(Ilp), Arc::new(KeepAll), Arc::new(RecomputeAll), Arc::new(Revolve)];
+    let others: [Arc<dyn Strategy>; 6] =
+        [Arc::new(Auto), Arc::new(InTiles), Arc::new(Ilp), Arc::new(KeepAll), Arc::new(RecomputeAll), Arc::new(Revolve)];
     [others.to_vec(), periodic.to_vec()].concat()
 }
+
+/// What a plan is a function of: about loops, the code outside of them, and tiles.
+type Decided = (BTreeMap<FuncId, LoopDecision>, Again, [Vec<usize>; 2]);
 
 /// Under each strategy, without a budget and with the smallest, a middling, the exact and a generous one, machine code gives the
 /// interpreter's bits; it takes what was planned, which is within the budget; one byte less than the smallest is refused.
@@ -484,12 +511,12 @@ pub fn check_plans(program: &Program, inputs: &[Array], strategies: &[Arc<dyn St
         return Err("what is contracted can be contracted again".into());
     }
     let expected = eval::run(program, inputs).map_err(words)?;
-    let mut seen: Vec<(BTreeMap<FuncId, LoopDecision>, Again)> = vec![];
+    let mut seen: Vec<Decided> = vec![];
     for strategy in strategies {
         let named = |error: String| format!("{strategy:?}: {error}");
         for plan in plans(program, strategy).map_err(named)? {
-            // The plan is a function of the decision about loops and the code outside of them alone, so equal ones run once.
-            let decided = (plan.decision.loops.clone(), plan.decision.again.clone());
+            // The plan is a function of the tiles and the decision about loops and the code outside of them alone, so equal ones run once.
+            let decided = (plan.decision.loops.clone(), plan.decision.again.clone(), [plan.tiles.clone(), plan.strips.clone()]);
             if seen.contains(&decided) {
                 continue;
             }

@@ -8,7 +8,7 @@ use super::nest::{Axis, loops};
 use super::reduce::Indices;
 use crate::ir::{Attrs, Reduction, Scalar, Type};
 use crate::ops::{DotAxes, DotOrder, PRODUCTS, Products};
-use crate::plan::place::{Access, Call, Val};
+use crate::plan::place::{Access, Call, Onto, Val};
 
 /// Multiplications of a contraction that can be stopped on its way.
 const LONG: usize = 1 << 24;
@@ -34,13 +34,13 @@ struct Side {
 
 impl Fuse<'_> {
     /// A contraction.
-    pub(super) fn dot(&mut self, result: Val, operands: [Val; 2], attrs: &Attrs) {
+    pub(super) fn dot(&mut self, result: Val, operands: [Val; 2], attrs: &Attrs, onto: Option<&Onto>) {
         let types = operands.map(|v| self.placed.ty(v).clone());
         let axes = DotAxes::new(attrs, types[0].rank(), types[1].rank());
         let accesses = operands.map(|v| self.placed.access(v).clone());
         match axes.order(types[0].dtype) {
             DotOrder::Blocked => self.blocked_dot(result, accesses, [&types[0].shape, &types[1].shape], axes),
-            DotOrder::Chained => self.chained_dot(result, accesses, [&types[0].shape, &types[1].shape], &axes),
+            DotOrder::Chained => self.chained_dot(result, accesses, [&types[0].shape, &types[1].shape], &axes, onto),
         }
     }
 
@@ -76,7 +76,7 @@ impl Fuse<'_> {
 
     /// Every sum in registers. Lanes are elements along the last axis; where that is short, along the longest one, and all of the axes
     /// behind it are code of their own: a small matrix for each element of a long batch.
-    fn chained_dot(&mut self, result: Val, [lhs, rhs]: [Access; 2], shapes: [&[usize]; 2], axes: &DotAxes) {
+    fn chained_dot(&mut self, result: Val, [lhs, rhs]: [Access; 2], shapes: [&[usize]; 2], axes: &DotAxes, onto: Option<&Onto>) {
         let steps = [offsets(&axes.lhs_contract, shapes[0], &lhs.strides), offsets(&axes.rhs_contract, shapes[1], &rhs.strides)];
         let [lhs, rhs] = over_result(lhs, rhs, axes);
         let [lhs_steps, rhs_steps] = steps;
@@ -92,18 +92,22 @@ impl Fuse<'_> {
         self.each(before, &mut vec![], &mut |fuse, indices| {
             let mut known = [BTreeMap::new(), BTreeMap::new()];
             for [lhs, rhs, to] in &inner {
-                let sum = fuse.chain(&sides, [*lhs, *rhs], &mut known, indices);
                 let to = fuse.element(&moved(&target, *to), indices);
+                let start = fuse.reg(RegType::Scalar(ty.dtype));
+                fuse.body.push(match onto {
+                    Some(_) => Stmt::Load { dst: start, from: to.clone() },
+                    None => Stmt::Literal { dst: start, bits: 0 },
+                });
+                let sum = fuse.chain(start, &sides, [*lhs, *rhs], &mut known, indices);
                 fuse.body.push(Stmt::Store { to, src: sum });
             }
         });
     }
 
-    /// One element of a chained contraction.
-    fn chain(&mut self, sides: &[Side; 2], starts: [i64; 2], known: &mut [BTreeMap<i64, Reg>; 2], indices: &Indices) -> Reg {
+    /// One element of a chained contraction, from where it starts.
+    fn chain(&mut self, start: Reg, sides: &[Side; 2], starts: [i64; 2], known: &mut [BTreeMap<i64, Reg>; 2], indices: &Indices) -> Reg {
         let dtype = self.placed.ty(sides[0].access.root).dtype;
-        let mut sum = self.reg(RegType::Scalar(dtype));
-        self.body.push(Stmt::Literal { dst: sum, bits: 0 });
+        let mut sum = start;
         for (lhs, rhs) in sides[0].steps.iter().zip(&sides[1].steps) {
             let factors = [(0, starts[0] + lhs), (1, starts[1] + rhs)].map(|(side, offset)| match known[side].get(&offset) {
                 Some(reg) => *reg,

@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use crate::ir::{Array, DType, Data, LaneFunction, Lowering, Scalar};
 use crate::plan::Plan;
 use crate::plan::place::{
-    Access, Block, Branch, Call, Carried, Home, Loop, Node, Placed, RowItem, RowPlace, RowTime, Step, StepEnd, Store, Val, While,
+    Access, Block, Branch, Call, Carried, Home, Loop, Node, Onto, Placed, RowItem, RowPlace, RowTime, Step, StepEnd, Store, Val, While,
 };
 use kernel::{Address, Kernel, Order, Place, Reg, RegType, RoutineCall, Seen, Stmt};
 
@@ -225,9 +225,14 @@ impl<'p> Fuse<'p> {
             Node::Nest(nest) => self.nest(nest),
             Node::Reduce { result, operand, axes, how } => self.reduce(*result, *operand, axes, *how),
             Node::Line { result, operands, axis, line } => self.line(*result, operands, *axis, *line),
-            Node::Dot { result, operands, attrs } => self.dot(*result, *operands, attrs),
-            Node::Call(call) if dot::takes_long(call) => self.products(call),
-            Node::Call(call) => self.call(call),
+            Node::Dot { result, operands, attrs, onto } => {
+                self.go_on(*result, onto.as_ref());
+                self.dot(*result, *operands, attrs, onto.as_ref());
+            }
+            Node::Call(call) => {
+                self.go_on(call.result, call.onto.as_ref());
+                if dot::takes_long(call) { self.products(call) } else { self.call(call) }
+            }
             Node::If(branch) => self.branch(branch),
             Node::For(node) => self.plain_loop(node),
             Node::While(node) => match &node.held {
@@ -295,6 +300,13 @@ impl<'p> Fuse<'p> {
         let capped = self.compute(Scalar::Select, DType::I64, &[above, last, index]);
         self.body.push(Stmt::Let { dst, op: Scalar::Select, args: vec![below, zero, capped] });
         outside
+    }
+
+    /// What a result goes on from is in its memory.
+    fn go_on(&mut self, result: Val, onto: Option<&Onto>) {
+        if let Some(Onto { base, copies: true }) = onto {
+            self.copy(self.whole(result), self.whole(*base), self.bytes(result));
+        }
     }
 
     fn call(&mut self, call: &Call) {

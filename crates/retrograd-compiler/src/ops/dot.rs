@@ -1,18 +1,22 @@
 //! Contractions. The order of the sum is part of the meaning, and follows from the axes alone.
 
+use super::build::tangent;
 use super::fold::number_only;
 use super::number::{Float, Number};
 use super::ops;
-use super::reduce::blocked;
+use super::reduce::{blocked, float_only};
 use super::shape::{TRANSPOSE, indices, shape_error, view};
 use crate::ir::{
-    Array, Attrs, Builder, Contribution, DType, Error, ErrorKind, Lowering, Pos, Row, Rule, Sample, Type, Value, View, each_number,
+    Array, Attrs, Builder, Contribution, DType, Element, Error, ErrorKind, Lowering, Pos, Row, Rule, Sample, Type, Value, View, each_float,
+    each_number,
 };
 
 ops! {
     /// Contraction: axes `lhs_contract` against `rhs_contract`, with batch axes; the result has batch, left and right axes, in this order.
     /// Of two sides with axes of their own, and of one whose last axes are not the contracted ones, every element is a chain of `fma` from 0, over ascending indices, the first contracted axis outermost. Otherwise, and of integers, products are summed in the blocked order.
     DOT = Row { arity: Some(2), attrs: &["lhs_contract", "rhs_contract", "lhs_batch", "rhs_batch"], infer: infer_dot, eval: eval_dot, rule: Rule::Bilinear([transpose_lhs, transpose_rhs]), lowering: Lowering::Dot, cost: 2, samples: dot_samples, ..view("dot", View::Reshape, &[]) };
+    /// A contraction that goes on from its third argument, as `dot` over more steps goes on after the earlier ones: its chains of `fma` start there. A contraction in the blocked order cannot go on.
+    DOT_ONTO = Row { arity: Some(3), attrs: DOT.attrs, infer: infer_onto, eval: eval_onto, rule: tangent(onto_tangent), lowering: Lowering::Dot, cost: 2, samples: onto_samples, ..view("dot_onto", View::Reshape, &[]) };
 }
 
 /// Axes of a contraction by role.
@@ -107,36 +111,55 @@ fn infer_dot(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
     Ok(Type::new(types[0].dtype, shape))
 }
 
+/// The type of what it goes on from; chains alone can.
+fn infer_onto(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
+    float_only(row.name, &types[0])?;
+    let ty = infer_dot(row, &types[..2], attrs)?;
+    if DotAxes::new(attrs, types[0].rank(), types[1].rank()).order(ty.dtype) == DotOrder::Blocked {
+        return shape_error(format!(
+            "`{}` cannot go on with a contraction of {} and {} in the blocked order",
+            row.name, types[0], types[1]
+        ));
+    }
+    if types[2] != ty {
+        return shape_error(format!("`{}` of {} and {} goes on from {ty}, found {}", row.name, types[0], types[1], types[2]));
+    }
+    Ok(ty)
+}
+
 /// Chains are what they say here; machine code calls [`PRODUCTS`](super::PRODUCTS) where they are long, which gives the same bits.
 fn eval_dot(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
     let axes = DotAxes::new(attrs, args[0].shape().len(), args[1].shape().len());
-    Ok(match (axes.order(ty.dtype), ty.dtype) {
-        (DotOrder::Chained, DType::F32) => contract::<f32>(args, attrs, ty, chain),
-        (DotOrder::Chained, DType::F64) => contract::<f64>(args, attrs, ty, chain),
-        (DotOrder::Chained, DType::I32 | DType::I64 | DType::Bool) => panic!("chained sums are of floats, found {ty}"),
-        (DotOrder::Blocked, dtype) => each_number!(dtype, T => contract::<T>(args, attrs, ty, |pairs| {
+    Ok(match axes.order(ty.dtype) {
+        DotOrder::Chained => each_float!(ty.dtype, T => contract::<T>(args, attrs, ty, |_, pairs| chain(T::ZERO, pairs))),
+        DotOrder::Blocked => each_number!(ty.dtype, T => contract::<T>(args, attrs, ty, |_, pairs| {
             blocked(pairs.map(|(a, b)| a.times(b)), T::ZERO, T::plus)
         })),
     })
 }
 
-fn chain<T: Float>(pairs: &mut dyn Iterator<Item = (T, T)>) -> T {
-    pairs.fold(T::ZERO, |sum, (a, b)| a.fused(b, sum))
+fn eval_onto(_: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
+    Ok(each_float!(ty.dtype, T => contract::<T>(args, attrs, ty, |element, pairs| chain(<T as Element>::of(args[2])[element], pairs))))
 }
 
-fn contract<T: Number>(args: &[&Array], attrs: &Attrs, ty: &Type, sum: impl Fn(&mut dyn Iterator<Item = (T, T)>) -> T) -> Array {
+fn chain<T: Float>(start: T, pairs: &mut dyn Iterator<Item = (T, T)>) -> T {
+    pairs.fold(start, |sum, (a, b)| a.fused(b, sum))
+}
+
+/// A contraction whose elements, by number, are sums of the products of these pairs.
+fn contract<T: Number>(args: &[&Array], attrs: &Attrs, ty: &Type, sum: impl Fn(usize, &mut dyn Iterator<Item = (T, T)>) -> T) -> Array {
     let axes = DotAxes::new(attrs, args[0].shape().len(), args[1].shape().len());
     let (ls, rs) = (args[0].ty().strides(), args[1].ty().strides());
     let (l, r) = (T::of(args[0]), T::of(args[1]));
     let at = |strides: &[usize], axes: &[usize], index: &[usize]| axes.iter().zip(index).map(|(axis, k)| strides[*axis] * k).sum::<usize>();
     let extents: Vec<usize> = axes.lhs_contract.iter().map(|axis| args[0].shape()[*axis]).collect();
     let (batch, left) = (axes.lhs_batch.len(), axes.lhs_free.len());
-    let element = |index: Vec<usize>| {
+    let element = |(element, index): (usize, Vec<usize>)| {
         let lhs = at(&ls, &axes.lhs_batch, &index) + at(&ls, &axes.lhs_free, &index[batch..]);
         let rhs = at(&rs, &axes.rhs_batch, &index) + at(&rs, &axes.rhs_free, &index[batch + left..]);
-        sum(&mut indices(&extents).map(|k| (l[lhs + at(&ls, &axes.lhs_contract, &k)], r[rhs + at(&rs, &axes.rhs_contract, &k)])))
+        sum(element, &mut indices(&extents).map(|k| (l[lhs + at(&ls, &axes.lhs_contract, &k)], r[rhs + at(&rs, &axes.rhs_contract, &k)])))
     };
-    Array::new(ty.shape.clone(), T::data(indices(&ty.shape).map(element).collect()))
+    Array::new(ty.shape.clone(), T::data(indices(&ty.shape).enumerate().map(element).collect()))
 }
 
 /// The transpose with respect to one side: contract the cotangent with the other side, then bring the axes in the argument's order.
@@ -207,6 +230,27 @@ fn arrange(b: &Builder, value: Value, targets: &[usize]) -> Value {
         axes[*target] = k;
     }
     b.row(&TRANSPOSE, Attrs::none().ints("axes", axes), &[value])
+}
+
+/// dy = dl · r + l · dr + ds.
+fn onto_tangent(b: &Builder, attrs: &Attrs, args: &[Value], _: Value, tangents: &[Option<Value>]) -> Value {
+    let dot = |lhs: Value, rhs: Value| b.row(&DOT, attrs.clone(), &[lhs, rhs]);
+    let terms = [tangents[0].map(|dl| dot(dl, args[1])), tangents[1].map(|dr| dot(args[0], dr)), tangents[2]];
+    terms.into_iter().flatten().reduce(|sum, term| b.add(sum, term)).expect("a tangent is there")
+}
+
+/// Those of `dot` that are chains, each with what it goes on from.
+fn onto_samples(row: &Row) -> Vec<Sample> {
+    let chained = |sample: &Sample| {
+        let [lhs, rhs] = [&sample.args[0].0, &sample.args[1].0];
+        DotAxes::new(&sample.attrs, lhs.rank(), rhs.rank()).order(lhs.dtype) == DotOrder::Chained
+    };
+    let onto = |sample: Sample| {
+        let types: Vec<Type> = sample.args.iter().map(|(ty, _)| ty.clone()).collect();
+        let start = infer_dot(row, &types, &sample.attrs).expect("samples of `dot` fit");
+        Sample { args: sample.args.into_iter().chain([(start, row.domain[0])]).collect(), ..sample }
+    };
+    dot_samples(row).into_iter().filter(chained).map(onto).collect()
 }
 
 fn dot_samples(row: &Row) -> Vec<Sample> {

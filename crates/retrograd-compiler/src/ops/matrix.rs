@@ -64,6 +64,8 @@ impl<T: Copy> Matrix<'_, T> {
 pub(super) enum Target {
     /// C = A B.
     Set,
+    /// C = C + A B.
+    Add,
     /// C = C − A B.
     Subtract,
 }
@@ -91,7 +93,7 @@ impl Extents {
     }
 }
 
-/// C = A B or C −= A B, where row i of C starts at element i · `down` of `c`.
+/// C = A B, C += A B or C −= A B, where row i of C starts at element i · `down` of `c`.
 pub(super) fn multiply<T: Real>(
     target: Target,
     extents: Extents,
@@ -227,7 +229,7 @@ impl<T: Real> Product<'_, T> {
                     let height = BLOCK_ROWS.min(m - i0);
                     let rows = if height == 1 { 1 } else { ROWS };
                     match target {
-                        Target::Set => pack(rows_at, a.from(i0, k0), height, steps, rows, |x| x),
+                        Target::Set | Target::Add => pack(rows_at, a.from(i0, k0), height, steps, rows, |x| x),
                         Target::Subtract => pack(rows_at, a.from(i0, k0), height, steps, rows, |x| -x),
                     }
                     // Of few steps results are most of the memory: row after row. Of many, columns of B stay in cache.
@@ -355,6 +357,7 @@ mod tests {
             let place = &mut c[i * down + j];
             let (start, sign) = match target {
                 Target::Set => (T::ZERO, T::ONE),
+                Target::Add => (*place, T::ONE),
                 Target::Subtract => (*place, -T::ONE),
             };
             *place = (0..extents.k).fold(start, |sum, k| (sign * a.at(i, k)).fused(b.at(k, j), sum));
@@ -394,7 +397,7 @@ mod tests {
             (97, 50, 2),
         ];
         for (m, n, k) in extents {
-            for target in [Target::Set, Target::Subtract] {
+            for target in [Target::Set, Target::Add, Target::Subtract] {
                 agrees::<f64>(target, Extents { m, n, k }, |x| x);
                 agrees::<f32>(target, Extents { m, n, k }, |x| x as f32);
             }

@@ -15,12 +15,24 @@ pub struct Products {
     pub lhs: [usize; 3],
     /// Strides of the right side: along the batch, the steps and the columns.
     pub rhs: [usize; 3],
+    /// Where sums start.
+    pub start: Start,
+}
+
+/// Where the sums of products start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// From 0.
+    Zero,
+    /// From what is in the memory of the result.
+    Result,
 }
 
 impl Products {
     /// The attributes of its call.
     pub fn attrs(&self) -> Attrs {
-        let numbers = [self.batch].into_iter().chain(self.extents).chain(self.lhs).chain(self.rhs);
+        let numbers =
+            [self.batch].into_iter().chain(self.extents).chain(self.lhs).chain(self.rhs).chain([usize::from(self.start == Start::Result)]);
         Attrs::none().ints("products", numbers)
     }
 
@@ -28,7 +40,14 @@ impl Products {
     pub fn read(attrs: &Attrs) -> Products {
         let numbers = attrs.numbers("products");
         let three = |first: usize| [0, 1, 2].map(|k| usize::try_from(numbers[first + k]).expect("extents and strides are not negative"));
-        Products { batch: usize::try_from(numbers[0]).expect("a count is not negative"), extents: three(1), lhs: three(4), rhs: three(7) }
+        let start = if numbers[10] == 0 { Start::Zero } else { Start::Result };
+        Products {
+            batch: usize::try_from(numbers[0]).expect("a count is not negative"),
+            extents: three(1),
+            lhs: three(4),
+            rhs: three(7),
+            start,
+        }
     }
 
     /// Elements from the first to the last that the left and the right side read.
@@ -67,9 +86,13 @@ fn products<T: Real>(attrs: &Attrs, args: &[Slice<'_>], mut result: SliceMut<'_>
     let (a, b, c) = (T::of(args[0]), T::of(args[1]), T::of_mut(&mut result));
     let (extents, scratch) = (products.matrices(), T::of_mut(&mut scratch[0]));
     let Extents { m, n, .. } = extents;
+    let target = match products.start {
+        Start::Zero => Target::Set,
+        Start::Result => Target::Add,
+    };
     for (k, c) in c.chunks_exact_mut((m * n).max(1)).take(products.batch).enumerate() {
         let a = Matrix::new(&a[k * products.lhs[0]..], products.lhs[1], products.lhs[2]);
         let b = Matrix::new(&b[k * products.rhs[0]..], products.rhs[1], products.rhs[2]);
-        multiply(Target::Set, extents, a, b, c, n, scratch);
+        multiply(target, extents, a, b, c, n, scratch);
     }
 }

@@ -1,5 +1,5 @@
 //! Rewrites that keep every bit of the answer: dead code goes, equal work is done once, constants fold, scalars leave loops. The last
-//! two alone, [`defer`] and [`contract`], change roundings, once, before `plan`.
+//! three alone, [`defer`], `products` and [`contract`], change roundings, once, before `plan`.
 //!
 //! Each pass is a pure function from Program to Program. A value that no result needs is not computed, so a fault (an index out of
 //! bounds) that only such a value would have met goes with it; everything else is the same for all inputs, NaN, infinities and -0.0
@@ -17,6 +17,8 @@ mod fold;
 mod functions;
 mod hoist;
 mod join;
+mod products;
+mod unroll;
 
 use crate::ir::Program;
 
@@ -31,6 +33,7 @@ pub use fold::fold;
 pub use functions::compact;
 pub use hoist::hoist;
 pub use join::join;
+pub use unroll::unroll;
 
 /// A pass: less work, the same bits. Whether there was anything to change.
 pub type Pass = fn(&mut Program) -> bool;
@@ -54,6 +57,7 @@ pub fn freeze(program: &Program) -> Program {
     let mut program = all_calls(program).into_owned();
     simplify_in_place(&mut program);
     defer(&mut program);
+    products::products(&mut program);
     contract::contract_in_place(&mut program);
     program
 }

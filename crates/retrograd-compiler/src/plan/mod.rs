@@ -28,11 +28,13 @@ use std::sync::Arc;
 pub use cut::{Cut, Fate, Search};
 pub use explain::{Curve, CurvePoint, LoopReport, ResidualReport, Usage, bytes_in_words};
 pub use facts::{ChoiceFacts, Facts, LoopFacts, Region, Residual};
+pub use interchange::Tiling;
 pub use straight::Again;
 pub use strategy::Strategy;
 
 use crate::ir::{Error, ErrorKind, FuncId, Lowering, Op, Pos, Program};
 use crate::opt;
+use interchange::Interchanged;
 use place::{Grain, Placed, place};
 use schedule::{Schedule, Sweep};
 use straight::Straight;
@@ -120,6 +122,8 @@ pub struct Plan {
     pub decision: Decision,
     /// Elements of a tile of each loop that runs tile by tile.
     pub tiles: Vec<usize>,
+    /// Elements of a tile of each piece of code outside of loops that runs tile by tile.
+    pub strips: Vec<usize>,
     /// Steps of the outer and of the inner loop, for each loop in a loop that runs as one.
     pub unnested: Vec<[u64; 2]>,
     /// What was known when they were chosen.
@@ -148,19 +152,20 @@ pub fn plan(program: &Program, request: &Request) -> Result<Plan, Error> {
 }
 
 fn plan_in_tiles(program: &Program, request: &Request) -> Result<Plan, Error> {
-    let tilings = if request.strategy.interchanges() { interchange::interchange(program) } else { vec![] };
+    let tilings = request.strategy.tiling().map_or(vec![], |tiling| interchange::interchange(program, &tiling));
     let Some((tiled, larger)) = tilings.split_last() else { return plan_unnested(program, request) };
+    let named = |tiled: &Interchanged, plan: Plan| Plan { tiles: tiled.tiles.clone(), strips: tiled.strips.clone(), ..plan };
     // Large tiles are the fastest, if no step need run twice for them.
     for tiled in larger {
         let Ok(free) = plan_as_is(&tiled.program, &Request { budget: None, ..request.clone() }) else { continue };
         let fits = |budget: u64| free.bytes_peak <= budget && !free.facts.loops.iter().any(LoopFacts::is_open);
         if request.budget.is_none_or(fits) {
-            return Ok(Plan { tiles: tiled.tiles.clone(), budget: request.budget, ..free });
+            return Ok(Plan { budget: request.budget, ..named(tiled, free) });
         }
     }
     // In tiles a loop is faster and takes less memory, as a rule; where it does not fit, the loop may.
     match plan_as_is(&tiled.program, request) {
-        Ok(plan) => Ok(Plan { tiles: tiled.tiles.clone(), ..plan }),
+        Ok(plan) => Ok(named(tiled, plan)),
         Err(in_tiles) => plan_unnested(program, request).map_err(|error| if needed(&in_tiles) < needed(&error) { in_tiles } else { error }),
     }
 }
@@ -245,7 +250,19 @@ fn plan_with(program: &Program, request: &Request) -> Result<Plan, Error> {
         if known { reference.clone() } else { place(program, decision, grain) }
     })?;
     let (bytes_peak, bytes_spilled, strategy) = (placed.bytes, placed.spill_bytes, strategy.name());
-    Ok(Plan { strategy, budget, offered: None, bytes_peak, bytes_spilled, decision, tiles: vec![], unnested: vec![], facts, placed })
+    Ok(Plan {
+        strategy,
+        budget,
+        offered: None,
+        bytes_peak,
+        bytes_spilled,
+        decision,
+        tiles: vec![],
+        strips: vec![],
+        unnested: vec![],
+        facts,
+        placed,
+    })
 }
 
 /// The decision of the least work among ways to run the code outside of loops, which come by ascending work.

@@ -7,7 +7,7 @@ use crate::plan::Plan;
 use crate::plan::schedule::Sweep;
 
 impl Plan {
-    /// The whole plan as JSON: peak and its parts, work and its bound, the tiles of loops that run in tiles, the loops in loops that run as one, every loop with its schedule, every value that could be kept.
+    /// The whole plan as JSON: peak and its parts, work and its bound, the tiles of loops and of other code that run in tiles, the loops in loops that run as one, every loop with its schedule, every value that could be kept.
     pub fn to_json(&self) -> String {
         let peak = self.peak().into_iter().map(|(what, bytes)| object(&[("what", text(&what)), ("bytes", bytes.to_string())]));
         let fields = [
@@ -22,6 +22,7 @@ impl Plan {
             ("work_bound", self.work_bound().to_string()),
             ("residuals", list(self.residuals().iter().map(residual_json))),
             ("tiles", list(self.tiles.iter().map(usize::to_string))),
+            ("strips", list(self.strips.iter().map(usize::to_string))),
             ("unnested", list(self.unnested.iter().map(|steps| list(steps.iter().map(u64::to_string))))),
             ("loops", list(self.reports().iter().map(loop_json))),
         ];

@@ -6,14 +6,24 @@ use crate::ir::{
     Array, Attr, Attrs, Builder, CallOp, Composed, Data, ForOp, FuncId, Function, IfOp, Inst, Lowering, Op, Program, Row, Type, UnwindOp,
     Value, View,
 };
+use crate::ops::DotAxes;
 
 /// What a value is to a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Part {
     /// The same for all tiles.
     Whole,
-    /// A run of its leading axis belongs to each tile.
-    Tiled,
+    /// A run of this axis belongs to each tile; what is read and what is left are cut along the leading one.
+    Tiled(usize),
+}
+
+impl Part {
+    fn axis(self) -> Option<usize> {
+        match self {
+            Part::Whole => None,
+            Part::Tiled(axis) => Some(axis),
+        }
+    }
 }
 
 /// Functions of one tile, made of functions of whole arrays. A function that mixes elements along the leading axis has none.
@@ -36,18 +46,18 @@ impl Retile<'_> {
     pub(super) fn ty(&self, ty: &Type, part: Part) -> Type {
         match part {
             Part::Whole => ty.clone(),
-            Part::Tiled => Type::new(ty.dtype, self.shape(&ty.shape)),
+            Part::Tiled(axis) => Type::new(ty.dtype, self.shape(&ty.shape, axis)),
         }
     }
 
     /// The shape of a tile.
-    fn shape(&self, shape: &[usize]) -> Vec<usize> {
-        [&[self.tile], &shape[1..]].concat()
+    fn shape(&self, shape: &[usize], axis: usize) -> Vec<usize> {
+        [&shape[..axis], &[self.tile], &shape[axis + 1..]].concat()
     }
 
     /// What a parameter or operand of that type is taken to be.
     pub(super) fn part(&self, ty: &Type) -> Part {
-        if ty.shape.first() == Some(&self.extent) { Part::Tiled } else { Part::Whole }
+        if ty.shape.first() == Some(&self.extent) { Part::Tiled(0) } else { Part::Whole }
     }
 
     /// A function over tiles.
@@ -103,10 +113,13 @@ impl Retile<'_> {
     /// Streams are read and emitted along their leading axis, which is then not that of tiles: only what is the same for all tiles streams.
     fn counted(&mut self, b: &Builder, op: &ForOp, args: Vec<Value>, parts: &[Part]) -> Option<(Vec<Value>, Vec<Part>)> {
         let (_, carries, _, streams) = op.args(parts);
+        let whole = |parts: &[Part]| parts.iter().all(|part| *part == Part::Whole);
+        if !whole(streams) {
+            return None;
+        }
         let (body, results) = self.function(op.body, parts)?;
         let (ends, rows) = op.results(&results);
-        let whole = |parts: &[Part]| parts.iter().all(|part| *part == Part::Whole);
-        if ends != carries || !whole(streams) || !whole(rows) {
+        if ends != carries || !whole(rows) {
             return None;
         }
         let step = self.program.function(body).result_types();
@@ -117,18 +130,15 @@ impl Retile<'_> {
 
     fn unwind(&mut self, b: &Builder, op: &UnwindOp, args: Vec<Value>, parts: &[Part]) -> Option<(Vec<Value>, Vec<Part>)> {
         let groups = op.args(parts);
+        let whole = |parts: &[Part]| parts.iter().all(|part| *part == Part::Whole);
+        if !whole(groups.streams) || !whole(groups.emitted) {
+            return None;
+        }
         let (body, states) = self.function(op.body, &parts[..1 + op.carries + op.invariants + op.streams])?;
         let (bwd, results) = self.function(op.bwd, parts)?;
         let (a, r, h) = op.results(&results);
-        let whole = |parts: &[Part]| parts.iter().all(|part| *part == Part::Whole);
         // A sum over tiles is none of a tile's: running cotangents of what all tiles share are refused by `bwd` itself, since it sums.
-        if states != groups.carries
-            || a != groups.adjoints
-            || r != groups.running
-            || !whole(groups.streams)
-            || !whole(groups.emitted)
-            || !whole(h)
-        {
+        if states != groups.carries || a != groups.adjoints || r != groups.running || !whole(h) {
             return None;
         }
         let step = self.program.function(bwd).result_types();
@@ -138,69 +148,71 @@ impl Retile<'_> {
     }
 
     fn row(&self, b: &Builder, row: &'static Row, attrs: &Attrs, (args, parts): (&[Value], &[Part]), ty: &Type) -> Option<(Value, Part)> {
-        let any_tiled = parts.contains(&Part::Tiled);
         let leads = ty.shape.first() == Some(&self.extent);
-        let tiled = |attrs: Attrs| Some((b.row(row, attrs, args), Part::Tiled));
-        let with = |name: &'static str| replace(attrs, name, self.shape(&attrs.sizes(name)));
-        match row.lowering {
+        let tiled = |axis: usize, attrs: Attrs| Some((b.row(row, attrs, args), Part::Tiled(axis)));
+        let with = |name: &'static str, axis: usize| replace(attrs, name, self.shape(&attrs.sizes(name), axis));
+        let axis = parts.iter().find_map(|part| part.axis());
+        let all = parts.windows(2).all(|pair| pair[0] == pair[1]);
+        match (row.lowering, axis) {
             // An effect sees whole arrays, once.
-            Lowering::Probe => None,
+            (Lowering::Probe, _) => None,
             // What makes an array of equal rows makes a shorter one as well.
-            Lowering::View(View::Broadcast) if leads && (any_tiled == attrs.sizes("axes").first().is_some_and(|axis| *axis == 0)) => {
-                tiled(with("shape"))
+            (Lowering::View(View::Broadcast), None) if leads && !attrs.sizes("axes").contains(&0) => tiled(0, with("shape", 0)),
+            (Lowering::Constant, None) if leads => {
+                let value = splat(attrs.array("value"), self.shape(&ty.shape, 0))?;
+                Some((b.constant(value), Part::Tiled(0)))
             }
-            Lowering::Constant if leads => {
-                let value = splat(attrs.array("value"), self.shape(&ty.shape))?;
-                Some((b.constant(value), Part::Tiled))
+            (Lowering::Iota, None) if leads && attrs.sizes("axis") != [0] => tiled(0, of_type(attrs, &self.ty(ty, Part::Tiled(0)))),
+            (_, None) => Some((b.row(row, attrs.clone(), args), Part::Whole)),
+            (Lowering::Map(_) | Lowering::Convert, Some(axis)) if all => tiled(axis, attrs.clone()),
+            (Lowering::View(View::Broadcast), Some(axis)) => {
+                let axis = attrs.sizes("axes")[axis];
+                tiled(axis, with("shape", axis))
             }
-            Lowering::Iota if leads && attrs.sizes("axis") != [0] => {
-                let attrs = attrs.iter().fold(Attrs::none(), |new, (name, attr)| match *name {
-                    "type" => new.with(name, Attr::Type(self.ty(ty, Part::Tiled))),
-                    _ => new.with(name, attr.clone()),
-                });
-                tiled(attrs)
+            (Lowering::View(View::Transpose), Some(axis)) => {
+                tiled(attrs.sizes("axes").iter().position(|from| *from == axis)?, attrs.clone())
             }
-            _ if !any_tiled => Some((b.row(row, attrs.clone(), args), Part::Whole)),
-            Lowering::Map(_) | Lowering::Convert => parts.iter().all(|part| *part == Part::Tiled).then(|| tiled(attrs.clone()))?,
-            Lowering::View(View::Reshape) if leads => tiled(with("shape")),
-            Lowering::View(View::Transpose) if attrs.sizes("axes")[0] == 0 => tiled(attrs.clone()),
-            Lowering::View(View::Reverse) if !attrs.sizes("axes").contains(&0) => tiled(attrs.clone()),
-            Lowering::View(View::Slice) if leads && attrs.sizes("step")[0] == 1 => tiled(with("stop")),
-            Lowering::View(View::DynamicSlice) if leads => tiled(with("sizes")),
+            (Lowering::View(View::Reverse), Some(axis)) if !attrs.sizes("axes").contains(&axis) => tiled(axis, attrs.clone()),
+            (Lowering::Reduce(_), Some(axis)) if !attrs.sizes("axes").contains(&axis) => {
+                let gone = attrs.sizes("axes").iter().filter(|gone| **gone < axis).count();
+                tiled(axis - gone, attrs.clone())
+            }
+            (Lowering::Dot, Some(_)) => {
+                let [lhs, rhs] = [args[0], args[1]].map(|v| b.ty(v).rank());
+                tiled(dot_keeps(&DotAxes::new(attrs, lhs, rhs), parts)?, attrs.clone())
+            }
+            (Lowering::Composed(Composed::Concat), Some(axis)) if all && attrs.sizes("axis") != [axis] => tiled(axis, attrs.clone()),
+            // The rest is known of the leading axis.
+            (Lowering::View(View::Reshape), Some(0)) if leads => tiled(0, with("shape", 0)),
+            (Lowering::View(View::Slice), Some(0)) if leads && attrs.sizes("step")[0] == 1 => tiled(0, with("stop", 0)),
+            (Lowering::View(View::DynamicSlice), Some(0)) if leads => tiled(0, with("sizes", 0)),
             // A window that covers the leading axis, of an array that tiles share out.
-            Lowering::Write(_) if parts[..2] == [Part::Tiled; 2] => tiled(attrs.clone()),
-            Lowering::Reduce(_) if !attrs.sizes("axes").contains(&0) => tiled(attrs.clone()),
-            Lowering::Line(_) if parts.iter().all(|part| *part == Part::Tiled) && attrs.sizes("axis") != [0] => tiled(attrs.clone()),
-            Lowering::Dot if dot_keeps(attrs, parts) => tiled(attrs.clone()),
-            Lowering::Composed(Composed::Pad) if parts == [Part::Tiled, Part::Whole] && leads => tiled(attrs.clone()),
-            Lowering::Composed(Composed::Concat) if parts.iter().all(|part| *part == Part::Tiled) && attrs.sizes("axis") != [0] => {
-                tiled(attrs.clone())
-            }
-            Lowering::Constant
-            | Lowering::Iota
-            | Lowering::View(_)
-            | Lowering::Write(_)
-            | Lowering::Pick(_)
-            | Lowering::Scatter(..)
-            | Lowering::Reduce(_)
-            | Lowering::Line(_)
-            | Lowering::Dot
-            | Lowering::Composed(_)
-            | Lowering::Routine(_)
-            | Lowering::Factored(_)
-            | Lowering::Missing => None,
+            (Lowering::Write(_), Some(0)) if parts[..2] == [Part::Tiled(0); 2] => tiled(0, attrs.clone()),
+            (Lowering::Line(_), Some(0)) if all && attrs.sizes("axis") != [0] => tiled(0, attrs.clone()),
+            (Lowering::Composed(Composed::Pad), Some(0)) if parts == [Part::Tiled(0), Part::Whole] && leads => tiled(0, attrs.clone()),
+            (_, Some(_)) => None,
         }
     }
 }
 
-/// The leading axis of the result of a contraction is that of both operands as batch, or that of the left one alone.
-fn dot_keeps(attrs: &Attrs, parts: &[Part]) -> bool {
-    let [lhs_batch, rhs_batch, lhs_contract] = ["lhs_batch", "rhs_batch", "lhs_contract"].map(|name| attrs.sizes(name));
-    match parts {
-        [Part::Tiled, Part::Tiled] => lhs_batch.first() == Some(&0) && rhs_batch.first() == Some(&0),
-        [Part::Tiled, Part::Whole] => lhs_batch.is_empty() && !lhs_contract.contains(&0),
-        _ => false,
+/// The axis of a contraction that is cut where this axis of its operands is: that of both as batch, or a free one of either.
+fn dot_keeps(axes: &DotAxes, parts: &[Part]) -> Option<usize> {
+    let place = |list: &[usize], axis: usize| list.iter().position(|own| *own == axis);
+    let batch = axes.lhs_batch.len();
+    match *parts {
+        [Part::Tiled(lhs), Part::Tiled(rhs)] => place(&axes.lhs_batch, lhs).filter(|at| axes.rhs_batch[*at] == rhs),
+        [Part::Tiled(lhs), Part::Whole] => place(&axes.lhs_free, lhs).map(|at| batch + at),
+        [Part::Whole, Part::Tiled(rhs)] => place(&axes.rhs_free, rhs).map(|at| batch + axes.lhs_free.len() + at),
+        _ => None,
     }
+}
+
+/// The attributes with another type.
+fn of_type(attrs: &Attrs, ty: &Type) -> Attrs {
+    attrs.iter().fold(Attrs::none(), |new, (name, attr)| match *name {
+        "type" => new.with(name, Attr::Type(ty.clone())),
+        _ => new.with(name, attr.clone()),
+    })
 }
 
 /// The attributes with another list of integers under a name.
@@ -211,7 +223,7 @@ fn replace(attrs: &Attrs, name: &'static str, list: Vec<usize>) -> Attrs {
 }
 
 /// A literal whose elements are all equal, in another shape.
-fn splat(value: &Array, shape: Vec<usize>) -> Option<Array> {
+pub(super) fn splat(value: &Array, shape: Vec<usize>) -> Option<Array> {
     let count = shape.iter().product();
     let data = match value.data() {
         Data::F32(x) => Data::F32(vec![*x.first().filter(|first| x.iter().all(|x| x.to_bits() == first.to_bits()))?; count]),

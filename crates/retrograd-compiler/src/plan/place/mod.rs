@@ -24,8 +24,9 @@ mod work;
 pub use parts::{Grain, Part, Parts, Slot};
 pub use row::row_layout;
 pub use tree::{
-    Access, Block, Branch, Call, Carried, Drive, Emitted, Fault, Frame, FrameId, Home, Index, Loop, Nest, Node, Order, Placed, PointerId,
-    Probe, Root, RowItem, RowPlace, RowRead, RowTime, RowWrite, Step, StepEnd, Store, StoreId, Trajectory, TrajectoryId, Val, While,
+    Access, Block, Branch, Call, Carried, Drive, Emitted, Fault, Frame, FrameId, Home, Index, Loop, Nest, Node, Onto, Order, Placed,
+    PointerId, Probe, Root, RowItem, RowPlace, RowRead, RowTime, RowWrite, Step, StepEnd, Store, StoreId, Trajectory, TrajectoryId, Val,
+    While,
 };
 
 use super::Decision;

@@ -1,9 +1,9 @@
 //! Contractions on their way into memory: which of them are calls, and what they read.
 
 use super::group::{Group, collapses};
-use super::tree::{Access, Call, Node, RowItem, Val};
+use super::tree::{Access, Call, Node, Onto, RowItem, Val};
 use crate::ir::Type;
-use crate::ops::{DotAxes, DotOrder, PRODUCTS, Products};
+use crate::ops::{DotAxes, DotOrder, PRODUCTS, Products, Start};
 
 /// Steps of a chained sum that are code of their own in a nest; longer ones are calls.
 const STEPS: usize = 16;
@@ -18,21 +18,24 @@ impl Group<'_> {
     /// A contraction over operands that its loops, or its call, can walk.
     pub(super) fn contraction(&mut self, item: &RowItem) -> Node {
         let [lhs, rhs] = [item.args[0], item.args[1]];
+        let onto = item.args.get(2).map(|base| Onto { base: *base, copies: false });
         let axes = DotAxes::new(&item.attrs, self.placed.ty(lhs).rank(), self.placed.ty(rhs).rank());
         match axes.order(self.placed.ty(lhs).dtype) {
             DotOrder::Blocked => {
                 let (operands, attrs) = self.dot_operands(item);
-                Node::Dot { result: item.result, operands, attrs }
+                Node::Dot { result: item.result, operands, attrs, onto: None }
             }
             DotOrder::Chained => {
                 let [batch, m, n, k] = self.extents([lhs, rhs], &axes);
                 let small = k <= STEPS && m.saturating_mul(n).saturating_mul(k) < CALLED_FROM;
                 if small || batch == 0 || m == 0 || n == 0 {
-                    return Node::Dot { result: item.result, operands: [lhs, rhs], attrs: item.attrs.clone() };
+                    return Node::Dot { result: item.result, operands: [lhs, rhs], attrs: item.attrs.clone(), onto };
                 }
                 let (lhs, lhs_strides) = self.as_matrices(lhs, [&axes.lhs_batch, &axes.lhs_free, &axes.lhs_contract]);
                 let (rhs, rhs_strides) = self.as_matrices(rhs, [&axes.rhs_batch, &axes.rhs_contract, &axes.rhs_free]);
-                self.products(item.result, [lhs, rhs], Products { batch, extents: [m, n, k], lhs: lhs_strides, rhs: rhs_strides })
+                let start = if onto.is_some() { Start::Result } else { Start::Zero };
+                let products = Products { batch, extents: [m, n, k], lhs: lhs_strides, rhs: rhs_strides, start };
+                self.products(item.result, [lhs, rhs], products, onto)
             }
         }
     }
@@ -67,7 +70,7 @@ impl Group<'_> {
         (copy, steps)
     }
 
-    fn products(&mut self, result: Val, operands: [Val; 2], products: Products) -> Node {
+    fn products(&mut self, result: Val, operands: [Val; 2], products: Products, onto: Option<Onto>) -> Node {
         let spans = products.spans();
         let args: Vec<Val> = [0, 1]
             .map(|k| {
@@ -77,7 +80,7 @@ impl Group<'_> {
             .to_vec();
         let (attrs, types) = (products.attrs(), args.iter().map(|v| self.placed.ty(*v).clone()).collect::<Vec<_>>());
         let scratch = (PRODUCTS.scratch)(&types, &attrs).into_iter().map(|ty| self.placed.define(ty)).collect();
-        Node::Call(Box::new(Call { routine: PRODUCTS, attrs, args, result, scratch }))
+        Node::Call(Box::new(Call { routine: PRODUCTS, attrs, args, result, scratch, onto }))
     }
 
     /// Another way to see memory.

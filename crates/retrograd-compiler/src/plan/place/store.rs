@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::group::reads_beside;
 use super::parts::{self, Grain};
 use super::tree::{
-    Block, Branch, Carried, Drive, Emitted, Frame, FrameId, Home, Loop, Nest, Node, Placed, PointerId, Root, RowPlace, RowTime, Step,
-    StepEnd, Store, StoreId, TrajectoryId, Val, While,
+    Block, Branch, Carried, Drive, Emitted, Frame, FrameId, Home, Loop, Nest, Node, Onto, Placed, PointerId, Root, RowPlace, RowTime,
+    Step, StepEnd, Store, StoreId, TrajectoryId, Val, While,
 };
 use crate::ir::Write;
 use crate::plan::schedule::Sweep;
@@ -198,12 +198,11 @@ impl Assign<'_> {
     fn node(&mut self, node: &mut Node, k: usize, uses: &LastUse, owned: &mut Owned, targets: &mut Targets) {
         match node {
             Node::Scalar(_) | Node::Load { .. } | Node::Clamp { .. } | Node::Probe { .. } => {}
-            Node::Reduce { result, .. } | Node::Dot { result, .. } | Node::Line { result, .. } => {
-                self.fresh(*result, k, uses, owned, targets)
-            }
+            Node::Reduce { result, .. } | Node::Line { result, .. } => self.fresh(*result, k, uses, owned, targets),
+            Node::Dot { result, onto, .. } => self.onto(*result, onto, k, uses, owned, targets),
             Node::Nest(nest) => self.nest(nest, k, uses, owned, targets),
             Node::Call(call) => {
-                self.fresh(call.result, k, uses, owned, targets);
+                self.onto(call.result, &mut call.onto, k, uses, owned, targets);
                 for value in &call.scratch {
                     let store = self.store(self.bytes(*value));
                     self.set_home(*value, Home::Store(store));
@@ -250,6 +249,23 @@ impl Assign<'_> {
             let store = self.store(self.bytes(value));
             self.set_home(value, Home::Store(store));
             owned.insert(value);
+        }
+    }
+
+    /// Memory for a result that goes on from an array: that of the array, where it dies here and is read only as this.
+    fn onto(&mut self, value: Val, onto: &mut Option<Onto>, k: usize, uses: &LastUse, owned: &mut Owned, targets: &mut Targets) {
+        match onto {
+            Some(Onto { base, .. }) if owned.contains(base) && uses.dies_at(*base, k) && uses.read_once(*base) => {
+                let home = self.placed.home(*base);
+                owned.remove(base);
+                self.set_home(value, home);
+                owned.insert(value);
+            }
+            Some(Onto { copies, .. }) => {
+                *copies = true;
+                self.fresh(value, k, uses, owned, targets);
+            }
+            None => self.fresh(value, k, uses, owned, targets),
         }
     }
 

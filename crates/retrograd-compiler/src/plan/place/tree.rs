@@ -241,6 +241,8 @@ pub enum Node {
         operands: [Val; 2],
         /// Axes by role.
         attrs: Attrs,
+        /// What its sums start from, if not from 0.
+        onto: Option<Onto>,
     },
     /// A routine of the op table.
     Call(Box<Call>),
@@ -269,6 +271,17 @@ pub struct Call {
     pub result: Val,
     /// What it needs while it runs.
     pub scratch: Vec<Val>,
+    /// What is in the memory of the result before.
+    pub onto: Option<Onto>,
+}
+
+/// An array that a result goes on from: in its memory, where that is dead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Onto {
+    /// The array before.
+    pub base: Val,
+    /// Whether the result got memory of its own, so that `base` is copied first.
+    pub copies: bool,
 }
 
 /// A row of the op table over placed values.
@@ -699,9 +712,9 @@ impl Node {
             Node::Probe { operand, .. } => tell(*operand),
             Node::Reduce { operand, .. } => tell(*operand),
             Node::Line { operands, .. } => operands.iter().for_each(|v| tell(*v)),
-            Node::Dot { operands, .. } => operands.iter().for_each(|v| tell(*v)),
+            Node::Dot { operands, onto, .. } => operands.iter().chain(onto.iter().map(|onto| &onto.base)).for_each(|v| tell(*v)),
             Node::Nest(nest) => nest.reads(tell),
-            Node::Call(call) => call.args.iter().for_each(|v| tell(*v)),
+            Node::Call(call) => call.args.iter().chain(call.onto.iter().map(|onto| &onto.base)).for_each(|v| tell(*v)),
             Node::If(branch) => {
                 tell(branch.predicate);
                 branch.ends.iter().flatten().for_each(|v| tell(*v));

@@ -3,7 +3,7 @@
 use super::{Replay, Strategy};
 use crate::ir::Error;
 use crate::plan::share::share;
-use crate::plan::{Decision, Facts};
+use crate::plan::{Decision, Facts, Tiling};
 
 /// States and records mixed as the recurrences say, the bytes shared among all loops.
 #[derive(Clone, Copy, Debug)]
@@ -14,8 +14,8 @@ impl Strategy for Auto {
         "auto"
     }
 
-    fn interchanges(&self) -> bool {
-        true
+    fn tiling(&self) -> Option<Tiling> {
+        Some(Tiling::default())
     }
 
     fn unnests(&self) -> bool {

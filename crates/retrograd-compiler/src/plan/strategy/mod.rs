@@ -19,7 +19,7 @@ pub use user::{LoopFate, User};
 use std::sync::Arc;
 
 use super::place::Grain;
-use super::{Decision, Facts, Fate, LoopFacts, Search};
+use super::{Decision, Facts, Fate, LoopFacts, Search, Tiling};
 use crate::ir::{Error, ErrorKind};
 
 /// Decides the schedule of every loop. It only decides; `place` applies.
@@ -27,9 +27,9 @@ pub trait Strategy: std::fmt::Debug + Send + Sync {
     /// Name in options and plans.
     fn name(&self) -> &'static str;
 
-    /// Whether loops that treat elements alike may run tile by tile.
-    fn interchanges(&self) -> bool {
-        false
+    /// How large the tiles are in which code that treats elements alike runs, where it may.
+    fn tiling(&self) -> Option<Tiling> {
+        None
     }
 
     /// Whether a loop in a loop may run as one.

@@ -209,7 +209,13 @@ impl<'p> Flatten<'p> {
             Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Constant => {
                 self.push(row, attrs.clone(), args, ty.clone(), &inst.pos, scope)
             }
-            Lowering::Reduce(_) | Lowering::Dot | Lowering::Line(_) => self.push(row, attrs.clone(), args, ty.clone(), &inst.pos, scope),
+            Lowering::Reduce(_) | Lowering::Line(_) => self.push(row, attrs.clone(), args, ty.clone(), &inst.pos, scope),
+            Lowering::Dot => {
+                // What sums go on from is overwritten, so it is an array of its own.
+                let onto = args[2..].iter().map(|start| self.in_memory(*start, scope));
+                let args = args[..2].iter().copied().chain(onto).collect();
+                self.push(row, attrs.clone(), args, ty.clone(), &inst.pos, scope)
+            }
             Lowering::Composed(of) => self.composed(of, attrs, &args, &inst.pos, scope),
             Lowering::Routine(routine) => self.call(routine, attrs, &args, ty, scope),
             Lowering::Factored(routine) => {
@@ -250,7 +256,7 @@ impl<'p> Flatten<'p> {
         let scratch = self.defines(&(routine.scratch)(&self.types(&args), attrs));
         let shape = if ty.rank() == 0 { vec![1] } else { ty.shape.clone() };
         let result = self.placed.define(Type::new(ty.dtype, shape));
-        scope.raws.push(Raw::Node(Node::Call(Box::new(Call { routine, attrs: attrs.clone(), args, result, scratch }))));
+        scope.raws.push(Raw::Node(Node::Call(Box::new(Call { routine, attrs: attrs.clone(), args, result, scratch, onto: None }))));
         if ty.rank() > 0 {
             return result;
         }

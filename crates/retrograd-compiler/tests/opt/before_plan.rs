@@ -1,0 +1,92 @@
+//! What is rewritten once on the way to a plan: loops inside loops before they are differentiated, sums of products after.
+
+use super::*;
+use retrograd_compiler::opt::{freeze, unroll};
+
+/// A loop over a loop of so many steps: x = x · k + i, for every i and every step k inside.
+fn nested(steps: i64) -> Program {
+    let text = format!(
+        "fn main(%0: i64, %1: f64) -> f64 {{
+  %2: f64 = for %0 carries(%1) {{body=outer}}
+  return %2
+}}
+fn outer(%0: i64, %1: f64) -> f64 {{
+  %2: i64 = constant {{value={steps}}}
+  %3: f64 = for %2 carries(%1) invariants(%0) {{body=inner}}
+  return %3
+}}
+fn inner(%0: i64, %1: f64, %2: i64) -> f64 {{
+  %3: f64 = convert %0 {{dtype=f64}}
+  %4: f64 = convert %2 {{dtype=f64}}
+  %5: f64 = mul %1, %3
+  %6: f64 = add %5, %4
+  return %6
+}}
+"
+    );
+    ops::parse(&text, "nested.rg").unwrap()
+}
+
+#[test]
+fn a_loop_of_few_steps_inside_another_is_unrolled() {
+    for (steps, functions) in [(0, 1), (1, 2), (2, 2), (3, 2), (4, 2), (5, 3)] {
+        let (before, after) = (nested(steps), unroll(&nested(steps)));
+        assert_eq!(after.functions.len(), functions, "{steps} steps:\n{after}");
+        for (count, x) in [(0, 0.5), (1, 0.5), (4, -1.5)] {
+            let inputs = [Array::int(count), Array::scalar(x)];
+            assert_eq!(run(&before, &inputs), run(&after, &inputs), "{steps} steps, {count} times");
+        }
+    }
+}
+
+#[test]
+fn a_loop_that_is_inside_no_other_stays() {
+    let text = "fn main(%0: f64) -> f64 {
+  %1: i64 = constant {value=3}
+  %2: f64 = for %1 carries(%0) {body=step}
+  return %2
+}
+fn step(%0: i64, %1: f64) -> f64 {
+  %2: f64 = sin %1
+  return %2
+}
+";
+    assert_eq!(names(unroll(&ops::parse(text, "alone.rg").unwrap()).main()), ["constant", "for"]);
+}
+
+/// The sum over these axes of a product of f64[5,3] and f64[3,4,3], put on these axes of f64[5,3,4,3].
+fn sum_of_products(left: &str, right: &str, axes: &str, shape: &str) -> Program {
+    let text = format!(
+        "fn main(%0: f64[5,3], %1: f64[3,4,3]) -> f64{shape} {{
+  %2: f64[5,3,4,3] = broadcast %0 {{shape=[5,3,4,3], axes={left}}}
+  %3: f64[5,3,4,3] = broadcast %1 {{shape=[5,3,4,3], axes={right}}}
+  %4: f64[5,3,4,3] = mul %2, %3
+  %5: f64{shape} = sum %4 {{axes={axes}}}
+  return %5
+}}
+"
+    );
+    ops::parse(&text, "products.rg").unwrap()
+}
+
+#[test]
+fn a_sum_of_products_of_smaller_arrays_is_a_contraction() {
+    let cases = [
+        ("[0, 3]", "[1, 2, 3]", "[3]", "[5,3,4]", true),
+        ("[0, 1]", "[1, 2, 3]", "[1]", "[5,4,3]", true),
+        // What is summed belongs to one factor alone.
+        ("[0, 1]", "[1, 2, 3]", "[3]", "[5,3,4]", false),
+        ("[0, 1]", "[1, 2, 3]", "[0]", "[3,4,3]", false),
+    ];
+    for (left, right, axes, shape, contracted) in cases {
+        let before = sum_of_products(left, right, axes, shape);
+        let after = freeze(&before);
+        verify(&after).unwrap();
+        assert_eq!(names(after.main()).contains(&"dot"), contracted, "{after}");
+        assert_eq!(names(after.main()).contains(&"mul"), !contracted, "{after}");
+        let inputs: Vec<Array> = before.main().param_types().iter().map(|ty| input(ty, 1)).collect();
+        let [expected, found] = [&before, &after].map(|program| run(program, &inputs).unwrap().remove(0));
+        let close = |(x, y): (&f64, &f64)| (x - y).abs() <= 1e-12 * x.abs().max(1.0);
+        assert!(expected.shape() == found.shape() && expected.as_f64().iter().zip(found.as_f64()).all(close), "{expected} became {found}");
+    }
+}

@@ -1,0 +1,87 @@
+//! Code outside of loops over a long leading axis runs tile by tile under `auto`: what it makes on its way is never there as a whole, sums over
+//! the axis go on from tile to tile, and no bit is another.
+
+use std::num::NonZeroUsize;
+
+use retrograd::strategy::{Auto, KeepAll, RecomputeAll};
+use retrograd::{Array, Strategy, Var, value_and_grad};
+
+type Loss = for<'t> fn([Var<'t>; 2]) -> Var<'t>;
+
+/// Points, and what each of them becomes.
+const POINTS: usize = 2000;
+const WIDE: usize = 80;
+
+fn numbers(shape: &[usize], seed: f64) -> Array {
+    Array::f64(shape, (0..shape.iter().product::<usize>()).map(|k| ((k as f64 + seed) * 12.9898).sin()).collect())
+}
+
+/// Outputs, peak, and the tiles that the plan says.
+fn run(f: Loss, args: &[Array; 2], strategy: impl Strategy + 'static, budget: Option<u64>) -> (Vec<Array>, u64, Vec<usize>) {
+    let gradient = value_and_grad(f).argnums(&[0, 1]).strategy(strategy).threads(NonZeroUsize::MIN);
+    let gradient = match budget {
+        Some(bytes) => gradient.budget(bytes),
+        None => gradient,
+    };
+    let compiled = gradient.compile(args).unwrap();
+    let (outputs, stats) = compiled.run_with_stats(&[&args[0], &args[1]]).unwrap();
+    assert_eq!(compiled.plan.bytes_peak, stats.bytes_peak);
+    let checked = compiled.executable().run_checked(&[&args[0], &args[1]]).unwrap();
+    assert!(checked.guards_intact && checked.bytes_touched <= stats.bytes_peak);
+    (outputs, stats.bytes_peak, compiled.plan.strips.clone())
+}
+
+/// A product, whose gradient by the matrix is a contraction over the points.
+fn product<'t>([x, w]: [Var<'t>; 2]) -> Var<'t> {
+    let y = x.dot(w).tanh();
+    (y * y).sum_axes(&[1]).sqrt().sum()
+}
+
+/// What all points share is broadcast, so its gradient is a sum over them.
+fn shared_row<'t>([x, w]: [Var<'t>; 2]) -> Var<'t> {
+    let e = (x.dot(w) * 0.1 + w.at(0)).exp();
+    let shares = e / e.sum_axes(&[1]).reshape([POINTS, 1]);
+    (shares * shares).sum_axes(&[1]).log().sum()
+}
+
+/// Sums over the points and a trailing axis, and over the points and the next one.
+fn several_axes<'t>([x, w]: [Var<'t>; 2]) -> Var<'t> {
+    let y = x.dot(w).reshape([POINTS, 8, WIDE / 8]).sin();
+    let (a, b) = (y.sum_axes(&[0, 2]), (y * y).sum_axes(&[0, 1]));
+    (a * a).sum() + (b * b).sum().sqrt()
+}
+
+#[test]
+fn tiles_change_no_bit_and_take_less_memory() {
+    let cases: [(&str, Loss); 3] = [("product", product), ("shared row", shared_row), ("several axes", several_axes)];
+    for (name, f) in cases {
+        let args = [numbers(&[POINTS, 6], 0.3), numbers(&[6, WIDE], 5.1)];
+        let (expected, keep_all, none) = run(f, &args, KeepAll, None);
+        assert!(none.is_empty(), "{name}");
+        let (tiled, peak, strips) = run(f, &args, Auto, None);
+        assert!(!strips.is_empty() && strips.iter().all(|tile| *tile < POINTS), "{name}: {strips:?}");
+        assert!(peak < keep_all, "{name}: {peak} against {keep_all}");
+        assert!(expected.iter().zip(&tiled).all(|(a, b)| a.same_bits(b)), "{name}");
+        let (again, ..) = run(f, &args, RecomputeAll, None);
+        assert!(expected.iter().zip(&again).all(|(a, b)| a.same_bits(b)), "{name}");
+        for budget in [peak, (peak + keep_all) / 2] {
+            let (found, ..) = run(f, &args, Auto, Some(budget));
+            assert!(expected.iter().zip(&found).all(|(a, b)| a.same_bits(b)), "{name} in {budget}");
+        }
+    }
+}
+
+#[test]
+fn one_product_over_many_points_takes_the_memory_of_a_tile() {
+    let args = [numbers(&[POINTS, 6], 0.3), numbers(&[6, WIDE], 5.1)];
+    let (_, keep_all, _) = run(product, &args, KeepAll, None);
+    let (_, peak, _) = run(product, &args, Auto, None);
+    assert!(3 * peak < keep_all, "{peak} against {keep_all}");
+}
+
+#[test]
+fn what_stays_in_cache_is_as_it_was() {
+    let args = [numbers(&[40, 6], 0.3), numbers(&[6, WIDE], 5.1)];
+    let (_, _, strips) = run(product, &args, Auto, None);
+    assert!(strips.is_empty(), "{strips:?}");
+}

@@ -32,7 +32,7 @@ fn step(%x: f64, %a: f64) -> f64 {
 //     a state 8 bytes, no records, pool 24 bytes
 //     f64 (state, 8 bytes): recomputed from the state: nothing is recorded
 //     f64 (div at while_newton.rg:19, 8 bytes): recomputed from the state: nothing is recorded
-//     f64 (neg at while_newton.rg:19, 8 bytes): recomputed from the state: nothing is recorded
+//     f64 (fma at while_newton.rg:19, 8 bytes): recomputed from the state: nothing is recorded
 //
 // plan by `auto`: peak 1.95 kB (1952 bytes)
 // budget 2 kB (2000 bytes)
@@ -43,5 +43,5 @@ fn step(%x: f64, %a: f64) -> f64 {
 //     a state 8 bytes, no records, pool 608 bytes
 //     f64 (state, 8 bytes): recomputed from the state: nothing is recorded
 //     f64 (div at while_newton.rg:19, 8 bytes): recomputed from the state: nothing is recorded
-//     f64 (neg at while_newton.rg:19, 8 bytes): recomputed from the state: nothing is recorded
+//     f64 (fma at while_newton.rg:19, 8 bytes): recomputed from the state: nothing is recorded
 //

@@ -27,7 +27,7 @@ class Program:
     c: object = None
     jax_values: dict = field(default_factory=dict)
     jax_losses: dict = field(default_factory=dict)
-    budgets: tuple = ("keep_all",)
+    budgets: tuple = ("keep_all", "auto")
     numpy: bool = True
     tolerance: float = 1e-9
 

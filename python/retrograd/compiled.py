@@ -24,10 +24,11 @@ class Progress(collections.namedtuple("Progress", "fraction part parts step step
 
 
 class Plan:
-    """How a run uses memory; it prints. `bytes_peak`, and `bytes_spilled` on disk, are exact."""
+    """How a run uses memory; it prints. `bytes_peak`, and `bytes_spilled` on disk, are exact. `seconds` is predicted, for one thread of a machine like the one
+    that prices were measured on; `None` where it was loaded from a file."""
 
     def __init__(self, executable):
-        self.bytes_peak, self.bytes_spilled = executable.bytes_peak, executable.bytes_spilled
+        self.bytes_peak, self.bytes_spilled, self.seconds = executable.bytes_peak, executable.bytes_spilled, executable.seconds_planned
         self._executable = executable
 
     def __str__(self):

@@ -29,31 +29,31 @@ fn step(%i: i64, %x: f64, %y: f64, %z: f64, %rho: f64) -> f64, f64, f64 {
   return %3, %8, %13
 }
 // ---- expected
-// plan by `auto`: peak 400 bytes
+// plan by `auto`: peak 392 bytes
 // budget 400 bytes
-// work 1.257 times the least without a budget, 25.7 % above the bound for this memory
+// work 2.326 times the least without a budget, 132.6 % above the bound for this memory
 //   at the peak: states and records of the loop at lorenz.rg:8, 240 bytes
-//   at the peak: arrays and controllers, 144 bytes
-//   loop at lorenz.rg:8: steps known at run time, revolve with 11 slots
-//     a state 24 bytes, no records, pool 240 bytes
-//     f64 (state, 8 bytes): recomputed from the state: nothing is recorded
-//     f64 (state, 8 bytes): recomputed from the state: nothing is recorded
-//     f64 (sub at lorenz.rg:19, 8 bytes): recomputed from the state: nothing is recorded
+//   at the peak: arrays and controllers, 136 bytes
+//   loop at lorenz.rg:8: steps known at run time, revolve with 5 slots over blocks of 6 steps, which are recorded when they are reversed
+//     a state 24 bytes, a record 24 bytes, pool 240 bytes
+//     f64 (state, 8 bytes): kept
+//     f64 (state, 8 bytes): kept
+//     f64 (sub at lorenz.rg:19, 8 bytes): kept
 //
-// plan by `auto`: peak 99.98 kB (99984 bytes)
+// plan by `auto`: peak 99.94 kB (99944 bytes)
 // budget 100 kB (100000 bytes)
 // work 1.000 times the least without a budget, 0.0 % above the bound for this memory
-//   at the peak: states and records of the loop at lorenz.rg:8, 74.93 kB
-//   at the peak: arrays and controllers, 25.04 kB
-//   loop at lorenz.rg:8: steps known at run time, revolve with 3123 slots
-//     a state 24 bytes, no records, pool 74.93 kB (74928 bytes)
-//     f64 (state, 8 bytes): recomputed from the state: nothing is recorded
-//     f64 (state, 8 bytes): recomputed from the state: nothing is recorded
-//     f64 (sub at lorenz.rg:19, 8 bytes): recomputed from the state: nothing is recorded
+//   at the peak: states and records of the loop at lorenz.rg:8, 99.46 kB
+//   at the peak: arrays and controllers, 488 bytes
+//   loop at lorenz.rg:8: steps known at run time, revolve with 49 slots over blocks of 4096 steps, which are recorded when they are reversed
+//     a state 24 bytes, a record 24 bytes, pool 99.46 kB (99456 bytes)
+//     f64 (state, 8 bytes): kept
+//     f64 (state, 8 bytes): kept
+//     f64 (sub at lorenz.rg:19, 8 bytes): kept
 //
 // plan by `revolve`: peak 400 bytes
 // budget 400 bytes
-// work 1.257 times the least without a budget, 25.7 % above the bound for this memory
+// work 2.676 times the least without a budget, 167.6 % above the bound for this memory
 //   at the peak: states and records of the loop at lorenz.rg:8, 240 bytes
 //   at the peak: arrays and controllers, 144 bytes
 //   loop at lorenz.rg:8: steps known at run time, revolve with 11 slots
@@ -64,7 +64,7 @@ fn step(%i: i64, %x: f64, %y: f64, %z: f64, %rho: f64) -> f64, f64, f64 {
 //
 // plan by `revolve`: peak 99.98 kB (99984 bytes)
 // budget 100 kB (100000 bytes)
-// work 1.000 times the least without a budget, 0.0 % above the bound for this memory
+// work 2.018 times the least without a budget, 101.8 % above the bound for this memory
 //   at the peak: states and records of the loop at lorenz.rg:8, 74.93 kB
 //   at the peak: arrays and controllers, 25.04 kB
 //   loop at lorenz.rg:8: steps known at run time, revolve with 3123 slots

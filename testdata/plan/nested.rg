@@ -41,7 +41,7 @@ fn inner(%j: i64, %s: f64[4], %w: f64[4]) -> f64[4] {
 //
 // plan by `keep_all`: peak 664 bytes
 // no budget
-// work 1.099 times the least without a budget, 9.9 % above the bound for this memory
+// work 1.165 times the least without a budget, 16.5 % above the bound for this memory
 //   at the peak: states and records of the loop at nested.rg:8, 160 bytes
 //   at the peak: states and records of the loop at nested.rg:14, 192 bytes
 //   at the peak: arrays and controllers, 304 bytes
@@ -59,7 +59,7 @@ fn inner(%j: i64, %s: f64[4], %w: f64[4]) -> f64[4] {
 //
 // plan by `periodic`: peak 608 bytes
 // no budget
-// work 1.700 times the least without a budget, 70.0 % above the bound for this memory
+// work 1.759 times the least without a budget, 75.9 % above the bound for this memory
 //   at the peak: states and records of the loop at nested.rg:8, 64 bytes
 //   at the peak: states and records of the loop at nested.rg:14, 128 bytes
 //   at the peak: arrays and controllers, 400 bytes
@@ -77,7 +77,7 @@ fn inner(%j: i64, %s: f64[4], %w: f64[4]) -> f64[4] {
 //
 // plan by `revolve`: peak 488 bytes
 // no budget
-// work 1.353 times the least without a budget, 35.3 % above the bound for this memory
+// work 1.334 times the least without a budget, 33.4 % above the bound for this memory
 //   at the peak: states and records of the loop at nested.rg:8, 128 bytes
 //   at the peak: states and records of the loop at nested.rg:14, 32 bytes
 //   at the peak: arrays and controllers, 328 bytes

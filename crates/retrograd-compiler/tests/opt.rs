@@ -742,3 +742,38 @@ fn step(%0: i64, %1: f64, %2: f64[3], %3: i64) -> f64 {
         assert_eq!((op.carries, op.invariants), (1, 1));
     }
 }
+
+#[test]
+fn a_step_backwards_over_numbers_waits_for_one_instruction() {
+    let text = "fn main(%x: f64, %r: f64, %ct: f64) -> f64 {
+  %n: i64 = constant {value=9}
+  %dx: f64 = unwind %n carries(%x) invariants(%r) adjoints(%ct) {body=step, bwd=back}
+  return %dx
+}
+fn step(%i: i64, %x: f64, %r: f64) -> f64 {
+  %one: f64 = constant {value=1.0}
+  %rx: f64 = mul %r, %x
+  %rest: f64 = sub %one, %x
+  %y: f64 = mul %rx, %rest
+  return %y
+}
+fn back(%i: i64, %x: f64, %r: f64, %a: f64) -> f64 {
+  %one: f64 = constant {value=1.0}
+  %rx: f64 = mul %r, %x
+  %rest: f64 = sub %one, %x
+  %b: f64 = mul %a, %rest
+  %c: f64 = mul %b, %r
+  %d: f64 = mul %a, %rx
+  %e: f64 = sub %c, %d
+  return %e
+}
+";
+    let program = ops::parse(text, "logistic.rg").unwrap();
+    let frozen = retrograd_compiler::opt::freeze(&program);
+    let back = frozen.functions.iter().find(|function| function.params.len() == 4).expect("the step backwards");
+    let readers = back.insts.iter().filter(|inst| inst.args.contains(&back.params[3])).collect::<Vec<_>>();
+    assert!(readers.len() == 1 && readers[0].results == back.results, "{frozen}");
+    let inputs = [0.3, 3.5, 1.0].map(retrograd_compiler::ir::Array::scalar);
+    let [plain, factored] = [&program, &frozen].map(|program| run(program, &inputs).unwrap()[0].as_f64()[0]);
+    assert!((plain - factored).abs() <= 1e-12 * plain.abs(), "{plain} {factored}");
+}

@@ -1,7 +1,7 @@
 //! Schedules against the reference numbers in `testdata/schedules`, an abstract loop, and a search over all possible programs.
 
 use retrograd_compiler::plan::optimal::{Alone, Choice, Paired, Place as Start, Steps};
-use retrograd_compiler::plan::schedule::{Action, Counts, Recipe, Schedule, Sweep, binomial, counts, next, start};
+use retrograd_compiler::plan::schedule::{Action, Blocks, Counts, Recipe, Schedule, Sweep, binomial, counts, next, start};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
@@ -22,6 +22,10 @@ const RECORD: u64 = 5;
 
 fn revolve(slots: u64) -> Schedule {
     Schedule::Revolve { slots, state_bytes: STATE }
+}
+
+fn blocks(steps: u64, slots: u64) -> Schedule {
+    Schedule::Blocks(Blocks { steps, record_bytes: RECORD, slots, state_bytes: STATE })
 }
 
 fn keep_all(sweep: Sweep, n: u64) -> Schedule {
@@ -119,7 +123,24 @@ fn every_short_loop_is_reversed_within_what_is_predicted() {
             }
             for slots in (1..=10).chain([n.max(1), n + 1]) {
                 run(&revolve(slots), sweep, n);
+                for steps in [1, 2, 3, 7, 64, n + 1] {
+                    run(&blocks(steps, slots), sweep, n);
+                }
             }
+        }
+    }
+}
+
+#[test]
+fn revolve_over_blocks_runs_as_many_blocks_as_the_table_says() {
+    for [n, c, _, advances, _] in rows::<u64, 5>(REVOLVE) {
+        for steps in [1, 5] {
+            let (actions, alone) = run(&blocks(steps, c), Sweep::Alone, n * steps);
+            assert_eq!(alone.advances, u128::from(steps * advances), "{n} blocks of {steps} steps, c = {c}");
+            assert_eq!(alone.taped, u128::from(steps * n), "{n} blocks of {steps} steps, c = {c}");
+            // As often as Revolve, and once more for each block: it is recorded and reversed.
+            let (single, _) = run(&revolve(c), Sweep::Alone, n);
+            assert_eq!(actions.len() as u64, single.len() as u64 + n, "{n} blocks of {steps} steps, c = {c}");
         }
     }
 }
@@ -259,6 +280,9 @@ fn schedules_print_in_words() {
     assert_eq!(periodic(4, Sweep::Paired, 9).to_string(), "every 4 steps");
     assert_eq!(revolve(1).to_string(), "replay from the start");
     assert_eq!(revolve(18).to_string(), "revolve with 18 slots");
+    assert_eq!(blocks(64, 1).to_string(), "replay from the start, 64 steps recorded at a time");
+    let words = "revolve with 18 slots over blocks of 64 steps, which are recorded when they are reversed";
+    assert_eq!(blocks(64, 18).to_string(), words);
 }
 
 #[test]
@@ -278,6 +302,7 @@ fn long_loops_run_without_overflow() {
     for n in [1_000_000_000, 1_000_000_000_000, i64::MAX as u64 - 1] {
         for (sweep, slots) in SWEEPS.into_iter().flat_map(|sweep| [1, 2, 3, 7, 18, 100, 1000, 10_000].map(|slots| (sweep, slots))) {
             Run::new(&revolve(slots), sweep, n).steps(100_000);
+            Run::new(&blocks(100, slots), sweep, n).steps(100_000);
         }
     }
 }
@@ -472,7 +497,7 @@ impl<'s> Run<'s> {
     fn state_bytes(&self) -> u64 {
         match self.schedule {
             Schedule::Recipe(recipe) => recipe.state_bytes,
-            Schedule::Revolve { state_bytes, .. } => *state_bytes,
+            Schedule::Revolve { state_bytes, .. } | Schedule::Blocks(Blocks { state_bytes, .. }) => *state_bytes,
             Schedule::Nothing | Schedule::Online { .. } => panic!("nothing is held, or while it runs"),
         }
     }
@@ -480,6 +505,7 @@ impl<'s> Run<'s> {
     fn record_bytes(&self, choice: u64) -> u64 {
         match self.schedule {
             Schedule::Recipe(recipe) => recipe.record_bytes[choice as usize],
+            Schedule::Blocks(blocks) => blocks.record_bytes,
             Schedule::Nothing | Schedule::Revolve { .. } | Schedule::Online { .. } => panic!("nothing is recorded"),
         }
     }

@@ -26,6 +26,8 @@ pub(crate) enum Import {
     StartRevolve,
     /// Starts a schedule of a loop of unknown length.
     StartOnline,
+    /// Starts Revolve over blocks of steps.
+    StartBlocks,
     /// Asks a schedule for its next action.
     Next,
     /// Calls a routine.
@@ -50,6 +52,7 @@ impl Import {
             Import::StartRecipe,
             Import::StartRevolve,
             Import::StartOnline,
+            Import::StartBlocks,
             Import::Next,
             Import::Routine,
             Import::Spill,
@@ -68,6 +71,7 @@ impl Import {
             Import::StartRecipe => "retrograd_start_recipe".to_owned(),
             Import::StartRevolve => "retrograd_start_revolve".to_owned(),
             Import::StartOnline => "retrograd_start_online".to_owned(),
+            Import::StartBlocks => "retrograd_start_blocks".to_owned(),
             Import::Next => "retrograd_next".to_owned(),
             Import::Routine => "retrograd_routine".to_owned(),
             Import::Spill => "retrograd_spill".to_owned(),
@@ -86,6 +90,7 @@ impl Import {
             Import::StartRecipe => start_recipe as *const u8,
             Import::StartRevolve => start_revolve as *const u8,
             Import::StartOnline => start_online as *const u8,
+            Import::StartBlocks => start_blocks as *const u8,
             Import::Next => next as *const u8,
             Import::Routine => routine as *const u8,
             Import::Spill => spill as *const u8,
@@ -99,7 +104,8 @@ impl Import {
     /// Whether it is called between the steps of loops, and returns nothing: what steps hold in registers should stay there.
     pub(crate) fn is_between_steps(self) -> bool {
         match self {
-            Import::StartRecipe | Import::StartRevolve | Import::StartOnline | Import::Next | Import::Stops => true,
+            Import::StartRecipe | Import::StartRevolve | Import::StartOnline | Import::StartBlocks => true,
+            Import::Next | Import::Stops => true,
             Import::One(_) | Import::Block(_) | Import::Routine | Import::Spill | Import::Fetch | Import::Probe | Import::Spread => false,
         }
     }
@@ -111,7 +117,7 @@ impl Import {
             // Its sources, the target and the count.
             Import::Block(function) => (&[types::I64; 4][..callee(function).arity + 2], &[]),
             Import::StartRecipe | Import::StartOnline => (&[types::I64; 4], &[]),
-            Import::StartRevolve => (&[types::I64; 6], &[]),
+            Import::StartRevolve | Import::StartBlocks => (&[types::I64; 6], &[]),
             Import::Next => (&[types::I64; 5], &[]),
             Import::Routine => (&[types::I64; 2], &[]),
             Import::Spill | Import::Fetch => (&[types::I64; 4], &[types::I8]),
@@ -131,6 +137,10 @@ pub(crate) fn encode_sweep(sweep: Sweep) -> i64 {
         Sweep::Alone => 1,
         Sweep::Online => panic!("Revolve knows the number of steps when it starts"),
     }
+}
+
+fn decode_sweep(word: i64) -> Sweep {
+    if word == 0 { Sweep::Paired } else { Sweep::Alone }
 }
 
 /// The order of a loop as a word.
@@ -161,8 +171,19 @@ unsafe extern "C" fn start_recipe(words: *mut i64, length: usize, table: *const 
 unsafe extern "C" fn start_revolve(words: *mut i64, length: usize, slots: u64, state_bytes: u64, sweep: i64, count: u64) {
     // SAFETY: the caller promises it, as for `start_recipe`.
     let words = unsafe { std::slice::from_raw_parts_mut(words, length) };
-    let sweep = if sweep == 0 { Sweep::Paired } else { Sweep::Alone };
-    schedule::start_revolve(words, slots, state_bytes, sweep, count);
+    schedule::start_revolve(words, slots, state_bytes, decode_sweep(sweep), count);
+}
+
+/// `schedule::start_blocks` for machine code; the sweep is encoded as by [`encode_sweep`].
+///
+/// # Safety
+/// `words` and `table` as for [`start_recipe`].
+unsafe extern "C" fn start_blocks(words: *mut i64, length: usize, table: *const i64, size: usize, sweep: i64, count: u64) {
+    // SAFETY: the caller promises it, as for `start_recipe`.
+    let words = unsafe { std::slice::from_raw_parts_mut(words, length) };
+    // SAFETY: the caller promises it, as for `start_recipe`.
+    let table = unsafe { std::slice::from_raw_parts(table, size) };
+    schedule::start_blocks(words, table, decode_sweep(sweep), count);
 }
 
 /// `schedule::start_online` for machine code.

@@ -5,7 +5,7 @@ mod support;
 use retrograd_compiler::fuse::Fault;
 use retrograd_compiler::fuse::kernel::{ActionCode, Address, Order, Place, Reg, Stmt, Turn};
 use retrograd_compiler::ir::{Array, DType, Data, ErrorKind, LaneFunction, Pos, Reduction, Scalar, Type};
-use retrograd_compiler::plan::schedule::{Recipe, Schedule, Sweep};
+use retrograd_compiler::plan::schedule::{Blocks, Recipe, Schedule, Sweep};
 use retrograd_jit::Executable;
 use support::make::{BINARY, Make, UNARY, along, at};
 use support::{backends, check};
@@ -457,10 +457,11 @@ fn wrong_arguments_say_what_was_expected() {
 
 #[test]
 fn machine_code_follows_a_schedule() {
-    let schedules: [fn(Sweep, u64) -> Schedule; 3] = [
+    let schedules: [fn(Sweep, u64) -> Schedule; 4] = [
         |sweep, n| Schedule::of(Recipe::keep_all(n, sweep, 8, 16)),
         |sweep, n| Schedule::of(Recipe::periodic(4, n, sweep, 8, 16)),
         |_, _| Schedule::Revolve { slots: 3, state_bytes: 8 },
+        |_, _| Schedule::Blocks(Blocks { steps: 3, record_bytes: 16, slots: 3, state_bytes: 8 }),
     ];
     for (schedule, sweep) in schedules.into_iter().flat_map(|schedule| [Sweep::Paired, Sweep::Alone].map(|sweep| (schedule, sweep))) {
         for n in [0, 1, 2, 7, 40] {

@@ -151,6 +151,13 @@ impl Executable {
         self.executable.spill_bytes()
     }
 
+    /// Predicted seconds of a run; none where it was loaded.
+    #[getter]
+    fn seconds_planned(&self) -> Option<f64> {
+        let [narrow, wide] = self.compiled.as_ref()?.plan.seconds();
+        Some(if self.executable.backend().starts_with("cranelift") { narrow } else { wide })
+    }
+
     /// How many threads a run has.
     #[getter]
     fn threads(&self) -> usize {

@@ -13,6 +13,7 @@ mod control;
 mod dead;
 mod defer;
 mod edit;
+mod factor;
 mod fold;
 mod functions;
 mod hoist;
@@ -29,6 +30,7 @@ pub use contract::contract;
 pub use control::control;
 pub use dead::{dead_code, live_insts};
 pub use defer::defer;
+pub use factor::factor;
 pub use fold::fold;
 pub use functions::compact;
 pub use hoist::hoist;
@@ -58,6 +60,7 @@ pub fn freeze(program: &Program) -> Program {
     simplify_in_place(&mut program);
     defer(&mut program);
     products::products(&mut program);
+    factor(&mut program);
     contract::contract_in_place(&mut program);
     program
 }

@@ -9,7 +9,7 @@ use super::pair::{Pair, beyond, pairs};
 use super::place::row_layout;
 use super::schedule::Sweep;
 use super::split::split;
-use super::work::{cost, inst_cost};
+use super::work::{READ_WORD, WRITTEN_WORD, cost, inst_cost};
 use crate::ir::{Array, FuncId, Function, Inst, Op, Pos, Program, Type, UnwindOp, Value};
 
 /// Facts about a Program.
@@ -225,9 +225,8 @@ impl Visit<'_> {
             let known = |before: &BTreeSet<Value>| (1..split.cone.params.len()).all(|k| !split.reads(k) || before.contains(&inst.args[k]));
             ChoiceFacts {
                 bytes: forward.bytes(&cut),
-                // A word that is kept is written once and read once.
-                cost_forward: cost(program, body) + more + words,
-                cost_reverse: cost(program, &split.reverse) + words,
+                cost_forward: cost(program, body) + more + words * WRITTEN_WORD,
+                cost_reverse: cost(program, &split.reverse) + words * READ_WORD,
                 in_sweep: before.as_ref().is_some_and(known),
                 cut,
             }

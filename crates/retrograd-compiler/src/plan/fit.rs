@@ -6,7 +6,8 @@
 
 use super::facts::{ChoiceFacts, LoopFacts, UNKNOWN_STEPS};
 use super::optimal::{Alone, Choice, Paired, Place, Steps};
-use super::schedule::{Recipe, Schedule, Sweep, Uses, counts, slots};
+use super::schedule::{Blocks, Recipe, Schedule, Sweep, Uses, counts, slots};
+use super::work::{READ_WORD, WRITTEN_WORD};
 use super::{Cut, LoopDecision, Spill, Way};
 
 /// Work of asking for an action and branching to it, in additions.
@@ -99,10 +100,11 @@ impl<'f> Inside<'f> {
         if facts.keeps_nothing() {
             return self.nothing();
         }
-        let Some(count) = facts.count else { return self.revolve(sweep, bytes) };
+        let Some(count) = facts.count else { return self.open(sweep, bytes) };
         let mut found = vec![];
         for way in self.records(sweep, count) {
             found.push(self.revolve(way.sweep, bytes));
+            found.extend(bytes.and_then(|bytes| self.blocks(way.sweep, bytes)));
             found.extend((0..way.choices.len()).filter_map(|choice| self.segments(&way, choice, bytes)));
             found.extend((1..way.choices.len()).filter_map(|choice| self.two_choices(&way, choice, bytes)));
             found.extend(self.table(&way, bytes));
@@ -114,6 +116,16 @@ impl<'f> Inside<'f> {
         let close = |fitted: &&Fitted| facts.depth > 0 && best.is_some_and(|best| fitted.work <= best.work + best.work / 64);
         let simple = found.iter().filter(fits).filter(close).min_by_key(|fitted| (fitted.kinds(), fitted.work, fitted.bytes));
         simple.or(best).or(found.iter().min_by_key(|fitted| fitted.bytes)).expect("every loop can be replayed from its start").clone()
+    }
+
+    /// A loop whose length is known only at run time.
+    fn open(self, sweep: Sweep, bytes: Option<u64>) -> Fitted {
+        let held = self.revolve(sweep, bytes);
+        let blocks = match sweep {
+            Sweep::Paired | Sweep::Alone => self.blocks(sweep, bytes.unwrap_or(held.bytes)),
+            Sweep::Online => None,
+        };
+        blocks.filter(|blocks| blocks.work < held.work).unwrap_or(held)
     }
 
     /// Where not every choice can be recorded in the program's own loop, to stand alone may be better.
@@ -173,6 +185,33 @@ impl<'f> Inside<'f> {
         self.fitted(held_states(sweep, used, state_bytes), sweep, vec![], work - self.own(sweep, count))
     }
 
+    /// States held between blocks of steps, and the records of one block: the best length of a block, by the best choice.
+    fn blocks(self, sweep: Sweep, bytes: u64) -> Option<Fitted> {
+        let count = self.facts.count.unwrap_or(UNKNOWN_STEPS);
+        // The work grows slowly beside its least: lengths a third to a half apart are enough.
+        let lengths = (1..u64::BITS - 1).flat_map(|k| [1 << k, 3 << (k - 1)]).take_while(|steps| *steps < count);
+        let all = lengths.flat_map(|steps| self.facts.choices.iter().filter_map(move |choice| self.of_length(sweep, choice, steps, bytes)));
+        all.min_by_key(|fitted| (fitted.work, fitted.bytes))
+    }
+
+    /// Blocks of so many steps, and as many held states as fit beside their records.
+    fn of_length(self, sweep: Sweep, choice: &ChoiceFacts, steps: u64, bytes: u64) -> Option<Fitted> {
+        let (state_bytes, count) = (self.facts.state_bytes, self.facts.count.unwrap_or(UNKNOWN_STEPS));
+        let schedule = |slots: u64| Schedule::Blocks(Blocks { steps, record_bytes: choice.bytes, slots, state_bytes });
+        // The first slot is the start value; each further one costs a state and a word of the controller.
+        let records = steps.checked_mul(choice.bytes)?.checked_add(schedule(1).words() as u64 * 8)?;
+        let most = 1 + bytes.checked_sub(records)? / (state_bytes + 8);
+        let used = self.facts.count.map_or(most.min(1 << 20), |count| slots(most, sweep, count.div_ceil(steps)));
+        let counts = counts(&schedule(used), sweep, count);
+        let work = sum([
+            (counts.advances, self.advance()),
+            (counts.taped, self.record(choice) + self.reverse(choice)),
+            // Besides its state, a block is asked for three times: it is run, recorded and reversed.
+            (counts.restores, self.hold() + 3 * ACTION),
+        ]);
+        Some(self.fitted(schedule(used), sweep, vec![choice.cut.clone()], work - self.own(sweep, count)))
+    }
+
     /// Every step is recorded, by one choice or by two: the least work that fits, or the fewest bytes.
     pub(super) fn recorded(self, sweep: Sweep, count: u64, bytes: Option<u64>) -> Fitted {
         let one = self.facts.choices.iter().map(|choice| self.periodic(choice.sweep(sweep), choice, count.max(1), count));
@@ -215,7 +254,7 @@ impl<'f> Inside<'f> {
 
     /// A state is written, read, and asked for twice.
     fn hold(self) -> u64 {
-        2 * ACTION + self.facts.state_bytes / 4
+        2 * ACTION + self.facts.state_bytes / 8 * (WRITTEN_WORD + READ_WORD)
     }
 
     /// Work of the program's own loop, which is no work of its reversal.

@@ -8,6 +8,7 @@ use super::fit::{ACTION, Fitted, Inside, QUICK, Records, Shifted, unit};
 use super::optimal::tiers::{Disk, Fast, Tiers};
 use super::optimal::{Alone, Paired, Place};
 use super::schedule::{SUM_BYTES, Sweep, Tiered};
+use super::work::NARROW_ADDITIONS_PER_SECOND;
 
 /// Steps up to which memory alone is asked, and most places in a loop at which a state may go to the disk.
 const REACH: u64 = 2000;
@@ -21,9 +22,6 @@ const CELLS_OF_TIERS: u64 = 3;
 
 /// Bytes of the controller for every state that is on the disk.
 const FRAME_BYTES: u64 = 32;
-
-/// Additions that a machine does in a second, about: what a byte on the disk is worth.
-const ADDITIONS_PER_SECOND: f64 = 1e9;
 
 impl<'f> Inside<'f> {
     /// What the recurrence over two tiers says, where there is a disk and memory is limited.
@@ -77,7 +75,8 @@ impl<'f> Inside<'f> {
         let in_memory = fast(&|place, steps| alone.work(place, steps, units));
         let sweep = paired.map(|paired| fast(&|place, steps| paired.work(place, steps, units)));
         let scale = 2f64.powi(steps.shift as i32);
-        let access = (self.facts.state_bytes as f64 * ADDITIONS_PER_SECOND / spill.bytes_per_second.max(1) as f64 + ACTION as f64) / scale;
+        let access =
+            (self.facts.state_bytes as f64 * NARROW_ADDITIONS_PER_SECOND / spill.bytes_per_second.max(1) as f64 + ACTION as f64) / scale;
         let advance = self.advance() as f64 / scale;
         // Steps before the first grain are there even where they are no work.
         let before = if lead > 0 { (lead as f64 * advance).max(1e-9) } else { 0.0 };

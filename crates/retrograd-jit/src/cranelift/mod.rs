@@ -250,6 +250,11 @@ impl<'k, 'b> Lower<'k, 'b> {
                 let [slots, state] = [slots, state_bytes].map(|word| self.integer(word.cast_signed()));
                 self.call(Import::StartOnline, &[words, length, slots, state]);
             }
+            Schedule::Blocks(_) => {
+                let [table, size] = self.table(schedule, table);
+                let (sweep, count) = (self.integer(encode_sweep(sweep)), self.get(count));
+                self.call(Import::StartBlocks, &[words, length, table, size, sweep, count]);
+            }
         }
     }
 

@@ -246,6 +246,10 @@ impl<'k> Lower<'k> {
             Schedule::Online { slots, state_bytes } => {
                 self.call(Import::StartOnline, format_args!("ptr {words}, i64 {length}, i64 {slots}, i64 {state_bytes}"));
             }
+            Schedule::Blocks(_) => {
+                let (table, sweep, count) = (self.table(schedule, table), encode_sweep(sweep), self.get(count));
+                self.call(Import::StartBlocks, format_args!("ptr {words}, i64 {length}, {table}, i64 {sweep}, i64 {count}"));
+            }
         }
     }
 

@@ -18,6 +18,8 @@ impl Plan {
             ("bytes_spilled", self.bytes_spilled.to_string()),
             ("peak", list(peak)),
             ("work", self.decision.work.to_string()),
+            ("seconds_narrow", self.seconds()[0].to_string()),
+            ("seconds_wide", self.seconds()[1].to_string()),
             ("work_least", self.work_least().to_string()),
             ("work_bound", self.work_bound().to_string()),
             ("residuals", list(self.residuals().iter().map(residual_json))),

@@ -19,7 +19,6 @@ mod shifted;
 mod store;
 mod tree;
 mod view;
-mod work;
 
 pub use parts::{Grain, Part, Parts, Slot};
 pub use row::row_layout;

@@ -20,7 +20,7 @@ const CELLS_A_STRIP: usize = 32;
 /// Most writes of one nest: each reads memory of its own.
 const LINKS_MOST: usize = 32;
 
-/// Most work, in additions, of a term that is computed for each window anew.
+/// Most work, in additions, of a term that is computed more than once, for each window anew.
 const WORK_MOST: u32 = 3;
 
 /// The code of a block with its chains of writes to shifted windows as sums; `ends` are used after it.
@@ -251,27 +251,28 @@ impl Uses {
         Terms { anew, place }
     }
 
-    /// Rows that only this run reads, from its sources down, as long as they are cheap.
+    /// Rows that only this run reads, from its sources down, as long as they are computed once or cheap.
     fn anew(&self, placed: &Placed, raws: &[Raw], run: &Run) -> BTreeMap<Val, RowItem> {
         let mut anew = BTreeMap::new();
-        // How often each value is read by what is computed anew, and the work from the sum down to it.
-        let mut read: BTreeMap<Val, (usize, u32)> = BTreeMap::new();
-        let tell = |value: Val, work: u32, read: &mut BTreeMap<Val, (usize, u32)>| {
+        // How often each value is read by what is computed anew, how often it is then computed, and the work that is done more than
+        // once from the sum down to it.
+        let mut read: BTreeMap<Val, (usize, u32, u32)> = BTreeMap::new();
+        let tell = |value: Val, copies: u32, work: u32, read: &mut BTreeMap<Val, (usize, u32, u32)>| {
             if is_whole(placed, value) {
-                let entry = read.entry(placed.access(value).root).or_insert((0, 0));
-                *entry = (entry.0 + 1, entry.1.max(work));
+                let entry = read.entry(placed.access(value).root).or_insert((0, 0, 0));
+                *entry = (entry.0 + 1, entry.1.saturating_add(copies), entry.2.max(work));
             }
         };
-        run.links.iter().for_each(|link| tell(link.source, 0, &mut read));
+        run.links.iter().for_each(|link| tell(link.source, 1, 0, &mut read));
         let last = run.links.last().map_or(0, |link| link.at);
         for raw in raws[..last].iter().rev() {
             let Raw::Row(item) = raw else { continue };
-            let Some((times, work)) = read.get(&item.result).copied() else { continue };
-            let work = work + item.row.cost;
+            let Some((times, copies, work)) = read.get(&item.result).copied() else { continue };
+            let work = if copies > 1 { work + item.row.cost } else { 0 };
             let can_move = item.row.lowering.is_elementwise() && !placed.divisions.contains_key(&item.result);
             let alike = item.args.iter().all(|arg| placed.ty(*arg).shape == placed.ty(item.result).shape);
             if can_move && alike && !placed.is_scalar(item.result) && times == self.times(item.result) && work <= WORK_MOST {
-                item.args.iter().for_each(|arg| tell(*arg, work, &mut read));
+                item.args.iter().for_each(|arg| tell(*arg, copies, work, &mut read));
                 anew.insert(item.result, item.clone());
             }
         }

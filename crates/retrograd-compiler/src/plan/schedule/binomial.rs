@@ -13,9 +13,22 @@
 /// assert_eq!(beta(3, 2), 10);
 /// ```
 pub fn beta(slots: u64, repetitions: u64) -> u128 {
-    let (few, many) = (slots.min(repetitions), u128::from(slots.max(repetitions)));
-    let mut value: u128 = 1;
-    for k in 1..=u128::from(few) {
+    let (few, many) = (slots.min(repetitions), slots.max(repetitions));
+    // A controller asks in every turn, and divisions of u128 take long.
+    let mut narrow: u64 = 1;
+    for k in 1..=few {
+        match many.checked_add(k).and_then(|factor| narrow.checked_mul(factor)) {
+            Some(product) => narrow = product / k,
+            None => return wide_beta(narrow, k, few, many),
+        }
+    }
+    u128::from(narrow)
+}
+
+/// `beta(many, few)`, given `beta(many, from - 1)`.
+fn wide_beta(before: u64, from: u64, few: u64, many: u64) -> u128 {
+    let (mut value, many) = (u128::from(before), u128::from(many));
+    for k in u128::from(from)..=u128::from(few) {
         // value = beta(many, k - 1), and k * beta(many, k) = (many + k) * beta(many, k - 1), so the division is exact. As k <= many,
         // value at least doubles each time: k <= 128, however large the arguments, and a product beyond u128 means that
         // beta(many, k) >= 2^128 / k >= 2^121.

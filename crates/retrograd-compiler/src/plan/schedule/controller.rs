@@ -1,10 +1,10 @@
 //! The controller: what to do next, with its whole state in a few words of the caller's memory.
 
 use super::recipe::slot_bytes;
-use super::{Action, Schedule, Sweep, binomial, online};
+use super::{Action, Schedule, Sweep, binomial, blocks, online};
 
-/// Which function continues: `RECIPE`, `REVOLVE` or `ONLINE`.
-const KIND: usize = 0;
+/// Which function continues: `RECIPE`, `REVOLVE`, `ONLINE` or `BLOCKS`.
+pub(super) const KIND: usize = 0;
 
 /// Kind: a recipe, in a table of its own.
 const RECIPE: i64 = 1;
@@ -12,6 +12,8 @@ const RECIPE: i64 = 1;
 const REVOLVE: i64 = 2;
 /// Kind: held states of a loop that may end at any step.
 pub(super) const ONLINE: i64 = 3;
+/// Kind: Revolve over blocks of steps.
+pub(super) const BLOCKS: i64 = 4;
 
 /// Words that a controller of this schedule needs.
 pub(super) fn words(schedule: &Schedule) -> usize {
@@ -20,6 +22,7 @@ pub(super) fn words(schedule: &Schedule) -> usize {
         Schedule::Recipe(recipe) => FRAMES + FRAME * recipe.depth() as usize,
         Schedule::Revolve { slots, .. } => STACK.saturating_add(usize::try_from(*slots).unwrap_or(usize::MAX)),
         Schedule::Online { slots, .. } => online::words(*slots),
+        Schedule::Blocks(blocks) => blocks.words(),
     }
 }
 
@@ -39,6 +42,7 @@ pub fn start(words: &mut [i64], schedule: &Schedule, sweep: Sweep, n: u64) {
         }
         Schedule::Revolve { slots, state_bytes } => start_revolve(words, *slots, *state_bytes, sweep, n),
         Schedule::Online { slots, state_bytes } => online::start_online(words, *slots, *state_bytes),
+        Schedule::Blocks(_) => blocks::start_blocks(words, &schedule.table(), sweep, n),
     }
 }
 
@@ -73,6 +77,7 @@ pub fn next(words: &mut [i64], table: &[i64]) -> Action {
         RECIPE => next_of_recipe(words, table),
         REVOLVE => next_of_revolve(words),
         ONLINE => online::next_of_online(words),
+        BLOCKS => blocks::next_of_blocks(words),
         kind => panic!("no controller was started in these words: kind {kind}"),
     }
 }
@@ -294,7 +299,7 @@ pub fn start_revolve(words: &mut [i64], slots: u64, state_bytes: u64, sweep: Swe
 ///         t = s + m; restore x_s
 ///     free the slot; turn step s back
 /// ```
-fn next_of_revolve(words: &mut [i64]) -> Action {
+pub(super) fn next_of_revolve(words: &mut [i64]) -> Action {
     let (slots, working, end, top) = (words[SIZE], words[WORKING], words[END], words[TOP]);
     let stored = words[STACK + top as usize];
     let place = |slot: i64| (slot > 0).then(|| count((slot - 1) * words[STATE]));

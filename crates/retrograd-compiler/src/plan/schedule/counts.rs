@@ -74,6 +74,7 @@ pub fn counts(schedule: &Schedule, sweep: Sweep, n: u64) -> Counts {
             }
         }
         Schedule::Online { .. } => driven(schedule, sweep, n),
+        Schedule::Blocks(blocks) => blocks.counts(sweep, n),
     }
 }
 

@@ -12,12 +12,14 @@
 //! * a *pool* of bytes, in which states and records of steps lie one above the other.
 
 pub mod binomial;
+mod blocks;
 mod controller;
 mod counts;
 pub mod online;
 mod recipe;
 mod tiered;
 
+pub use blocks::{Blocks, start_blocks};
 pub use controller::{next, start, start_recipe, start_revolve};
 pub use counts::{Counts, counts, slots};
 pub use online::start_online;
@@ -50,6 +52,8 @@ pub enum Schedule {
         /// Bytes of a held state.
         state_bytes: u64,
     },
+    /// Revolve over blocks of steps, each of which is recorded when it is reversed, for any number of steps.
+    Blocks(Blocks),
 }
 
 /// Whether the forward loop of the program is itself the first sweep of the schedule.
@@ -152,10 +156,11 @@ impl Schedule {
         controller::words(self)
     }
 
-    /// What [`next`] reads besides the words: the recipe; empty where none is needed.
+    /// What [`start`] and [`next`] read besides the words: the recipe, or the sizes of blocks; empty where none is needed.
     pub fn table(&self) -> Vec<i64> {
         match self {
             Schedule::Recipe(recipe) => recipe.table(),
+            Schedule::Blocks(blocks) => blocks.table(),
             Schedule::Nothing | Schedule::Revolve { .. } | Schedule::Online { .. } => vec![],
         }
     }
@@ -170,6 +175,7 @@ impl Schedule {
                 (used - 1).saturating_mul(*state_bytes)
             }
             Schedule::Online { slots, state_bytes } => (slots - 1).saturating_mul(*state_bytes),
+            Schedule::Blocks(blocks) => blocks.pool_bytes(sweep, n),
         }
     }
 
@@ -177,7 +183,7 @@ impl Schedule {
     pub fn spill_bytes(&self) -> u64 {
         match self {
             Schedule::Recipe(recipe) => recipe.spill_bytes(),
-            Schedule::Nothing | Schedule::Revolve { .. } | Schedule::Online { .. } => 0,
+            Schedule::Nothing | Schedule::Revolve { .. } | Schedule::Online { .. } | Schedule::Blocks(_) => 0,
         }
     }
 
@@ -189,6 +195,11 @@ impl Schedule {
             Schedule::Revolve { .. } | Schedule::Online { .. } => {
                 let sweep = Uses { advance: true, snapshot: true, ..Uses::default() };
                 let reversal = Uses { restore: true, turnback: true, ..sweep.clone() };
+                [sweep, reversal]
+            }
+            Schedule::Blocks(_) => {
+                let sweep = Uses { advance: true, snapshot: true, tape: vec![false], reverse: vec![false], ..Uses::default() };
+                let reversal = Uses { restore: true, tape: vec![true], reverse: vec![true], ..sweep.clone() };
                 [sweep, reversal]
             }
         }
@@ -203,6 +214,10 @@ impl fmt::Display for Schedule {
             Schedule::Revolve { slots: 1, .. } | Schedule::Online { slots: 1, .. } => write!(f, "replay from the start"),
             Schedule::Revolve { slots, .. } => write!(f, "revolve with {slots} slots"),
             Schedule::Online { slots, .. } => write!(f, "{slots} slots, filled while the loop runs; then revolve"),
+            Schedule::Blocks(Blocks { slots: 1, steps, .. }) => write!(f, "replay from the start, {steps} steps recorded at a time"),
+            Schedule::Blocks(Blocks { slots, steps, .. }) => {
+                write!(f, "revolve with {slots} slots over blocks of {steps} steps, which are recorded when they are reversed")
+            }
         }
     }
 }

@@ -51,7 +51,7 @@ impl<'p> Flatten<'p> {
         rows: Vec<(RowPlace, Type)>,
         code: impl FnOnce(&mut Self, &mut Scope, Val, &[Val], &[Val]) -> (Vec<Val>, Vec<(RowPlace, Val)>),
     ) -> Step {
-        let mut scope = Scope::default();
+        let mut scope = Scope { joins: true, ..Scope::default() };
         let index = self.placed.define(Type::scalar(DType::I64));
         let params = self.defines(carry_types);
         let rows: Vec<RowRead> =
@@ -68,7 +68,8 @@ impl<'p> Flatten<'p> {
         }
         let ends: Vec<Val> = next.iter().copied().chain(writes.iter().map(|write| write.value)).collect();
         let carries: Vec<(Val, Val)> = params.into_iter().zip(next).collect();
-        let block = group::group(&mut self.placed, scope.raws, &scope.fences, &ends, &carries);
+        let (raws, fences) = self.closed(scope, &ends);
+        let block = group::group(&mut self.placed, raws, &fences, &ends, &carries);
         Step { index, carries, ends: vec![], rows, emits: writes, block }
     }
 
@@ -175,7 +176,7 @@ impl<'p> Flatten<'p> {
 
     /// What the records of each choice are made by and reversed by.
     fn splits(&self, op: &UnwindOp, decided: &Way) -> Vec<Split> {
-        decided.cuts.iter().map(|cut| split(self.program.function(op.bwd), op, cut, &self.effects)).collect()
+        decided.cuts.iter().map(|cut| split(self.parted.step(op.bwd), op, cut, &self.effects)).collect()
     }
 
     fn trajectory(&mut self, bwd: FuncId, count: Val, state: Vec<Type>, decided: &Way, splits: &[Split]) -> TrajectoryId {
@@ -351,7 +352,8 @@ impl<'p> Flatten<'p> {
         let turnback = uses.turnback.then(|| self.back_step(bwd, rows(RowPlace::State, &state_types), &parts));
         let Parts { count, inits, results, emitted, .. } = parts;
         let (carried, states, working) = (vec![], vec![], vec![]);
-        let drive = Drive { trajectory, count, starts, inits, results, carried, emitted, states, working, advance, tape, reverse, turnback };
+        let drive =
+            Drive { trajectory, count, starts, inits, results, carried, emitted, states, working, advance, tape, reverse, turnback };
         Node::Reversal(Box::new(drive))
     }
 

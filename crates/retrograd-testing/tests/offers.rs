@@ -33,10 +33,9 @@ fn request(strategy: impl Strategy + 'static, budget: Option<u64>) -> Request {
 
 /// The smallest budget that a strategy can work with.
 fn smallest(program: &Program, strategy: impl Strategy + 'static) -> u64 {
-    match plan(program, &request(strategy, Some(0))).unwrap_err().kind {
-        ErrorKind::OverBudget { needed, budget: 0 } => needed,
-        other => panic!("{other:?}"),
-    }
+    let error = plan(program, &request(strategy, Some(0))).unwrap_err();
+    let ErrorKind::OverBudget { needed, budget: 0 } = error.kind else { panic!("{error}") };
+    needed
 }
 
 #[test]

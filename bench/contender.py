@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+AS_IT_STANDS = ", not in tiles"
 GCC = ["gcc", "-O3", "-march=native", "-shared", "-fPIC"]
 
 
@@ -18,7 +19,8 @@ class Program:
 
     `forms` maps a name to a plain-NumPy function; the first one defines the value. `argnums` are the arguments of the gradient, `None` where only the value is asked
     for. `c(args)` returns (contenders for the value, contenders for the gradient). `jax_losses` are what JAX differentiates, `jax_values` what it computes.
-    A budget is `keep_all` or `auto` (no budget, that strategy), bytes in words, or the fraction that is left of what `keep_all` takes.
+    A budget is `keep_all` or `auto` (no budget, that strategy), bytes in words, or the fraction that is left of what `keep_all` takes; bytes in words that end in
+    `AS_IT_STANDS` are without tiles. `peers()` are other libraries: (losses that JAX differentiates, functions that return value and gradient).
     """
 
     args: tuple
@@ -28,6 +30,7 @@ class Program:
     jax_values: dict = field(default_factory=dict)
     jax_losses: dict = field(default_factory=dict)
     budgets: tuple = ("keep_all", "auto")
+    peers: object = None
     numpy: bool = True
     tolerance: float = 1e-9
 

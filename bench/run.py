@@ -48,6 +48,7 @@ def parse():
     parser.add_argument("--malloc", action="append", choices=MALLOC, help="under this setting of malloc, not under both")
     parser.add_argument("--seconds", type=float, default=2.0, help="time for each contender")
     parser.add_argument("--limit", type=float, default=300.0, help="seconds after which a contender that has not come back is given up")
+    parser.add_argument("--peers", action="store_true", help="also Equinox, Diffrax and checkpoint_schedules, in `tanh` and `oscillators`")
     parser.add_argument("--plans", action="store_true", help="print the plans too")
     parser.add_argument("--record", action="store_true", help="write bench/results/<date>.md")
     options = parser.parse_args()
@@ -72,7 +73,7 @@ def run(name, size, malloc, options):
     skip = []
     seconds = 0 if options.check else options.seconds
     while True:
-        task = dict(program=name, size=size, seconds=seconds, skip=skip)
+        task = dict(program=name, size=size, seconds=seconds, skip=skip, peers=options.peers)
         said, at, end = listen(task, malloc, options.limit)
         if end is None:
             break

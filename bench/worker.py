@@ -17,7 +17,7 @@ import numpy as np
 
 import programs
 import retrograd as rg
-from contender import Contender
+from contender import AS_IT_STANDS, Contender
 
 BACKENDS = "cranelift", "llvm"
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -29,7 +29,7 @@ def main():
     warm_up()
     random = np.random.default_rng(0)
     program = programs.make(task["program"], task["size"], random)
-    makers = value_makers(program), gradient_makers(program)
+    makers = value_makers(program), [*gradient_makers(program), *(peer_makers(program) if task["peers"] else ())]
     for part, makers in zip(("value", "gradient"), makers):
         contenders = made(part, makers, task["skip"])
         checked = agreeing(part, contenders, program.tolerance)
@@ -89,6 +89,14 @@ def gradient_makers(program):
                 yield "ours", who, make
 
 
+def peer_makers(program):
+    losses, functions = program.peers() if program.peers else ({}, {})
+    for who, f in losses.items():
+        yield "peer", who, lambda who=who, f=f: [with_jax(who, jax.value_and_grad(f, program.argnums), program.args, tuple)]
+    for who, f in functions.items():
+        yield "peer", who, lambda who=who, f=f: [from_python(who, f, program.args)]
+
+
 def named(form, budget, backend):
     return ", ".join(filter(None, ["retrograd", form, budget, "LLVM" if backend == "llvm" else ""]))
 
@@ -102,6 +110,8 @@ def ours_within(who, form, program, budget, backend, everything):
         raise AssertionError("keep_all, of which this budget is a part, failed")
     strategies = {"keep_all": dict(strategy=rg.keep_all()), "auto": dict(strategy=rg.auto())}
     how = dict(budget=int(budget * everything[0])) if isinstance(budget, float) else strategies.get(budget, dict(budget=budget))
+    if isinstance(budget, str) and budget.endswith(AS_IT_STANDS):
+        how = dict(budget=budget.removesuffix(AS_IT_STANDS), strategy=rg.user())
     function = rg.value_and_grad(program.forms[form], program.argnums, backend=backend, **how)
     result = ours(who, form, function, program.args, tuple)
     if budget == "keep_all" and not everything:
@@ -121,6 +131,14 @@ def ours(who, form, function, args, unpack):
         raise AssertionError(f"{planned} bytes planned, {measured} measured")
     plan = str(compiled.plan).replace(str(ROOT) + os.sep, "").strip()
     return Contender(who, lambda: unpack(function(*args)), planned, seconds, clock=lambda: compiled.stats.seconds, plan=plan, form=form)
+
+
+def from_python(who, function, args):
+    """Python calls what JAX compiled; how many bytes are held at a time nobody says."""
+    on_device = jax.block_until_ready([jax.numpy.asarray(x) for x in args])
+    start = time.perf_counter()
+    jax.block_until_ready(function(*on_device))
+    return Contender(who, lambda: jax.block_until_ready(function(*on_device)), None, time.perf_counter() - start)
 
 
 def with_jax(who, function, args, unpack):

@@ -30,6 +30,7 @@ def program(random, steps, n, budgets=("keep_all", 0.01, 0.003)):
         jax_values={"fori_loop": lambda s, v, theta, w: final(jax.lax.fori_loop(0, steps, lambda t, state: step(state, theta, w), (s, v)))},
         jax_losses={**({"scan": scan(steps)} if "keep_all" in budgets else {}), f"scan, checkpoint {steps // length}×{length}": segments(steps, length)},
         budgets=budgets,
+        peers=lambda: others(steps),
         numpy=steps * n < 1e8,
     )
 
@@ -39,6 +40,17 @@ def step(state, theta, w):
     s = jnp.concatenate([s[:1], 0.25 * s[:-2] + 0.5 * s[1:-1] + 0.25 * s[2:], s[-1:]])
     v = 0.9 * v - 0.01 * jnp.sin(theta * s) * s
     return s + v * jnp.exp(-w * s * s), v
+
+
+def others(steps):
+    import peers
+
+    # Of a hundredth of all states.
+    split = lambda f: lambda s, v, theta, w: f((s, v), theta, w)
+    losses = peers.equinox_losses(step, final, steps, steps // 100)
+    whole = peers.revolve(step, final, steps, steps // 100)
+    flat = lambda f: lambda *args: (lambda value, ct: (value, (*ct[0], *ct[1:])))(*f(*args))
+    return {who: split(f) for who, f in losses.items()}, {who: flat(split(f)) for who, f in whole.items()}
 
 
 def final(state):

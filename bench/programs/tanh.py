@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from contender import Contender, Program, aligned, build, c_call, copied
+from contender import AS_IT_STANDS, Contender, Program, aligned, build, c_call, copied
 
 SIZES = {"1000 × 10,000": dict(n=10_000)}
 SMALL = dict(n=80)
@@ -21,7 +21,8 @@ def program(random, n):
         c=lambda args: c(n, args),
         jax_values={"fori_loop": jax_value},
         jax_losses={"scan": jax_scan, "scan, checkpoint 25×40": jax_segments},
-        budgets=("keep_all", f"{120 * n} B"),
+        budgets=("keep_all", f"{120 * n} B", f"{500 * n} B{AS_IT_STANDS}"),
+        peers=others,
     )
 
 
@@ -58,6 +59,15 @@ def c(n, args):
 
 def step(s, theta):
     return s + 0.01 * jnp.tanh(theta * s)
+
+
+def others():
+    import peers
+
+    # Ten states of 8n bytes beside results and adjoints: about 120n bytes.
+    loss = lambda s: jnp.sum(s**2)
+    losses = peers.equinox_losses(step, loss, STEPS, 10) | peers.diffrax_loss(lambda s, theta: jnp.tanh(theta * s), loss, STEPS, 0.01, 10)
+    return losses, peers.revolve(step, loss, STEPS, 10)
 
 
 def jax_value(s, theta):

@@ -40,7 +40,7 @@ def ilp():
 
 
 def user(values=None, loops=None):
-    """Your own fates; what is not named is decided as by `auto`.
+    """Your own fates; what is not named is decided as by `auto`, with loops in the order in which they are written: `rg.user()` is `auto` without tiles.
 
     `values` says "keep" or "recompute" by name: a line ("model.py:12"), an op ("sin") or both ("sin at model.py:12"), as a plan prints them.
     `loops` says by line how a loop is reversed: "keep_all", "recompute_all", "periodic 10" (steps) or "revolve 5" (slots). A name that is

@@ -120,7 +120,7 @@ impl Import {
             Import::StartRevolve | Import::StartBlocks => (&[types::I64; 6], &[]),
             Import::Next => (&[types::I64; 5], &[]),
             Import::Routine => (&[types::I64; 2], &[]),
-            Import::Spill | Import::Fetch => (&[types::I64; 4], &[types::I8]),
+            Import::Spill | Import::Fetch => (&[types::I64; 5], &[types::I8]),
             Import::Stops => (&[types::I64; 6], &[]),
             Import::Probe => (&[types::I64; 5], &[]),
             Import::Spread => (&[types::I64], &[]),

@@ -33,8 +33,8 @@ pub fn bytes_per_second(directory: &Path) -> Result<u64, Error> {
     let place = |k: u64| k * (state.len() as u64 + SUM_BYTES);
     let places: Vec<u64> = (0..STATES).map(place).collect();
     let begin = Instant::now();
-    let written = !places.iter().any(|at| file.write(*at, &state));
-    let failed = !written || places.iter().any(|at| file.read(*at, &mut state));
+    let written = !places.iter().any(|at| file.write(*at, 0, &state));
+    let failed = !written || places.iter().any(|at| file.read(*at, 0, &mut state));
     let seconds = begin.elapsed().as_secs_f64();
     match file.error().filter(|_| failed) {
         Some(error) => Err(error),
@@ -78,9 +78,9 @@ impl SpillFile {
     }
 
     /// Writes a state and its sum; whether that failed.
-    fn write(&mut self, at: u64, state: &[u8]) -> bool {
+    fn write(&mut self, at: u64, step: u64, state: &[u8]) -> bool {
         let end = at + state.len() as u64;
-        let sum = sum(at, state).to_le_bytes();
+        let sum = sum(at, step, state).to_le_bytes();
         let written = write_all(&mut self.file, state, at).and_then(|()| write_all(&mut self.file, &sum, end));
         self.bytes = self.bytes.max(end + SUM_BYTES);
         let failed =
@@ -89,7 +89,7 @@ impl SpillFile {
     }
 
     /// Reads a state and looks at its sum; whether that failed.
-    fn read(&mut self, at: u64, state: &mut [u8]) -> bool {
+    fn read(&mut self, at: u64, step: u64, state: &mut [u8]) -> bool {
         let mut found = [0; SUM_BYTES as usize];
         let read = read_all(&mut self.file, state, at).and_then(|()| read_all(&mut self.file, &mut found, at + state.len() as u64));
         let failed =
@@ -97,7 +97,7 @@ impl SpillFile {
         let whole = read.map_err(failed).and_then(|()| {
             let changed =
                 || format!("a state in `{}` is not what was written: somebody else has changed the file", self.directory.display());
-            if u64::from_le_bytes(found) == sum(at, state) { Ok(()) } else { Err(changed()) }
+            if u64::from_le_bytes(found) == sum(at, step, state) { Ok(()) } else { Err(changed()) }
         });
         self.fails(whole)
     }
@@ -122,13 +122,14 @@ impl Drop for SpillFile {
     }
 }
 
-/// A number that other bytes, or the same at another place, would hardly have.
-fn sum(at: u64, bytes: &[u8]) -> u64 {
+/// A number that other bytes, or the same at another place, or of another step, would hardly have: a place is used again, and what was
+/// there before must not pass for what was lost.
+fn sum(at: u64, step: u64, bytes: &[u8]) -> u64 {
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
     let mix = |sum: u64, word: u64| (sum ^ word).wrapping_mul(FACTOR).rotate_left(29);
     let (words, rest) = bytes.as_chunks::<32>();
     // Four at a time, so that none waits for another.
-    let mut lanes = [1, 2, 3, 4].map(|lane: u64| mix(at, lane));
+    let mut lanes = [1, 2, 3, 4].map(|lane: u64| mix(mix(at, step), lane));
     for chunk in words {
         let (parts, _) = chunk.as_chunks::<8>();
         for (lane, part) in lanes.iter_mut().zip(parts) {
@@ -167,24 +168,24 @@ fn read_all(file: &mut File, bytes: &mut [u8], at: u64) -> io::Result<()> {
 ///
 /// # Safety
 /// `spill` is the file of the run; at `state` are `bytes` of the arena that nothing changes meanwhile.
-pub(crate) unsafe extern "C" fn spill(spill: *mut SpillFile, at: u64, state: *const u8, bytes: usize) -> u8 {
+pub(crate) unsafe extern "C" fn spill(spill: *mut SpillFile, at: u64, step: u64, state: *const u8, bytes: usize) -> u8 {
     // SAFETY: the caller promises it: machine code passes on what it was called with, and runs on one thread here.
     let spill = unsafe { &mut *spill };
     // SAFETY: the caller promises it: the plan gave the pool at least a state.
     let state = unsafe { std::slice::from_raw_parts(state, bytes) };
-    u8::from(spill.write(at, state))
+    u8::from(spill.write(at, step, state))
 }
 
 /// Reads a state for machine code; whether the run must end.
 ///
 /// # Safety
 /// As for [`spill`], with bytes that nothing else refers to meanwhile.
-pub(crate) unsafe extern "C" fn fetch(spill: *mut SpillFile, at: u64, state: *mut u8, bytes: usize) -> u8 {
+pub(crate) unsafe extern "C" fn fetch(spill: *mut SpillFile, at: u64, step: u64, state: *mut u8, bytes: usize) -> u8 {
     // SAFETY: as for `spill`.
     let spill = unsafe { &mut *spill };
     // SAFETY: as for `spill`.
     let state = unsafe { std::slice::from_raw_parts_mut(state, bytes) };
-    u8::from(spill.read(at, state))
+    u8::from(spill.read(at, step, state))
 }
 
 #[cfg(test)]
@@ -192,11 +193,12 @@ mod tests {
     use super::sum;
 
     #[test]
-    fn a_sum_tells_bytes_and_places_apart() {
+    fn a_sum_tells_bytes_places_and_steps_apart() {
         let state = [7_u8; 100];
         let mut other = state;
         other[99] ^= 1;
-        let sums = [sum(0, &state), sum(8, &state), sum(0, &other), sum(0, &state[..99]), sum(0, &[0; 100]), 0];
+        let sums =
+            [sum(0, 0, &state), sum(8, 0, &state), sum(0, 1, &state), sum(0, 8, &state), sum(0, 0, &other), sum(0, 0, &state[..99]), 0];
         for (k, one) in sums.iter().enumerate() {
             assert!(sums[..k].iter().all(|other| other != one));
         }

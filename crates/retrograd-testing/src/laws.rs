@@ -515,6 +515,8 @@ pub fn check_plans(program: &Program, inputs: &[Array], strategies: &[Arc<dyn St
     for strategy in strategies {
         let named = |error: String| format!("{strategy:?}: {error}");
         for plan in plans(program, strategy).map_err(named)? {
+            // It says itself where the plan does less work than it.
+            plan.work_bound();
             // The plan is a function of the tiles and the decision about loops and the code outside of them alone, so equal ones run once.
             let decided = (plan.decision.loops.clone(), plan.decision.again.clone(), [plan.tiles.clone(), plan.strips.clone()]);
             if seen.contains(&decided) {

@@ -192,6 +192,31 @@ fn a_file_that_somebody_truncates_or_changes_is_an_error() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn what_a_place_held_before_does_not_pass_for_what_was_lost() {
+    let (program, directory) = (looped(200, PAIRED), directory("lost"));
+    // A few states fit on this disk, so that their places are used again.
+    let plan = planned(&program, 6_000, 3_000, u64::MAX);
+    for backend in backends() {
+        let (before, lost) = (Cell::new(None), Cell::new(false));
+        let outcome = run(&code(&program, &plan, backend, &directory), &mut |_| {
+            let file = open_file(&directory);
+            let now = fs::read(&file).unwrap();
+            let old = before.take().filter(|old: &Vec<u8>| old.len() == now.len());
+            let lose = old.as_ref().is_some_and(|old| *old != now);
+            if let Some(old) = old.as_ref().filter(|_| lose) {
+                fs::write(&file, old).unwrap();
+            }
+            lost.set(lost.get() || lose);
+            before.set(old.or(Some(now)));
+        });
+        assert!(lost.get(), "no place is used again: {plan}");
+        assert_eq!(outcome.unwrap_err().kind, ErrorKind::Disk);
+    }
+    remove(&directory);
+}
+
 #[test]
 fn an_interrupted_run_leaves_nothing_and_the_next_is_right() {
     let expected = eval::run(&looped(200, PAIRED), &inputs()).unwrap();

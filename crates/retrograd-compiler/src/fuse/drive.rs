@@ -1,6 +1,6 @@
 //! Schedules as native drivers: a loop that asks the controller for its next action and runs it over native segments.
 
-use super::kernel::{ActionCode, Address, Order, Reg, RegType, Stmt};
+use super::kernel::{ActionCode, Address, OnDisk, Order, Reg, RegType, Stmt};
 use super::{Carry, Fuse, TapeRows, at};
 use crate::ir::{DType, Scalar};
 use crate::plan::place::{Drive, Step, Trajectory, TrajectoryId, Val, While, row_layout};
@@ -150,7 +150,7 @@ impl Fuse<'_> {
 
     /// A state goes to the disk by way of the pool, which is empty then.
     fn spill(&mut self, trajectory: &Trajectory, states: &[Carry], action: Action) -> Option<(ActionCode, Vec<Stmt>)> {
-        let to = (action[3], trajectory.spill_at?);
+        let to = OnDisk { place: action[3], first: trajectory.spill_at?, step: action[1] };
         let body = self.nested(|fuse| {
             let (start, bytes) = (fuse.literal(0), row_layout(&trajectory.state).1);
             fuse.snapshot(trajectory, states, start);
@@ -162,7 +162,7 @@ impl Fuse<'_> {
 
     /// And comes back the same way.
     fn fetch(&mut self, trajectory: &Trajectory, working: &[Carry], starts: &[Val], action: Action) -> Option<(ActionCode, Vec<Stmt>)> {
-        let from = (action[3], trajectory.spill_at?);
+        let from = OnDisk { place: action[3], first: trajectory.spill_at?, step: action[1] };
         let body = self.nested(|fuse| {
             let (start, bytes) = (fuse.literal(0), row_layout(&trajectory.state).1);
             let to = at(fuse.pool(trajectory));

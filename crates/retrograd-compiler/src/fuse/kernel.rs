@@ -212,8 +212,8 @@ pub enum Stmt {
     },
     /// Writes bytes to the disk, with their sum after them; ends the routine here, with outputs undefined, where that fails.
     Spill {
-        /// Where to: a register, and what it counts from.
-        to: (Reg, u64),
+        /// Where to.
+        to: OnDisk,
         /// From where.
         from: Address,
         /// How many bytes.
@@ -223,8 +223,8 @@ pub enum Stmt {
     Fetch {
         /// To where.
         to: Address,
-        /// Where from: a register, and what it counts from.
-        from: (Reg, u64),
+        /// Where from.
+        from: OnDisk,
         /// How many bytes.
         bytes: u64,
     },
@@ -276,6 +276,17 @@ pub enum Stmt {
     /// Writes of a vector loop whose steps may meet: those of the first step in their order, then those of the second, and so on.
     /// Nothing else in the loop touches their memory.
     InTurn(Vec<Turn>),
+}
+
+/// Where a state is on the disk, and which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OnDisk {
+    /// Its place, in bytes from `first`.
+    pub place: Reg,
+    /// What places count from.
+    pub first: u64,
+    /// The step before which it is the state: part of its sum, because a place is used again.
+    pub step: Reg,
 }
 
 /// `*to = op(*to, src)`, or `*to = src` where there is no op.

@@ -177,8 +177,8 @@ impl Walk<'_> {
             Stmt::Call { args, result, scratch, .. } => {
                 args.iter().chain([result]).chain(scratch).for_each(|address| self.address(address));
             }
-            Stmt::Spill { to: (place, _), from: memory, .. } | Stmt::Fetch { to: memory, from: (place, _), .. } => {
-                self.reads([place]);
+            Stmt::Spill { to: disk, from: memory, .. } | Stmt::Fetch { to: memory, from: disk, .. } => {
+                self.reads([&disk.place, &disk.step]);
                 self.address(memory);
             }
             Stmt::Part(part) | Stmt::Spread { part, .. } => {

@@ -1,10 +1,10 @@
-//! No plan in so many bytes does less work than this.
+//! No plan in so many bytes does less work than this, with the records that its strategy chooses from.
 //!
-//! Every loop is given all the memory there is, states are held and found again for nothing, controllers take nothing, and sizes are
-//! rounded down: what the recurrences then say is a bound for every schedule of states and records. A loop that is too long for them is
-//! bounded by Revolve where no record fits, and by its work without a limit otherwise.
+//! Every loop is given all the memory there is, controllers take nothing, sizes are rounded down, and where there are records states are
+//! held and found again for nothing: what the recurrences then say is a bound for every schedule of states and records. A loop that is too
+//! long for them is bounded by Revolve where no record fits, and by running every step once otherwise.
 
-use super::facts::{Facts, Region};
+use super::facts::{Facts, Region, UNKNOWN_STEPS};
 use super::fit::{Inside, Records};
 use super::optimal::{Alone, Paired, Place};
 use super::schedule::{Schedule, Sweep, counts};
@@ -25,7 +25,8 @@ struct Bound<'f> {
 impl Bound<'_> {
     fn region(&self, region: &Region) -> u128 {
         match region {
-            Region::Sequence(parts) | Region::Branches(parts) => parts.iter().map(|part| self.region(part)).fold(0, u128::saturating_add),
+            Region::Sequence(parts) => parts.iter().map(|part| self.region(part)).fold(0, u128::saturating_add),
+            Region::Branches(parts) => parts.iter().map(|part| self.region(part)).fold(0, u128::max),
             Region::Repeat { times, body } => self.region(body).saturating_mul(u128::from(*times)),
             Region::Unwind(number) => self.unwind(*number),
         }
@@ -35,13 +36,21 @@ impl Bound<'_> {
         let facts = &self.facts.loops[number];
         let work = |region: &Region| u64::try_from(self.region(region)).unwrap_or(u64::MAX).min(1 << 50);
         let inside = Inside { facts, forward: work(&facts.in_body), backward: work(&facts.in_bwd), cells: CELLS, spill: None };
-        let free = inside.fit(None).work;
-        let Some(count) = facts.count.filter(|count| *count > 0 && !facts.keeps_nothing() && self.facts.spill.is_none()) else {
-            return free;
+        if facts.keeps_nothing() {
+            return inside.nothing().work;
+        }
+        let ways = |sweep: &Sweep| match (facts.count, sweep) {
+            (Some(count), _) => inside.records(*sweep, count),
+            // Of a loop of unknown length nothing is recorded, and no schedule is better than if the length were known.
+            (None, Sweep::Alone) => vec![Records { sweep: Sweep::Alone, choices: vec![], count: UNKNOWN_STEPS }],
+            (None, Sweep::Paired | Sweep::Online) => vec![Records { sweep: Sweep::Paired, choices: vec![], count: UNKNOWN_STEPS }],
         };
-        let ways = facts.sweeps.iter().flat_map(|sweep| inside.records(*sweep, count));
-        let works: Option<Vec<u128>> = ways.map(|way| self.relaxed(inside, &way)).collect();
-        works.and_then(|works| works.into_iter().min()).map_or(free, |least| least.max(free))
+        let least = |way: Records<'_>| {
+            let is_bounded = way.count > 0 && self.facts.spill.is_none();
+            let relaxed = is_bounded.then(|| self.relaxed(inside, &way)).flatten();
+            relaxed.unwrap_or(0).max(inside.once(&way))
+        };
+        facts.sweeps.iter().flat_map(ways).map(least).min().expect("a loop is met somewhere")
     }
 
     /// The least work of a loop whose memory costs nothing but its bytes; none where that is not known.
@@ -51,7 +60,9 @@ impl Bound<'_> {
             let slots = (1 + self.bytes / state).min(count);
             let counts = counts(&Schedule::Revolve { slots, state_bytes: state }, way.sweep, count);
             let work = counts.advances * u128::from(inside.advance()) + counts.turnbacks * u128::from(inside.turn());
-            return Some(work - inside.own(way.sweep, count));
+            // What turns a step back leaves no state behind, so that the next begins with a held one.
+            let held = counts.turnbacks - u128::from(way.sweep == Sweep::Alone);
+            return Some(work + held * u128::from(inside.hold()) - inside.own(way.sweep, count));
         }
         let units = CELLS.checked_div(count.checked_mul(count)?)?.min(256);
         let unit = self.bytes.div_ceil(units.max(1)).max(1);
@@ -69,5 +80,105 @@ impl Bound<'_> {
             Sweep::Alone | Sweep::Online => alone.work(Place::First, count, units),
         }?;
         (u128::from(work) << steps.shift).checked_sub(inside.own(way.sweep, way.count))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::cut::Cut;
+    use super::super::facts::{ChoiceFacts, Facts, LoopFacts, Region};
+    use super::super::schedule::Sweep;
+    use super::bound;
+    use crate::ir::{FuncId, Pos, Value};
+
+    const REVOLVE: &str = include_str!("../../../../testdata/schedules/revolve.csv");
+    const MIXED_BYTES: &str = include_str!("../../../../testdata/schedules/mixed_bytes.csv");
+    const TWO_PHASE: &str = include_str!("../../../../testdata/schedules/two_phase.csv");
+
+    /// Work of a step: far more than that of all actions.
+    const STEP: u64 = 1 << 30;
+
+    fn rows<const COLUMNS: usize>(table: &str) -> Vec<[Option<u64>; COLUMNS]> {
+        let cells = |line: &str| line.split(',').map(|cell| cell.parse().ok()).collect::<Vec<_>>();
+        let rows: Vec<_> = table.lines().skip(1).map(|line| cells(line).try_into().expect("the number of columns")).collect();
+        assert!(rows.len() > 50, "a table has rows");
+        rows
+    }
+
+    /// A loop that counts forward executions: a step that is turned back is one, and its reversal is none.
+    fn counting(count: u64, sweep: Sweep, state_bytes: u64, record: Option<u64>) -> Facts {
+        let choice = |bytes: u64| {
+            let cut = Cut { kept: vec![Value(0)] };
+            ChoiceFacts { cut, bytes, cost_forward: STEP, cost_reverse: 0, in_sweep: true }
+        };
+        let facts = LoopFacts {
+            bwd: FuncId(0),
+            pos: Pos::unknown(),
+            depth: 0,
+            count: Some(count),
+            sweeps: vec![sweep],
+            state_bytes,
+            residuals: vec![],
+            choices: vec![choice(record.unwrap_or(1 << 40))],
+            cost_forward: STEP,
+            cost_turnback: STEP,
+            in_body: Region::default(),
+            in_bwd: Region::default(),
+        };
+        Facts { loops: vec![facts], root: Region::Unwind(0), ..Facts::default() }
+    }
+
+    fn steps(facts: &Facts, bytes: u64) -> u64 {
+        (bound(facts, bytes) / u128::from(STEP)) as u64
+    }
+
+    #[test]
+    fn of_held_states_alone_it_is_the_optimum() {
+        for [count, slots, _, _, total] in rows(REVOLVE) {
+            // The first slot is that of the start, which is there anyway.
+            let [count, slots, total] = [count, slots, total].map(|cell| cell.expect("no cell is empty"));
+            assert_eq!(steps(&counting(count, Sweep::Alone, 8, None), 8 * (slots - 1)), total, "{count} steps, {slots} slots");
+        }
+    }
+
+    #[test]
+    fn of_states_and_records_it_is_the_optimum() {
+        let mut judged = 0;
+        for [state, record, bytes, count, total] in rows(MIXED_BYTES) {
+            let ([Some(state), Some(bytes), Some(count)], Some(total)) = ([state, bytes, count], total) else { continue };
+            let facts = counting(count, Sweep::Alone, state, record);
+            // The table counts the state of the start where it is held, and here it is there anyway.
+            assert!(steps(&facts, bytes) <= total, "{facts:?} in {bytes}: {total}");
+            let less = bytes.checked_sub(state).map(|bytes| steps(&facts, bytes));
+            assert!(less.is_none_or(|less| less >= total), "{facts:?} in {bytes}: {total}");
+            judged += 1;
+        }
+        assert!(judged > 50);
+    }
+
+    #[test]
+    fn of_a_loop_in_the_middle_of_a_program_it_is_at_most_the_optimum() {
+        let (mut judged, mut met) = (0, 0);
+        for [state, record, _, bytes, count, total] in rows(TWO_PHASE) {
+            let ([Some(state), Some(bytes), Some(count)], Some(total)) = ([state, bytes, count], total) else { continue };
+            // The program's own loop is no work of its reversal.
+            let found = steps(&counting(count, Sweep::Paired, state, record), bytes) + count;
+            assert!(found <= total, "states of {state}, records of {record:?}, {count} steps in {bytes}: {found}, {total}");
+            (judged, met) = (judged + 1, met + u64::from(found == total));
+        }
+        assert!(judged > 50 && met > judged / 10, "{met} of {judged}");
+    }
+
+    #[test]
+    fn of_branches_it_is_that_of_the_dearer() {
+        let mut facts = counting(10, Sweep::Alone, 8, None);
+        let one = bound(&facts, 16);
+        facts.loops.push(LoopFacts { cost_turnback: 2 * STEP, ..facts.loops[0].clone() });
+        facts.root = Region::Unwind(1);
+        let dearer = bound(&facts, 16);
+        facts.root = Region::Branches(vec![Region::Unwind(0), Region::Unwind(1)]);
+        assert_eq!(bound(&facts, 16), dearer);
+        facts.root = Region::Sequence(vec![Region::Unwind(0), Region::Unwind(1)]);
+        assert_eq!(bound(&facts, 16), dearer + one);
     }
 }

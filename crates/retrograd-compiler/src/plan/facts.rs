@@ -4,8 +4,9 @@
 use std::collections::BTreeSet;
 
 use super::Spill;
+use super::branches::Parted;
 use super::cut::{Cut, Fate, Forward, Search};
-use super::pair::{Pair, beyond, pairs};
+use super::pair::{Pair, pairs, work_beyond};
 use super::place::row_layout;
 use super::schedule::Sweep;
 use super::split::split;
@@ -148,8 +149,9 @@ impl LoopFacts {
 pub(super) type Fates<'a> = &'a dyn Fn(&str) -> Option<Fate>;
 
 /// Facts about a Program.
-pub(super) fn facts(program: &Program, search: Search, fates: Fates<'_>) -> Facts {
-    let mut visit = Visit { program, search, fates, effects: program.effects(), loops: vec![] };
+pub(super) fn facts(parted: &Parted, search: Search, fates: Fates<'_>) -> Facts {
+    let program = &parted.program;
+    let mut visit = Visit { program, parted, search, fates, effects: program.effects(), loops: vec![] };
     let root = visit.function(program.entry, 0);
     let cost = cost(program, program.main());
     Facts { loops: visit.loops, root, residuals: vec![], cost, spill: None }
@@ -157,6 +159,7 @@ pub(super) fn facts(program: &Program, search: Search, fates: Fates<'_>) -> Fact
 
 struct Visit<'p> {
     program: &'p Program,
+    parted: &'p Parted,
     search: Search,
     fates: Fates<'p>,
     /// Which functions have an effect.
@@ -214,14 +217,14 @@ impl Visit<'_> {
     fn loop_facts(&self, function: &Function, k: usize, op: &UnwindOp, depth: usize, pair: Option<&Pair>) -> LoopFacts {
         let program = self.program;
         let inst = &function.insts[k];
-        let (body, bwd) = (program.function(op.body), program.function(op.bwd));
+        let (body, bwd) = (program.function(op.body), self.parted.step(op.bwd));
         let forward = Forward::new(bwd, op, &self.effects);
         let inst_work = |inst: &Inst| inst_cost(program, bwd, inst);
         let before = pair.map(|pair| defined_before(function, pair.loop_inst));
         let choice = |cut: Cut| {
             let split = split(bwd, op, &cut, &self.effects);
             let words = forward.bytes(&cut) / 8;
-            let more: u64 = beyond(program, body, &split.cone).into_iter().map(|inst| inst_cost(program, &split.cone, inst)).sum();
+            let more = work_beyond(program, body, &split.cone);
             let known = |before: &BTreeSet<Value>| (1..split.cone.params.len()).all(|k| !split.reads(k) || before.contains(&inst.args[k]));
             ChoiceFacts {
                 bytes: forward.bytes(&cut),
@@ -231,10 +234,11 @@ impl Visit<'_> {
                 cut,
             }
         };
-        let choices: Vec<ChoiceFacts> =
-            forward.cuts(self.search, &inst_work, &|value| (self.fates)(&forward.origin(value))).into_iter().map(choice).collect();
+        let origin = |value: Value| self.parted.origin(op.bwd, value).cloned().unwrap_or_else(|| forward.origin(value));
+        let fate = |value: Value| (self.fates)(&origin(value));
+        let choices: Vec<ChoiceFacts> = forward.cuts(self.search, &inst_work, &fate).into_iter().map(choice).collect();
         let values: BTreeSet<Value> = choices.iter().flat_map(|choice| choice.cut.kept.iter().copied()).collect();
-        let residual = |value: Value| Residual { value, origin: forward.origin(value), ty: bwd.ty(value).clone() };
+        let residual = |value: Value| Residual { value, origin: origin(value), ty: bwd.ty(value).clone() };
         LoopFacts {
             bwd: op.bwd,
             pos: inst.pos.clone(),
@@ -245,7 +249,7 @@ impl Visit<'_> {
             residuals: values.into_iter().map(residual).collect(),
             choices,
             cost_forward: cost(program, body),
-            cost_turnback: cost(program, bwd),
+            cost_turnback: cost(program, program.function(op.bwd)),
             in_body: Region::default(),
             in_bwd: Region::default(),
         }

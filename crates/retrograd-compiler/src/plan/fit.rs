@@ -253,7 +253,7 @@ impl<'f> Inside<'f> {
     }
 
     /// A state is written, read, and asked for twice.
-    fn hold(self) -> u64 {
+    pub(super) fn hold(self) -> u64 {
         2 * ACTION + self.facts.state_bytes / 8 * (WRITTEN_WORD + READ_WORD)
     }
 
@@ -262,6 +262,18 @@ impl<'f> Inside<'f> {
         match sweep {
             Sweep::Paired | Sweep::Online => u128::from(count) * u128::from(self.advance()),
             Sweep::Alone => 0,
+        }
+    }
+
+    /// Work of a reversal in which every step runs as often as it must: up to the last state once, and backwards from a record or from a
+    /// held state. The last step of a loop that stands alone is turned back from where the loop ends.
+    pub(super) fn once(self, way: &Records<'f>) -> u128 {
+        let recorded = way.choices.iter().map(|choice| self.record(choice) + self.reverse(choice)).min().unwrap_or(u64::MAX);
+        let each = u128::from(recorded.min(self.advance() + self.turn() + self.hold()));
+        let last = u128::from(recorded.min(self.turn()));
+        match way.sweep {
+            Sweep::Paired | Sweep::Online => (each * u128::from(way.count)).saturating_sub(self.own(way.sweep, way.count)),
+            Sweep::Alone => way.count.checked_sub(1).map_or(0, |others| each * u128::from(others) + last),
         }
     }
 

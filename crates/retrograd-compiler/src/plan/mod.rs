@@ -4,6 +4,7 @@
 //! plan is the size of the arena that the decision leads to, exactly: there is no other memory.
 
 mod bound;
+mod branches;
 mod cut;
 mod explain;
 mod facts;
@@ -232,11 +233,12 @@ fn plan_as_is(program: &Program, request: &Request) -> Result<Plan, Error> {
 fn plan_with(program: &Program, request: &Request) -> Result<Plan, Error> {
     let (strategy, budget) = (&request.strategy, request.budget);
     let fate = |origin: &str| strategy.fate(origin);
-    let mut facts = Facts { spill: request.spill, ..facts::facts(program, strategy.search(), &fate) };
+    let parted = branches::parted(program);
+    let mut facts = Facts { spill: request.spill, ..facts::facts(&parted, strategy.search(), &fate) };
     // What is in memory of the code outside of loops shows where everything is kept.
     let kept = strategy::Auto.decide(&facts, None)?;
     let grain = Grain { threads: request.threads, ..strategy.grain() };
-    let reference = place(program, &kept, grain);
+    let reference = place(&parted, &kept, grain);
     let straight = Straight::new(program, &reference, &fate);
     facts.residuals = straight.residuals();
     let ways = match strategy.replay() {
@@ -247,7 +249,7 @@ fn plan_with(program: &Program, request: &Request) -> Result<Plan, Error> {
     };
     let (decision, placed) = fastest(request, &facts, ways, |decision| {
         let known = (&decision.loops, &decision.again) == (&kept.loops, &kept.again);
-        if known { reference.clone() } else { place(program, decision, grain) }
+        if known { reference.clone() } else { place(&parted, decision, grain) }
     })?;
     let (bytes_peak, bytes_spilled, strategy) = (placed.bytes, placed.spill_bytes, strategy.name());
     Ok(Plan {

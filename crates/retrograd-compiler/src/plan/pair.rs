@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::schedule::Sweep;
+use super::work::{Branches, inst_cost};
 use crate::ir::{FuncId, Function, Inst, Op, Program, UnwindOp, Value};
 
 /// An unwind and the loop that walks its states.
@@ -111,13 +112,23 @@ fn same_states(
     ours.iter().map(|number| theirs.iter().position(|other| other == number)).collect()
 }
 
-/// The instructions of `other` that compute what `function`, with the same first parameters, does not.
-pub(super) fn beyond<'f>(program: &Program, function: &Function, other: &'f Function) -> Vec<&'f Inst> {
+/// Work of what `other` computes and `function`, with the same first parameters, does not. Branches of one predicate go the same way, and
+/// are placed as one.
+pub(super) fn work_beyond(program: &Program, function: &Function, other: &Function) -> u64 {
     let mut numbers = Numbers { program, interned: BTreeMap::new() };
     let params: Vec<u32> = (0..function.params.len().max(other.params.len())).map(|k| numbers.number(format!("param {k}"))).collect();
-    let known: BTreeSet<u32> = numbers.values(function, &params).into_iter().collect();
-    let found = numbers.values(other, &params);
-    other.insts.iter().filter(|inst| inst.results.iter().any(|v| !known.contains(&found[v.0 as usize]))).collect()
+    let mut known = Known::default();
+    numbers.run(function, &params, &mut known);
+    numbers.run(other, &params, &mut known).1
+}
+
+/// What code has computed, and inside of its branches, by the number of their predicate.
+#[derive(Default)]
+struct Known {
+    numbers: BTreeSet<u32>,
+    branches: BTreeMap<u32, [Known; 2]>,
+    /// Inside of a branch: what the results of an `if` are there.
+    inside: BTreeMap<u32, u32>,
 }
 
 /// Numbers for what values are: equal numbers, equal values.
@@ -167,6 +178,37 @@ impl Numbers<'_> {
             }
         }
         numbers
+    }
+
+    /// Runs a function over numbered parameters: the numbers of its results, and the work of what was not known before.
+    fn run(&mut self, function: &Function, params: &[u32], known: &mut Known) -> (Vec<u32>, u64) {
+        let numbers = self.values(function, params);
+        let (mut work, mut branches) = (0u64, Branches::default());
+        for inst in &function.insts {
+            let [args, results] = [&inst.args, &inst.results].map(|list| list.iter().map(|v| numbers[v.0 as usize]).collect::<Vec<u32>>());
+            if results.iter().all(|number| known.numbers.contains(number)) {
+                continue;
+            }
+            known.numbers.extend(&results);
+            match &inst.op {
+                Op::If(op) => {
+                    let sides = known.branches.entry(args[0]).or_default();
+                    let mut side = |(body, known): (FuncId, &mut Known)| {
+                        let args: Vec<u32> = args[1..].iter().map(|arg| known.inside.get(arg).copied().unwrap_or(*arg)).collect();
+                        let (ends, work) = self.run(self.program.function(body), &args, known);
+                        known.inside.extend(results.iter().copied().zip(ends));
+                        work
+                    };
+                    let [then_known, else_known] = sides;
+                    branches.add(inst.args[0], [side((op.then_body, then_known)), side((op.else_body, else_known))]);
+                }
+                Op::Row(..) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => {
+                    work = work.saturating_add(inst_cost(self.program, function, inst));
+                }
+            }
+        }
+        let ends = function.results.iter().map(|v| numbers[v.0 as usize]).collect();
+        (ends, work.saturating_add(branches.work(function)))
     }
 
     /// What an instruction does, as text; bodies by what they compute of fresh parameters.

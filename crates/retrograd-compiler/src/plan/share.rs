@@ -29,8 +29,17 @@ const OFFERS: [u64; 9] = [0, 1, 4, 8, 16, 32, 48, 56, 64];
 #[derive(Clone, Debug, Default)]
 struct Point {
     bytes: u64,
+    /// Where one of several branches runs, that of the dearest.
     work: u128,
+    /// The same of all branches: of two points that are equal but for it, the smaller one.
+    work_of_all: u128,
     loops: BTreeMap<usize, Share>,
+}
+
+impl Point {
+    fn key(&self) -> (u128, u128) {
+        (self.work, self.work_of_all)
+    }
 }
 
 /// What one loop got.
@@ -46,7 +55,7 @@ pub(super) fn share(facts: &Facts, room: Option<u64>, fit: Fit<'_>) -> Result<De
     let sharing = Sharing { facts, room, fit, alone: facts.loops.len() <= 1 };
     let front = sharing.front(&facts.root)?;
     let fits = |point: &&Point| room.is_none_or(|room| point.bytes <= room);
-    let best = front.iter().filter(fits).min_by_key(|point| (point.work, point.bytes));
+    let best = front.iter().filter(fits).min_by_key(|point| (point.key(), point.bytes));
     let mut point = best.or(front.iter().min_by_key(|point| point.bytes)).cloned().unwrap_or_default();
     sharing.spend(&mut point)?;
     let loops = point.loops.into_iter().map(|(number, share)| (facts.loops[number].bwd, share.fitted.decision)).collect();
@@ -68,11 +77,13 @@ impl Sharing<'_> {
             Region::Sequence(parts) => self.sequence(parts),
             Region::Branches(parts) => {
                 let fronts = parts.iter().map(|part| self.front(part)).collect::<Result<Vec<_>, Error>>()?;
-                Ok(fronts.into_iter().fold(vec![Point::default()], |all, front| self.join(&all, &front, u64::max)))
+                Ok(fronts.into_iter().fold(vec![Point::default()], |all, front| self.join(&all, &front, u64::max, u128::max)))
             }
             Region::Repeat { times, body } => {
                 let mut front = self.front(body)?;
-                front.iter_mut().for_each(|point| point.work = point.work.saturating_mul(u128::from(*times)));
+                for work in front.iter_mut().flat_map(|point| [&mut point.work, &mut point.work_of_all]) {
+                    *work = work.saturating_mul(u128::from(*times));
+                }
                 Ok(front)
             }
             Region::Unwind(number) => self.unwind(*number),
@@ -86,20 +97,21 @@ impl Sharing<'_> {
             let front = self.front(part)?;
             let paired = matches!(part, Region::Unwind(number) if self.facts.loops[*number].sweeps[0] != Sweep::Alone);
             if paired {
-                lasting = self.join(&lasting, &front, u64::saturating_add);
+                lasting = self.join(&lasting, &front, u64::saturating_add, u128::saturating_add);
             } else {
-                passing = self.join(&passing, &front, u64::max);
+                passing = self.join(&passing, &front, u64::max, u128::saturating_add);
             }
         }
-        Ok(self.join(&lasting, &passing, u64::saturating_add))
+        Ok(self.join(&lasting, &passing, u64::saturating_add, u128::saturating_add))
     }
 
-    /// Both, with bytes that add up or not.
-    fn join(&self, a: &[Point], b: &[Point], bytes: fn(u64, u64) -> u64) -> Vec<Point> {
+    /// Both, with bytes and work that add up or not.
+    fn join(&self, a: &[Point], b: &[Point], bytes: fn(u64, u64) -> u64, work: fn(u128, u128) -> u128) -> Vec<Point> {
         let pairs = a.iter().flat_map(|a| b.iter().map(move |b| (a, b)));
         let both = pairs.map(|(a, b)| Point {
             bytes: bytes(a.bytes, b.bytes),
-            work: a.work.saturating_add(b.work),
+            work: work(a.work, b.work),
+            work_of_all: a.work_of_all.saturating_add(b.work_of_all),
             loops: a.loops.iter().chain(&b.loops).map(|(number, share)| (*number, share.clone())).collect(),
         });
         self.best(both.collect(), POINTS)
@@ -118,9 +130,11 @@ impl Sharing<'_> {
                 for offer in self.offers(inner) {
                     let share = self.fitted(facts, works, offer, CELLS_SHARING)?;
                     let (bytes, work) = (inner.saturating_add(share.fitted.bytes), share.fitted.work);
+                    let others = |point: &Point| point.work_of_all - point.work;
+                    let work_of_all = work.saturating_add(others(&forward)).saturating_add(others(&backward));
                     let mut loops = loops.clone();
                     loops.insert(number, share);
-                    points.push(Point { bytes, work, loops });
+                    points.push(Point { bytes, work, work_of_all, loops });
                 }
             }
         }
@@ -150,10 +164,10 @@ impl Sharing<'_> {
 
     /// The points that no other beats, at most so many, the smallest and the largest among them.
     fn best(&self, mut points: Vec<Point>, most: usize) -> Vec<Point> {
-        points.sort_by_key(|point| (point.bytes, point.work));
+        points.sort_by_key(|point| (point.bytes, point.key()));
         let mut front: Vec<Point> = vec![];
         for point in points {
-            let useful = front.last().is_none_or(|last| point.work < last.work);
+            let useful = front.last().is_none_or(|last| point.key() < last.key());
             if useful && (front.is_empty() || self.room.is_none_or(|room| point.bytes <= room)) {
                 front.push(point);
             }

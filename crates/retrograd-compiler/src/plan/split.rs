@@ -44,10 +44,25 @@ pub(super) fn split(bwd: &Function, op: &UnwindOp, cut: &Cut, effects: &[bool]) 
 
 /// The function of `params` that computes `results` with the instructions of another; every path to the other's parameters must end in `params`.
 pub(super) fn extract(from: &Function, name: String, params: &[Value], results: &[Value], always: impl Fn(&Inst) -> bool) -> Function {
+    let params: Vec<(Option<Value>, Type)> = params.iter().map(|param| (Some(*param), from.ty(*param).clone())).collect();
+    extract_among(from, name, &params, results, always)
+}
+
+/// The same with parameters of which some are not read.
+pub(super) fn extract_among(
+    from: &Function,
+    name: String,
+    params: &[(Option<Value>, Type)],
+    results: &[Value],
+    always: impl Fn(&Inst) -> bool,
+) -> Function {
     let builder = Builder::new(name);
     let mut map: Vec<Option<Value>> = vec![None; from.types.len()];
-    for param in params {
-        map[param.0 as usize] = Some(builder.param(from.ty(*param).clone()));
+    for (param, ty) in params {
+        let here = builder.param(ty.clone());
+        if let Some(param) = param {
+            map[param.0 as usize] = Some(here);
+        }
     }
     let mut needed = vec![false; from.types.len()];
     for value in results {

@@ -2,6 +2,8 @@
 //!
 //! An addition is one of many over arrays in cache, in vectors: the unit of time of all plans.
 
+use std::collections::BTreeMap;
+
 use super::facts::{UNKNOWN_STEPS, constant, steps};
 use super::place::{Block, Call, Loop, Nest, Node, Placed, Step, Val};
 use crate::ir::{DType, FuncId, Function, Inst, Lowering, Op, Program, Row, Type, Value};
@@ -23,7 +25,38 @@ pub(super) const READ_WORD: u64 = 2;
 
 /// Work of one call of a function, without unwinds that have states to remember.
 pub(super) fn cost(program: &Program, function: &Function) -> u64 {
-    function.insts.iter().map(|inst| inst_cost(program, function, inst)).fold(0, u64::saturating_add)
+    let (mut work, mut branches) = (0u64, Branches::default());
+    for inst in &function.insts {
+        match &inst.op {
+            Op::If(op) => branches.add(inst.args[0], [op.then_body, op.else_body].map(|body| cost(program, program.function(body)))),
+            Op::Row(..) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => {
+                work = work.saturating_add(inst_cost(program, function, inst))
+            }
+        }
+    }
+    work.saturating_add(branches.work(function))
+}
+
+/// Work of the branches of a function, by their predicate: those of one predicate go the same way.
+#[derive(Default)]
+pub(super) struct Branches {
+    sides: BTreeMap<Value, [u64; 2]>,
+}
+
+impl Branches {
+    pub(super) fn add(&mut self, predicate: Value, sides: [u64; 2]) {
+        let known = self.sides.entry(predicate).or_default();
+        *known = [0, 1].map(|k| known[k].saturating_add(sides[k]));
+    }
+
+    /// The dearer side, or what the two take on average where one is known to be rare.
+    pub(super) fn work(&self, function: &Function) -> u64 {
+        let either = |(predicate, [one, other]): (&Value, &[u64; 2])| match period(function, *predicate) {
+            None => *one.max(other),
+            Some(period) => one.saturating_add(other.saturating_mul(period - 1)).div_ceil(period),
+        };
+        self.sides.iter().map(either).fold(0, u64::saturating_add)
+    }
 }
 
 /// Work of one instruction, likewise.
@@ -38,13 +71,11 @@ pub(super) fn inst_cost(program: &Program, function: &Function, inst: &Inst) -> 
             };
             row_cost(row, &args, function.ty(inst.results[0]), contracted)
         }
-        Op::If(op) => match period(function, inst.args[0]) {
-            None => body(op.then_body).max(body(op.else_body)),
-            Some(period) => {
-                let all = body(op.then_body).saturating_add(body(op.else_body).saturating_mul(period - 1));
-                all.div_ceil(period)
-            }
-        },
+        Op::If(op) => {
+            let mut branches = Branches::default();
+            branches.add(inst.args[0], [op.then_body, op.else_body].map(body));
+            branches.work(function)
+        }
         Op::For(op) => steps(function, inst).saturating_mul(body(op.body)),
         Op::While(op) => UNKNOWN_STEPS.saturating_mul(body(op.cond).saturating_add(body(op.body))),
         Op::Unwind(op) if op.carries == 0 => steps(function, inst).saturating_mul(body(op.bwd)),

@@ -18,7 +18,7 @@ use cranelift_codegen::isa::TargetFrontendConfig;
 use cranelift_frontend::{FunctionBuilder, Variable};
 use cranelift_jit::JITModule;
 use cranelift_module::{FuncId, Module};
-use retrograd_compiler::fuse::kernel::{Address, Kernel, Order, Part, Place, Reached, Reg, RegType, RoutineCall, Seen, Stmt};
+use retrograd_compiler::fuse::kernel::{Address, Kernel, OnDisk, Order, Part, Place, Reached, Reg, RegType, RoutineCall, Seen, Stmt};
 use retrograd_compiler::ir::DType;
 use retrograd_compiler::plan::schedule::{Schedule, Sweep};
 
@@ -396,15 +396,15 @@ impl<'k, 'b> Lower<'k, 'b> {
     }
 
     /// Writes or reads a state on the disk, whose file is in the second word after the fault; the run ends where that fails.
-    fn disk(&mut self, import: Import, (place, first): (Reg, u64), memory: &Address, bytes: u64) {
+    fn disk(&mut self, import: Import, at: OnDisk, memory: &Address, bytes: u64) {
         let fault = self.params[3];
         let (failed, after) = (self.builder.create_block(), self.builder.create_block());
         self.builder.set_cold_block(failed);
-        let (place, memory) = (self.get(place), self.address(memory));
+        let (place, step, memory) = (self.get(at.place), self.get(at.step), self.address(memory));
         let file = self.builder.ins().load(types::I64, FLAGS, fault, 16);
-        let [first, bytes, code] = [first.cast_signed(), bytes.cast_signed(), STOPPED].map(|word| self.integer(word));
+        let [first, bytes, code] = [at.first.cast_signed(), bytes.cast_signed(), STOPPED].map(|word| self.integer(word));
         let at = self.builder.ins().iadd(place, first);
-        let fails = self.call(import, &[file, at, memory, bytes]).expect("it answers");
+        let fails = self.call(import, &[file, at, step, memory, bytes]).expect("it answers");
         self.builder.ins().brif(fails, failed, &[], after, &[]);
         self.continue_at(failed);
         self.builder.ins().store(FLAGS, code, fault, 0);

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use retrograd_compiler::fuse::kernel::{Address, Kernel, Order, Part, Place, Reached, Reg, RegType, RoutineCall, Seen, Stmt};
+use retrograd_compiler::fuse::kernel::{Address, Kernel, OnDisk, Order, Part, Place, Reached, Reg, RegType, RoutineCall, Seen, Stmt};
 use retrograd_compiler::ir::{DType, Scalar};
 use retrograd_compiler::plan::schedule::{Schedule, Sweep};
 
@@ -325,13 +325,13 @@ impl<'k> Lower<'k> {
     }
 
     /// Writes or reads a state on the disk, whose file is in the second word after the fault; the run ends where that fails.
-    fn disk(&mut self, import: Import, (place, first): (Reg, u64), memory: &Address, bytes: u64) {
+    fn disk(&mut self, import: Import, at: OnDisk, memory: &Address, bytes: u64) {
         let [failed, after] = [(); 2].map(|()| self.text.label());
-        let (place, memory) = (self.get(place), self.address(memory));
+        let (place, step, memory) = (self.get(at.place), self.get(at.step), self.address(memory));
         let file = self.pointer_at("%fault", 16);
-        let at = self.text.make(format_args!("add i64 {place}, {first}"));
+        let at = self.text.make(format_args!("add i64 {place}, {}", at.first));
         let callee = Value::address(import.address());
-        let answer = self.text.make(format_args!("call i8 {callee}(ptr {file}, i64 {at}, ptr {memory}, i64 {bytes})"));
+        let answer = self.text.make(format_args!("call i8 {callee}(ptr {file}, i64 {at}, i64 {step}, ptr {memory}, i64 {bytes})"));
         let fails = self.text.make(format_args!("icmp ne i8 {answer}, 0"));
         self.text.branch(&fails, failed, after);
         self.text.at(failed);

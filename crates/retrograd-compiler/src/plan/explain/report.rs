@@ -74,10 +74,13 @@ impl Plan {
         fastest.work.min(self.decision.work)
     }
 
-    /// No plan in this memory does less work: in the budget, or where there is none, in the bytes that this plan takes.
+    /// No plan in this memory does less work with the records that the strategy chooses from: in the budget, or where there is none, in
+    /// the bytes that this plan takes.
     pub fn work_bound(&self) -> u128 {
         let bytes = self.budget.or(self.offered).unwrap_or(self.bytes_peak);
-        super::super::bound::bound(&self.facts, bytes).min(self.decision.work)
+        let (bound, work) = (super::super::bound::bound(&self.facts, bytes), self.decision.work);
+        assert!(bound <= work, "the bound of all plans is {bound}, and this one does {work}");
+        bound
     }
 
     /// What is held of the code outside of loops, and what becomes of it.

@@ -29,11 +29,11 @@ pub use tree::{
 };
 
 use super::Decision;
-use crate::ir::Program;
+use super::branches::Parted;
 
 /// Places a Program under a decision. The peak is `bytes` of the result, exactly.
-pub fn place(program: &Program, decision: &Decision, grain: Grain) -> Placed {
-    let mut placed = flatten::flatten(program, decision, grain);
+pub(super) fn place(parted: &Parted, decision: &Decision, grain: Grain) -> Placed {
+    let mut placed = flatten::flatten(parted, decision, grain);
     store::assign(&mut placed);
     arena::lay_out(&mut placed);
     placed

@@ -68,6 +68,10 @@ impl Strategy for User {
 
 /// Whether a value is meant: what makes it, its line, or both.
 fn names(name: &str, origin: &str) -> bool {
+    // A place of a record that two branches share has two origins.
+    if let Some((one, other)) = origin.split_once(" or ") {
+        return names(name, one) || names(name, other);
+    }
     let (op, place) = origin.split_once(" at ").map_or((origin, None), |(op, place)| (op, Some(place)));
     let here = |name: &str| place.is_some_and(|place| is_place(name, place));
     match name.split_once(" at ") {

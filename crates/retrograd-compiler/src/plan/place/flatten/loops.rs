@@ -51,7 +51,7 @@ impl<'p> Flatten<'p> {
         rows: Vec<(RowPlace, Type)>,
         code: impl FnOnce(&mut Self, &mut Scope, Val, &[Val], &[Val]) -> (Vec<Val>, Vec<(RowPlace, Val)>),
     ) -> Step {
-        let mut scope = Scope::default();
+        let mut scope = Scope { joins: true, ..Scope::default() };
         let index = self.placed.define(Type::scalar(DType::I64));
         let params = self.defines(carry_types);
         let rows: Vec<RowRead> =
@@ -68,7 +68,8 @@ impl<'p> Flatten<'p> {
         }
         let ends: Vec<Val> = next.iter().copied().chain(writes.iter().map(|write| write.value)).collect();
         let carries: Vec<(Val, Val)> = params.into_iter().zip(next).collect();
-        let block = group::group(&mut self.placed, scope.raws, &scope.fences, &ends, &carries);
+        let (raws, fences) = self.closed(scope, &ends);
+        let block = group::group(&mut self.placed, raws, &fences, &ends, &carries);
         Step { index, carries, ends: vec![], rows, emits: writes, block }
     }
 
@@ -175,7 +176,7 @@ impl<'p> Flatten<'p> {
 
     /// What the records of each choice are made by and reversed by.
     fn splits(&self, op: &UnwindOp, decided: &Way) -> Vec<Split> {
-        decided.cuts.iter().map(|cut| split(self.program.function(op.bwd), op, cut, &self.effects)).collect()
+        decided.cuts.iter().map(|cut| split(self.parted.step(op.bwd), op, cut, &self.effects)).collect()
     }
 
     fn trajectory(&mut self, bwd: FuncId, count: Val, state: Vec<Type>, decided: &Way, splits: &[Split]) -> TrajectoryId {
@@ -310,73 +311,50 @@ impl<'p> Flatten<'p> {
         let inits = self.all_in_memory(&[groups.adjoints, groups.running].concat(), scope);
         let xs = self.all_in_memory(groups.streams, scope);
         let gs = self.all_in_memory(groups.emitted, scope);
-        let parts = Parts { op, inv: groups.invariants, xs: &xs, gs: &gs, emitted: &emitted, carry_types: &self.types(&inits) };
-        let results = self.defines(parts.carry_types);
+        let (carry_types, sweep) = (self.types(&inits), paired.map_or(Sweep::Alone, |id| self.placed.trajectories[id.0 as usize].sweep));
+        let results = self.defines(&carry_types);
         let all: Vec<Val> = results.iter().copied().chain(emitted.iter().map(|e| e.value)).collect();
-        let node = if op.carries == 0 {
-            let step = self.back_step(bwd, vec![], &parts);
-            Node::For(Box::new(Loop {
-                count,
-                steps: self.steps_of(count),
-                frame: None,
-                order: Order::Down,
-                inits,
-                results,
-                emitted: emitted.clone(),
-                carried: vec![],
-                step,
-            }))
-        } else {
-            let sweep = paired.map_or(Sweep::Alone, |id| self.placed.trajectories[id.0 as usize].sweep);
-            let decided = self.decided(op).way(sweep).expect("facts say which sweeps a loop is met with");
-            let splits = self.splits(op, decided);
-            if decided.schedule == Schedule::Nothing {
-                let step = self.back_step(&splits[0].reverse, vec![], &parts);
-                Node::For(Box::new(Loop {
-                    count,
-                    steps: self.steps_of(count),
-                    frame: None,
-                    order: Order::Down,
-                    inits,
-                    results,
-                    emitted: emitted.clone(),
-                    carried: vec![],
-                    step,
-                }))
-            } else {
-                let state_types = self.types(groups.carries);
-                let id = paired.unwrap_or_else(|| self.trajectory(op.bwd, count, state_types.clone(), decided, &splits));
-                let [_, uses] = decided.schedule.uses();
-                let restores = uses.restore || decided.sweep == Sweep::Alone;
-                let starts = if restores { self.all_in_memory(groups.carries, scope) } else { vec![] };
-                let (advance, tape) = self.replays(&uses, &splits, &parts, &state_types);
-                let rows = |place: fn(usize) -> RowPlace, types: &[Type]| {
-                    types.iter().enumerate().map(|(k, ty)| (place(k), ty.clone())).collect::<Vec<_>>()
-                };
-                let reverse = |(split, used): (&Split, &bool)| {
-                    used.then(|| self.back_step(&split.reverse, rows(RowPlace::Tape, &split.kept), &parts))
-                };
-                let reverse = splits.iter().zip(&uses.reverse).map(reverse).collect();
-                let turnback = uses.turnback.then(|| self.back_step(bwd, rows(RowPlace::State, &state_types), &parts));
-                Node::Reversal(Box::new(Drive {
-                    trajectory: id,
-                    count,
-                    starts,
-                    inits,
-                    results,
-                    carried: vec![],
-                    emitted: emitted.clone(),
-                    states: vec![],
-                    working: vec![],
-                    advance,
-                    tape,
-                    reverse,
-                    turnback,
-                }))
-            }
+        let (inv, states) = (groups.invariants, groups.carries);
+        let parts = Parts { op, count, inits, results, states, inv, xs: &xs, gs: &gs, emitted, carry_types };
+        let decided = (op.carries > 0).then(|| self.decided(op).way(sweep).expect("facts say which sweeps a loop is met with"));
+        let node = match decided {
+            None => self.back_loop(bwd, parts),
+            Some(decided) if decided.schedule == Schedule::Nothing => self.back_loop(&self.splits(op, decided)[0].reverse, parts),
+            Some(decided) => self.reversal(bwd, decided, paired, parts, scope),
         };
         scope.raws.push(Raw::Node(node));
         all
+    }
+
+    /// A plain walk backwards.
+    fn back_loop(&mut self, function: &Function, parts: Parts<'_>) -> Node {
+        let step = self.back_step(function, vec![], &parts);
+        let Parts { count, inits, results, emitted, .. } = parts;
+        let (steps, carried) = (self.steps_of(count), vec![]);
+        Node::For(Box::new(Loop { count, steps, frame: None, order: Order::Down, inits, results, emitted, carried, step }))
+    }
+
+    /// The reversal of a schedule.
+    fn reversal(&mut self, bwd: &Function, decided: &Way, paired: Option<TrajectoryId>, parts: Parts<'_>, scope: &mut Scope) -> Node {
+        let splits = self.splits(parts.op, decided);
+        let state_types = self.types(parts.states);
+        let trajectory = paired.unwrap_or_else(|| self.trajectory(parts.op.bwd, parts.count, state_types.clone(), decided, &splits));
+        let [_, uses] = decided.schedule.uses();
+        let restores = uses.restore || decided.sweep == Sweep::Alone;
+        let starts = if restores { self.all_in_memory(parts.states, scope) } else { vec![] };
+        let (advance, tape) = self.replays(&uses, &splits, &parts, &state_types);
+        let rows = |place: fn(usize) -> RowPlace, types: &[Type]| {
+            types.iter().enumerate().map(|(k, ty)| (place(k), ty.clone())).collect::<Vec<_>>()
+        };
+        let reverse =
+            |(split, used): (&Split, &bool)| used.then(|| self.back_step(&split.reverse, rows(RowPlace::Tape, &split.kept), &parts));
+        let reverse = splits.iter().zip(&uses.reverse).map(reverse).collect();
+        let turnback = uses.turnback.then(|| self.back_step(bwd, rows(RowPlace::State, &state_types), &parts));
+        let Parts { count, inits, results, emitted, .. } = parts;
+        let (carried, states, working) = (vec![], vec![], vec![]);
+        let drive =
+            Drive { trajectory, count, starts, inits, results, carried, emitted, states, working, advance, tape, reverse, turnback };
+        Node::Reversal(Box::new(drive))
     }
 
     /// Steps that run a loop again for its unwind: over states alone.
@@ -402,7 +380,7 @@ impl<'p> Flatten<'p> {
     fn back_step(&mut self, function: &Function, from: Vec<(RowPlace, Type)>, parts: &Parts<'_>) -> Step {
         let (count, streams) = (from.len(), parts.xs.len());
         let rows = [from, self.row_types(parts.xs), self.row_types(parts.gs)].concat();
-        self.step(parts.carry_types, rows, |this, scope, i, carries, rows| {
+        self.step(&parts.carry_types, rows, |this, scope, i, carries, rows| {
             let (from, rows) = rows.split_at(count);
             let (x, g) = rows.split_at(streams);
             let (a, r) = carries.split_at(parts.op.adjoints);
@@ -413,12 +391,17 @@ impl<'p> Flatten<'p> {
     }
 }
 
-/// What all steps backwards of one unwind share.
+/// An unwind as it is placed, and what all its steps share.
 struct Parts<'a> {
     op: &'a UnwindOp,
+    count: Val,
+    inits: Vec<Val>,
+    results: Vec<Val>,
+    /// States that it starts from.
+    states: &'a [Val],
     inv: &'a [Val],
     xs: &'a [Val],
     gs: &'a [Val],
-    emitted: &'a [Emitted],
-    carry_types: &'a [Type],
+    emitted: Vec<Emitted>,
+    carry_types: Vec<Type>,
 }

@@ -1,26 +1,30 @@
 //! Copies every body into place and gives each unwind its schedule.
 
+mod branches;
 mod loops;
 
 use std::collections::BTreeMap;
 
 use super::group::{self, Raw};
 use super::parts::Grain;
-use super::tree::{Access, Block, Branch, Call, Fault, Home, Node, Placed, PointerId, Probe, RowItem, TrajectoryId, Val};
+use super::tree::{Access, Block, Call, Fault, Home, Node, Placed, PointerId, Probe, RowItem, TrajectoryId, Val};
 use super::view::{Start, compose, window};
 use crate::ir::{
-    Array, Attrs, Builder, Composed, DType, ErrorKind, Function, IfOp, Inst, Lowering, Op, Pos, Program, Routine, Row, Scalar, Type, Value,
-    View, Write,
+    Array, Attrs, Builder, Composed, DType, ErrorKind, Function, Inst, Lowering, Op, Pos, Program, Routine, Row, Scalar, Type, Value, View,
+    Write,
 };
 use crate::ops;
+use crate::plan::branches::Parted;
 use crate::plan::pair::{Pair, pairs};
 use crate::plan::{Again, Decision};
+use branches::Opened;
 
 /// The tree of a Program, without memory.
-pub(super) fn flatten(program: &Program, decision: &Decision, grain: Grain) -> Placed {
+pub(super) fn flatten(parted: &Parted, decision: &Decision, grain: Grain) -> Placed {
+    let program = &parted.program;
     let main = program.main();
     let (placed, constants, effects) = (Placed { grain, ..Placed::default() }, BTreeMap::new(), program.effects());
-    let mut flatten = Flatten { program, decision, placed, constants, effects, steps: vec![] };
+    let mut flatten = Flatten { program, parted, decision, placed, constants, effects, steps: vec![] };
     let mut scope = Scope::default();
     let inputs: Vec<Val> = main.params.iter().map(|v| flatten.placed.define(main.ty(*v).clone())).collect();
     let args: Vec<Val> = inputs.iter().enumerate().map(|(k, input)| flatten.input(k, *input, &mut scope)).collect();
@@ -34,6 +38,7 @@ pub(super) fn flatten(program: &Program, decision: &Decision, grain: Grain) -> P
 
 pub(super) struct Flatten<'p> {
     program: &'p Program,
+    parted: &'p Parted,
     decision: &'p Decision,
     pub(super) placed: Placed,
     /// Literals of rank 0, by value.
@@ -52,6 +57,10 @@ pub(super) struct Scope {
     known: BTreeMap<(String, Vec<Val>), Val>,
     /// Numbers of raw code before which all that comes before is done.
     fences: Vec<usize>,
+    /// Branches whose code is not gathered yet, in order.
+    branches: Vec<Opened>,
+    /// Whether branches of one predicate become one: in the steps of loops, where nothing is computed early to be held for long.
+    joins: bool,
 }
 
 impl Scope {
@@ -123,7 +132,8 @@ impl<'p> Flatten<'p> {
 
     /// Finishes a block whose `ends` are used after it.
     fn block(&mut self, scope: Scope, ends: &[Val]) -> Block {
-        group::group(&mut self.placed, scope.raws, &scope.fences, ends, &[])
+        let (raws, fences) = self.closed(scope, ends);
+        group::group(&mut self.placed, raws, &fences, ends, &[])
     }
 
     /// Values of a function over placed arguments, its code added to the scope.
@@ -392,21 +402,5 @@ impl<'p> Flatten<'p> {
 
     fn defines(&mut self, types: &[Type]) -> Vec<Val> {
         types.iter().map(|ty| self.placed.define(ty.clone())).collect()
-    }
-
-    fn branch(&mut self, op: &IfOp, args: &[Val], scope: &mut Scope) -> Vec<Val> {
-        let [(then_block, then_ends), (else_block, else_ends)] = [op.then_body, op.else_body].map(|body| {
-            let mut inner = Scope::default();
-            let function = self.program.function(body);
-            let ends = self.function(function, &args[1..], &mut inner);
-            let ends = self.all_in_memory(&ends, &mut inner);
-            (self.block(inner, &ends), ends)
-        });
-        let types = self.program.function(op.then_body).result_types();
-        let results = self.defines(&types);
-        let branch =
-            Branch { predicate: args[0], blocks: [then_block, else_block], ends: [then_ends, else_ends], results: results.clone() };
-        scope.raws.push(Raw::Node(Node::If(Box::new(branch))));
-        results
     }
 }

@@ -1,0 +1,68 @@
+// A branch whose values are dear: a record keeps them, in places that both branches share.
+// strategy: auto
+// strategy: ilp
+// strategy: revolve
+fn main(%x: f64[100], %w: f64[100]) -> f64 {
+  %0: i64 = constant {value=20}
+  %1: f64[100] = for %0 carries(%x) invariants(%w) {body=step}
+  %2: f64 = sum %1 {axes=[0]}
+  return %2
+}
+fn step(%i: i64, %x: f64[100], %w: f64[100]) -> f64[100] {
+  %0: i64 = constant {value=2}
+  %1: i64 = rem %i, %0
+  %2: i64 = constant {value=0}
+  %3: bool = gt %1, %2
+  %4: f64[100] = if %3 args(%x, %w) {then=odd, else=even}
+  return %4
+}
+fn odd(%x: f64[100], %w: f64[100]) -> f64[100] {
+  %0: f64[100] = sin %x
+  %1: f64[100] = exp %0
+  %2: f64[100] = mul %1, %w
+  return %2
+}
+fn even(%x: f64[100], %w: f64[100]) -> f64[100] {
+  %0: f64[100] = mul %x, %w
+  %1: f64[100] = tanh %0
+  return %1
+}
+// ---- expected
+// plan by `auto`: peak 30.62 kB (30616 bytes)
+// no budget
+// work 1.000 times the least without a budget, 0.0 % above the bound for this memory
+//   at the peak: states and records of the loop at branch_residuals.rg:7, 24 kB
+//   at the peak: arrays and controllers, 6.09 kB
+//   a loop that treats elements alike runs in tiles of 50 of them
+//     loop at branch_residuals.rg:7: 20 steps: 20 records of 1.2 kB, each step run once (keep all)
+//       a state 400 bytes, a record 1.2 kB, pool 24 kB (24000 bytes)
+//       20 forward steps (1.00 per step, the program's own loop included), 0 states held
+//       f64[50] (state, 400 bytes): kept
+//       f64[50] (exp at branch_residuals.rg:21 or neg at branch_residuals.rg:27, 400 bytes): kept
+//       f64[50] (cos at branch_residuals.rg:20 or fma at branch_residuals.rg:27, 400 bytes): kept
+//
+// plan by `ilp`: peak 53.91 kB (53912 bytes)
+// no budget
+// work 1.000 times the least without a budget, 0.0 % above the bound for this memory
+//   at the peak: states and records of the loop at branch_residuals.rg:7, 48 kB
+//   at the peak: arrays and controllers, 5.69 kB
+//   loop at branch_residuals.rg:7: 20 steps: 20 records of 2.4 kB, each step run once (keep all)
+//     a state 800 bytes, a record 2.4 kB, pool 48 kB (48000 bytes)
+//     20 forward steps (1.00 per step, the program's own loop included), 0 states held
+//     f64[100] (state, 800 bytes): kept
+//     f64[100] (sin at branch_residuals.rg:20 or tanh at branch_residuals.rg:27, 800 bytes): recomputed from what is kept: cheaper than its bytes
+//     f64[100] (exp at branch_residuals.rg:21 or neg at branch_residuals.rg:27, 800 bytes): kept
+//     f64[100] (cos at branch_residuals.rg:20 or fma at branch_residuals.rg:27, 800 bytes): kept
+//
+// plan by `revolve`: peak 21.27 kB (21272 bytes)
+// no budget
+// work 1.447 times the least without a budget, 12.1 % above the bound for this memory
+//   at the peak: states and records of the loop at branch_residuals.rg:7, 15.2 kB
+//   at the peak: arrays and controllers, 5.82 kB
+//   loop at branch_residuals.rg:7: 20 steps: 19 snapshots of 800 bytes, each step run at most 2 times (revolve with 20 slots)
+//     a state 800 bytes, no records, pool 15.2 kB (15200 bytes)
+//     40 forward steps (2.00 per step, the program's own loop included), 19 states held
+//     f64[100] (state, 800 bytes): recomputed from the state: nothing is recorded
+//     f64[100] (exp at branch_residuals.rg:21 or neg at branch_residuals.rg:27, 800 bytes): recomputed from the state: nothing is recorded
+//     f64[100] (cos at branch_residuals.rg:20 or fma at branch_residuals.rg:27, 800 bytes): recomputed from the state: nothing is recorded
+//

@@ -40,10 +40,11 @@ impl Bound<'_> {
             return inside.nothing().work;
         }
         let ways = |sweep: &Sweep| match (facts.count, sweep) {
-            (Some(count), _) => inside.records(*sweep, count),
-            // Of a loop of unknown length nothing is recorded, and no schedule is better than if the length were known.
-            (None, Sweep::Alone) => vec![Records { sweep: Sweep::Alone, choices: vec![], count: UNKNOWN_STEPS }],
-            (None, Sweep::Paired | Sweep::Online) => vec![Records { sweep: Sweep::Paired, choices: vec![], count: UNKNOWN_STEPS }],
+            // No schedule of a loop whose length is known at run time is better than if the length were known before.
+            (_, Sweep::Alone | Sweep::Paired) => inside.records(*sweep, facts.count.unwrap_or(UNKNOWN_STEPS)),
+            (Some(count), Sweep::Online) => inside.records(*sweep, count),
+            // Of a loop that holds states while it runs nothing is recorded.
+            (None, Sweep::Online) => vec![Records { sweep: Sweep::Paired, choices: vec![], count: UNKNOWN_STEPS }],
         };
         let least = |way: Records<'_>| {
             let is_bounded = way.count > 0 && self.facts.spill.is_none();

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::group::reads_beside;
 use super::parts::{self, Grain};
 use super::tree::{
-    Block, Branch, Carried, Drive, Emitted, Frame, FrameId, Home, Loop, Nest, Node, Onto, Placed, PointerId, Root, RowPlace, RowTime,
-    Step, StepEnd, Store, StoreId, TrajectoryId, Val, While,
+    Block, Branch, Carried, Drive, Emitted, Frame, FrameId, Home, Loop, Nest, Node, Onto, Placed, PointerId, Root, RowPlace, RowTime, Step,
+    StepEnd, Store, StoreId, TrajectoryId, Val, While,
 };
 use crate::ir::Write;
 use crate::plan::schedule::Sweep;

@@ -1,4 +1,4 @@
-//! Branches: in the steps of loops, those of one predicate are one, so that what several of them compute is computed once.
+//! Branches: in steps that make records or read them, those of one predicate are one, so that what several of them compute is computed once.
 
 use std::collections::BTreeSet;
 

@@ -51,7 +51,7 @@ impl<'p> Flatten<'p> {
         rows: Vec<(RowPlace, Type)>,
         code: impl FnOnce(&mut Self, &mut Scope, Val, &[Val], &[Val]) -> (Vec<Val>, Vec<(RowPlace, Val)>),
     ) -> Step {
-        let mut scope = Scope { joins: true, ..Scope::default() };
+        let mut scope = Scope::default();
         let index = self.placed.define(Type::scalar(DType::I64));
         let params = self.defines(carry_types);
         let rows: Vec<RowRead> =
@@ -256,6 +256,7 @@ impl<'p> Flatten<'p> {
         let tape = |(split, used): (&Split, &bool)| {
             let rows = self.row_types(&[xs.clone(), read.clone()].concat());
             let step = |this: &mut Self, scope: &mut Scope, i: Val, c: &[Val], x: &[Val]| {
+                scope.joins = true;
                 let (x, x2) = x.split_at(xs.len());
                 let (next, mut rows) = this.body(op.body, i, c, inv, x, &emitted, scope);
                 let states: Vec<Val> = pair.states.iter().map(|k| c[*k]).collect();
@@ -367,6 +368,7 @@ impl<'p> Flatten<'p> {
         let tape = |(split, used): (&Split, &bool)| {
             let rows = self.row_types(parts.xs);
             let step = |this: &mut Self, scope: &mut Scope, i: Val, c: &[Val], x: &[Val]| {
+                scope.joins = true;
                 let (next, _) = this.body(op.body, i, c, parts.inv, x, &[], scope);
                 let kept = this.function(&split.cone, &[&[i], c, parts.inv, x].concat(), scope);
                 (next, kept.into_iter().enumerate().map(|(k, value)| (RowPlace::Tape(k), value)).collect())
@@ -379,8 +381,10 @@ impl<'p> Flatten<'p> {
     /// A step backwards: `function(i, from, inv, x, a, g, r)`, where `from` are states, kept values or nothing.
     fn back_step(&mut self, function: &Function, from: Vec<(RowPlace, Type)>, parts: &Parts<'_>) -> Step {
         let (count, streams) = (from.len(), parts.xs.len());
+        let recorded = from.iter().any(|(place, _)| matches!(place, RowPlace::Tape(_)));
         let rows = [from, self.row_types(parts.xs), self.row_types(parts.gs)].concat();
         self.step(&parts.carry_types, rows, |this, scope, i, carries, rows| {
+            scope.joins = recorded;
             let (from, rows) = rows.split_at(count);
             let (x, g) = rows.split_at(streams);
             let (a, r) = carries.split_at(parts.op.adjoints);

@@ -59,7 +59,8 @@ pub(super) struct Scope {
     fences: Vec<usize>,
     /// Branches whose code is not gathered yet, in order.
     branches: Vec<Opened>,
-    /// Whether branches of one predicate become one: in the steps of loops, where nothing is computed early to be held for long.
+    /// Whether branches of one predicate become one: in steps that make records or read them, whose branches were taken apart. Elsewhere
+    /// it would only be to hold longer what they compute.
     joins: bool,
 }
 

@@ -129,7 +129,7 @@ fn sum(at: u64, step: u64, bytes: &[u8]) -> u64 {
     let mix = |sum: u64, word: u64| (sum ^ word).wrapping_mul(FACTOR).rotate_left(29);
     let (words, rest) = bytes.as_chunks::<32>();
     // Four at a time, so that none waits for another.
-    let mut lanes = [1, 2, 3, 4].map(|lane: u64| mix(mix(at, step), lane));
+    let mut lanes = [1, 2, 3, 4].map(|lane: u64| mix(mix(lane, at), step));
     for chunk in words {
         let (parts, _) = chunk.as_chunks::<8>();
         for (lane, part) in lanes.iter_mut().zip(parts) {

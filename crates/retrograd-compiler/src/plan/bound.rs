@@ -46,10 +46,12 @@ impl Bound<'_> {
             // Of a loop that holds states while it runs nothing is recorded.
             (None, Sweep::Online) => vec![Records { sweep: Sweep::Paired, choices: vec![], count: UNKNOWN_STEPS }],
         };
+        // A disk may be faster than memory is taken to be.
+        let hold = if self.facts.spill.is_none() { inside.hold() } else { 0 };
         let least = |way: Records<'_>| {
             let is_bounded = way.count > 0 && self.facts.spill.is_none();
             let relaxed = is_bounded.then(|| self.relaxed(inside, &way)).flatten();
-            relaxed.unwrap_or(0).max(inside.once(&way))
+            relaxed.unwrap_or(0).max(inside.once(&way, hold))
         };
         facts.sweeps.iter().flat_map(ways).map(least).min().expect("a loop is met somewhere")
     }

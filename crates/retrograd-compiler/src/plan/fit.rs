@@ -266,10 +266,10 @@ impl<'f> Inside<'f> {
     }
 
     /// Work of a reversal in which every step runs as often as it must: up to the last state once, and backwards from a record or from a
-    /// held state. The last step of a loop that stands alone is turned back from where the loop ends.
-    pub(super) fn once(self, way: &Records<'f>) -> u128 {
+    /// held state, which costs `hold`. The last step of a loop that stands alone is turned back from where the loop ends.
+    pub(super) fn once(self, way: &Records<'f>, hold: u64) -> u128 {
         let recorded = way.choices.iter().map(|choice| self.record(choice) + self.reverse(choice)).min().unwrap_or(u64::MAX);
-        let each = u128::from(recorded.min(self.advance() + self.turn() + self.hold()));
+        let each = u128::from(recorded.min(self.advance() + self.turn() + hold));
         let last = u128::from(recorded.min(self.turn()));
         match way.sweep {
             Sweep::Paired | Sweep::Online => (each * u128::from(way.count)).saturating_sub(self.own(way.sweep, way.count)),

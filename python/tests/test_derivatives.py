@@ -446,7 +446,7 @@ def test_a_rule_of_a_linear_function_that_is_not_its_derivative():
         x = wave(wave(wave(x)))
         return 3.0 * x * x
 
-    assert rg.grad(loop)(0.4) == rg.grad(unrolled)(0.4)
+    close(rg.grad(loop)(0.4), rg.grad(unrolled)(0.4), 1e-15)
     # The backward step is linear by its values, and not by its rules.
     with pytest.raises(rg.Unsupported, match="custom_vjp that is not linear"):
         rg.grad(rg.grad(loop))(0.4)

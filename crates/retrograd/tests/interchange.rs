@@ -1,30 +1,15 @@
 //! Loops that treat elements alike run tile by tile under `auto`: less memory, and the same bits as without.
 
-use std::num::NonZeroUsize;
+mod support;
 
 use retrograd::strategy::{Auto, KeepAll, Revolve};
-use retrograd::{Array, Strategy, Var, cond, for_loop, value_and_grad};
-
-type Loss = for<'t> fn([Var<'t>; 2]) -> Var<'t>;
-
-fn numbers(shape: &[usize], seed: f64) -> Array {
-    Array::f64(shape, (0..shape.iter().product::<usize>()).map(|k| ((k as f64 + seed) * 12.9898).sin()).collect())
-}
+use retrograd::{Array, Strategy, Var, cond, for_loop};
+use support::{Loss, numbers};
 
 /// Outputs, peak, and the tiles that the plan says.
 fn run(f: Loss, args: &[Array; 2], strategy: impl Strategy + 'static, budget: Option<u64>) -> (Vec<Array>, u64, Vec<usize>) {
-    // Several threads would have memory for a tile each.
-    let gradient = value_and_grad(f).argnums(&[0, 1]).strategy(strategy).threads(NonZeroUsize::MIN);
-    let gradient = match budget {
-        Some(bytes) => gradient.budget(bytes),
-        None => gradient,
-    };
-    let compiled = gradient.compile(args).unwrap();
-    let (outputs, stats) = compiled.run_with_stats(&[&args[0], &args[1]]).unwrap();
-    assert_eq!(compiled.plan.bytes_peak, stats.bytes_peak);
-    let checked = compiled.executable().run_checked(&[&args[0], &args[1]]).unwrap();
-    assert!(checked.guards_intact && checked.bytes_touched <= stats.bytes_peak);
-    (outputs, stats.bytes_peak, compiled.plan.tiles.clone())
+    let (outputs, peak, [tiles, _]) = support::run(f, args, strategy, budget);
+    (outputs, peak, tiles)
 }
 
 fn pointwise<'t>([s, theta]: [Var<'t>; 2]) -> Var<'t> {

@@ -1,34 +1,20 @@
 //! Code outside of loops over a long leading axis runs tile by tile under `auto`: what it makes on its way is never there as a whole, sums over
 //! the axis go on from tile to tile, and no bit is another.
 
-use std::num::NonZeroUsize;
+mod support;
 
 use retrograd::strategy::{Auto, KeepAll, RecomputeAll};
-use retrograd::{Array, Strategy, Var, value_and_grad};
-
-type Loss = for<'t> fn([Var<'t>; 2]) -> Var<'t>;
+use retrograd::{Array, Strategy, Var};
+use support::{Loss, numbers};
 
 /// Points, and what each of them becomes.
 const POINTS: usize = 2000;
 const WIDE: usize = 80;
 
-fn numbers(shape: &[usize], seed: f64) -> Array {
-    Array::f64(shape, (0..shape.iter().product::<usize>()).map(|k| ((k as f64 + seed) * 12.9898).sin()).collect())
-}
-
 /// Outputs, peak, and the tiles that the plan says.
 fn run(f: Loss, args: &[Array; 2], strategy: impl Strategy + 'static, budget: Option<u64>) -> (Vec<Array>, u64, Vec<usize>) {
-    let gradient = value_and_grad(f).argnums(&[0, 1]).strategy(strategy).threads(NonZeroUsize::MIN);
-    let gradient = match budget {
-        Some(bytes) => gradient.budget(bytes),
-        None => gradient,
-    };
-    let compiled = gradient.compile(args).unwrap();
-    let (outputs, stats) = compiled.run_with_stats(&[&args[0], &args[1]]).unwrap();
-    assert_eq!(compiled.plan.bytes_peak, stats.bytes_peak);
-    let checked = compiled.executable().run_checked(&[&args[0], &args[1]]).unwrap();
-    assert!(checked.guards_intact && checked.bytes_touched <= stats.bytes_peak);
-    (outputs, stats.bytes_peak, compiled.plan.strips.clone())
+    let (outputs, peak, [_, tiles]) = support::run(f, args, strategy, budget);
+    (outputs, peak, tiles)
 }
 
 /// A product, whose gradient by the matrix is a contraction over the points.

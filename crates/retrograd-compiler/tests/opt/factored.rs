@@ -91,8 +91,8 @@ const STEPS: [Step; 6] = [
 ];
 
 /// Numbers whose products are beyond the range of floats, in both directions, and others; of few bits, so that nothing is rounded that is within.
-fn sizes() -> [f64; 9] {
-    [0.0, 1.0, -0.75, 2f64.powi(660), -2f64.powi(530), 2f64.powi(-660), -2f64.powi(-530), 2f64.powi(1000), -2f64.powi(1000)]
+fn sizes() -> [f64; 7] {
+    [0.0, -0.75, 2f64.powi(660), 2f64.powi(-660), -2f64.powi(-530), 2f64.powi(1000), -2f64.powi(1000)]
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn a_sum_of_products_is_right_wherever_the_step_is() {
             assert!(!is_right(plain) || is_right(factored), "{exact}, as the step gives, became {factored} by {inputs:?} of\n{step}");
             right += usize::from(is_right(plain));
         }
-        assert!(right > 1000, "{right}");
+        assert!(right > 100, "{right}");
     }
 }
 

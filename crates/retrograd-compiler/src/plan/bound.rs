@@ -12,7 +12,7 @@ use super::schedule::{Schedule, Sweep, counts};
 /// Cells that a table of one loop may take time for.
 const CELLS: u64 = 30_000_000;
 
-/// The bound for a Program, in additions.
+/// The bound for a Program, in picoseconds.
 pub(super) fn bound(facts: &Facts, bytes: u64) -> u128 {
     u128::from(facts.cost).saturating_add(Bound { facts, bytes }.region(&facts.root))
 }
@@ -125,6 +125,7 @@ mod tests {
             choices: vec![choice(record.unwrap_or(1 << 40))],
             cost_forward: STEP,
             cost_turnback: STEP,
+            cost_hold: 0,
             in_body: Region::default(),
             in_bwd: Region::default(),
         };

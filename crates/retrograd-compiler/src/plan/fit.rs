@@ -7,11 +7,8 @@
 use super::facts::{ChoiceFacts, LoopFacts, UNKNOWN_STEPS};
 use super::optimal::{Alone, Choice, Paired, Place, Steps};
 use super::schedule::{Blocks, Recipe, Schedule, Sweep, Uses, counts, slots};
-use super::work::{READ_WORD, WRITTEN_WORD};
+use super::work::ACTION;
 use super::{Cut, LoopDecision, Spill, Way};
-
-/// Work of asking for an action and branching to it, in additions.
-pub(super) const ACTION: u64 = 25;
 
 /// A cell of a table with few splits takes about as long as so many splits.
 pub(super) const QUICK: u64 = 20;
@@ -254,7 +251,7 @@ impl<'f> Inside<'f> {
 
     /// A state is written, read, and asked for twice.
     pub(super) fn hold(self) -> u64 {
-        2 * ACTION + self.facts.state_bytes / 8 * (WRITTEN_WORD + READ_WORD)
+        2 * ACTION + self.facts.cost_hold
     }
 
     /// Work of the program's own loop, which is no work of its reversal.

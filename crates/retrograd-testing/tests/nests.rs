@@ -64,7 +64,7 @@ fn gradient(text: &str, inputs: usize) -> Program {
 }
 
 fn planned(program: &Program, budget: Option<u64>) -> Plan {
-    plan(program, &Request { strategy: Arc::new(Auto), budget, spill: None, threads: 1 }).unwrap()
+    plan(program, &Request { budget, ..Request::by(Arc::new(Auto)) }).unwrap()
 }
 
 fn inputs(program: &Program) -> Vec<Array> {

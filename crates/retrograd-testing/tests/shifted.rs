@@ -131,7 +131,7 @@ fn adjoints_of_stencils_give_the_same_bits_under_every_plan() {
 #[test]
 fn the_adjoint_of_a_linear_stencil_stores_no_term() {
     let n = 64;
-    let planned = plan(&freeze(&smoothing(n, "neg")), &Request { strategy: Arc::new(Auto), budget: None, spill: None, threads: 1 });
+    let planned = plan(&freeze(&smoothing(n, "neg")), &Request::by(Arc::new(Auto)));
     let planned = planned.unwrap_or_else(|error| panic!("{error}"));
     // Both arrays forwards and both cotangents.
     let arrays = 4 * (n * n * 8) as u64;

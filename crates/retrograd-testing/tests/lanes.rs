@@ -82,9 +82,10 @@ fn elements_that_add_to_shared_corners_give_the_bits_of_one_after_the_other() {
 #[test]
 fn gradients_of_elements_give_the_bits_of_one_after_the_other() {
     let auto: [Arc<dyn Strategy>; 1] = [Arc::new(Auto)];
-    for count in [16, 61] {
+    for count in [16, 61, 8192 + 17] {
         let program = simplify(&elements(count, 20, "add_at"));
         let gradient = simplify(&diff::vjp(&program, &[0, 1], &[0]).unwrap_or_else(|error| panic!("{error}")));
+        assert_eq!(loops_in_lanes(&gradient), 2 * count.div_ceil(8192), "{count}: forwards and backwards");
         let inputs = [numbers(20, 0.7), numbers(20, 1.3), corners(count, 20), numbers(20, 0.3)];
         check_plans(&gradient, &inputs, &auto).unwrap_or_else(|error| panic!("{count}: {error}"));
     }

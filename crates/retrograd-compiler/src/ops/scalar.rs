@@ -41,7 +41,7 @@ ops! {
     /// Product.
     MUL = map(2, "mul", Scalar::Mul, Rule::Partials(&[Factor(|x, _| x[1]), Factor(|x, _| x[0])]), 1, TAME);
     /// Quotient; of integers, towards zero, and by 0 a fault.
-    DIV = map(2, "div", Scalar::Div, Rule::Partials(&[Factor(|x, _| 1.0 / x[1]), Of(|x, y| -(y / x[1]))]), 13, QUOTIENT);
+    DIV = map(2, "div", Scalar::Div, Rule::Partials(&[Factor(|x, _| 1.0 / x[1]), Of(|x, y| -(y * (1.0 / x[1])))]), 13, QUOTIENT);
     /// Negation.
     NEG = map(1, "neg", Scalar::Neg, Rule::Partials(&[MinusOne]), 1, TAME);
     /// Absolute value; at 0 the derivative is 0.

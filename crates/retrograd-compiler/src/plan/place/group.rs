@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 
 use super::component::{is_short, is_small, long_axes};
 use super::parts::Grain;
-use super::shifted;
 use super::tree::{Access, Block, Index, Nest, Node, Placed, Root, RowItem, Val};
+use super::{layout, shifted};
 use crate::ir::{Attrs, DType, Lowering, Reduction, Write};
 use crate::ops::{DotAxes, sum_axes};
 
@@ -360,7 +360,7 @@ impl Group<'_> {
         }
         let open = self.open.as_mut().expect("a reduction joins what computes its operand");
         open.in_components |= open.long < open.nest.shape.len();
-        open.nest.roots.push(Root::Accumulate { value: item.result, source: item.args[0], window, axes, how });
+        open.nest.roots.push(Root::Accumulate { value: item.result, source: item.args[0], window, axes, row: None, how });
     }
 
     /// Whether reading a value in the open nest does not meet a window that it writes.
@@ -553,7 +553,8 @@ impl Group<'_> {
         for value in open.members.iter().chain(open.nest.roots.iter().map(Root::value)) {
             self.pending.remove(value);
         }
-        self.nodes.push(Node::Nest(open.nest));
+        let [before, after] = layout::along_lanes(self.placed, &mut open.nest);
+        self.nodes.extend(before.into_iter().chain([Node::Nest(open.nest)]).chain(after));
     }
 
     /// Whether the innermost loop of a nest would be one along a few components, because something that is read does not lie in one run

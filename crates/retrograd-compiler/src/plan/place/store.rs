@@ -203,10 +203,7 @@ impl Assign<'_> {
             Node::Nest(nest) => self.nest(nest, k, uses, owned, targets),
             Node::Call(call) => {
                 self.onto(call.result, &mut call.onto, k, uses, owned, targets);
-                for value in &call.scratch {
-                    let store = self.store(self.bytes(*value));
-                    self.set_home(*value, Home::Store(store));
-                }
+                call.scratch.iter().for_each(|value| self.scratch(*value));
             }
             Node::If(branch) => self.branch(branch, k, uses, owned),
             Node::For(node) => self.plain_loop(node, k, uses, owned),
@@ -226,6 +223,12 @@ impl Assign<'_> {
         for id in self.open.pop().expect("a node is open") {
             self.use_store(id);
         }
+    }
+
+    /// Memory that only one node uses.
+    fn scratch(&mut self, value: Val) {
+        let store = self.store(self.bytes(value));
+        self.set_home(value, Home::Store(store));
     }
 
     /// Memory for a result that shares none with its arguments: that of the carry it replaces, if dead, or else the carry's second place;
@@ -288,7 +291,10 @@ impl Assign<'_> {
         for root in &mut nest.roots {
             match root {
                 Root::Reduce { .. } => {}
-                Root::Accumulate { value, .. } => self.fresh(*value, k, uses, owned, targets),
+                Root::Accumulate { value, row, .. } => {
+                    self.fresh(*value, k, uses, owned, targets);
+                    row.iter().for_each(|row| self.scratch(*row));
+                }
                 Root::Write { value, base, copies, .. } => {
                     let turns = targets.carries.get(value).is_some_and(|target| target.turns && target.param == *base);
                     let free = (turns || owned.contains(base)) && uses.dies_at(*base, k);

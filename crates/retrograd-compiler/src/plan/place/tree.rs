@@ -352,6 +352,8 @@ pub enum Root {
         window: Access,
         /// Which axes.
         axes: Vec<usize>,
+        /// Scratch for a sum along the lanes: the elements of one vector loop, component by component, which are combined after it.
+        row: Option<Val>,
         /// How elements are combined.
         how: Reduction,
     },

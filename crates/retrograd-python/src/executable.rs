@@ -154,8 +154,7 @@ impl Executable {
     /// Predicted seconds of a run; none where it was loaded.
     #[getter]
     fn seconds_planned(&self) -> Option<f64> {
-        let [narrow, wide] = self.compiled.as_ref()?.plan.seconds();
-        Some(if self.executable.backend().starts_with("cranelift") { narrow } else { wide })
+        Some(self.compiled.as_ref()?.plan.seconds())
     }
 
     /// How many threads a run has.

@@ -52,7 +52,7 @@ fn numbers(count: usize, seed: f64) -> Array {
 
 /// How many vector loops write in turn.
 fn loops_in_lanes(program: &Program) -> usize {
-    let planned = plan(&freeze(&simplify(program)), &Request { strategy: Arc::new(Auto), budget: None, spill: None, threads: 1 });
+    let planned = plan(&freeze(&simplify(program)), &Request::by(Arc::new(Auto)));
     let kernel = fuse(&planned.unwrap_or_else(|error| panic!("{error}"))).kernel;
     fn count(body: &[Stmt]) -> usize {
         let of = |stmt: &Stmt| {

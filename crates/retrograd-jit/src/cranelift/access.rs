@@ -40,11 +40,6 @@ impl Access {
         Access { ty, base, offset, stride, scattered }
     }
 
-    /// Whether all steps are at one place.
-    pub(super) fn is_fixed(&self) -> bool {
-        self.stride == 0 && self.scattered.is_empty()
-    }
-
     /// A buffer of 8-byte lanes; `base` is where step 0 would be.
     pub(super) fn buffer(ty: DType, base: Value) -> Access {
         Access { ty, base, offset: 0, stride: 8, scattered: Vec::new() }

@@ -410,14 +410,8 @@ impl<'k> VecLoop<'k> {
                 }
             }
             Step::InTurn(turns) => {
-                let fixed = turns.iter().all(|(access, _)| access.is_fixed());
-                let apart = fixed && Turn::are_apart(&turns.iter().map(|(_, turn)| *turn).collect::<Vec<_>>());
                 for k in parts {
-                    if apart {
-                        turns.iter().for_each(|turn| self.all_turns(lower, lanes, turn, k));
-                    } else {
-                        (0..lanes.parts[k].width.lanes()).for_each(|lane| self.turns(lower, lanes, turns, k, lane));
-                    }
+                    (0..lanes.parts[k].width.lanes()).for_each(|lane| self.turns(lower, lanes, turns, k, lane));
                 }
             }
         }
@@ -435,18 +429,6 @@ impl<'k> VecLoop<'k> {
             }
             lower.builder.ins().store(FLAGS, new, at, offset);
         }
-    }
-
-    /// Writes of all steps of a part to one place.
-    fn all_turns(&self, lower: &mut Lower<'_, '_>, lanes: &Lanes<'_>, (access, turn): &(Access, &Turn), k: usize) {
-        let (width, value) = (lanes.parts[k].width, self.value(lower, lanes, turn.src, k));
-        let (at, offset) = access.lane(lower, self, lanes, k, 0);
-        let mut total = lower.load_one(access.ty, at, offset);
-        for lane in 0..width.lanes() {
-            let new = access.lane_of(lower, width, value, lane);
-            total = lower.compute(Width::One, turn.op.expect("turns that are apart combine"), access.ty, &[total, new]);
-        }
-        lower.builder.ins().store(FLAGS, total, at, offset);
     }
 
     /// A function of a few lanes, through memory.

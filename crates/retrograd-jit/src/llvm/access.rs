@@ -46,7 +46,7 @@ impl Access {
             let at = self.first(lower, lanes, part);
             return lower.text.load_first(form, part.steps, &at);
         }
-        if self.is_fixed() {
+        if self.stride == 0 && self.scattered.is_empty() {
             let one = lower.text.load(Form::one(self.ty), &self.start);
             return lower.text.widen(form, &one);
         }
@@ -81,11 +81,6 @@ impl Access {
     /// Whether the elements of consecutive steps lie side by side.
     fn is_contiguous(&self) -> bool {
         self.stride == self.ty.bytes() as i64 && self.scattered.is_empty()
-    }
-
-    /// Whether all steps are at one place.
-    pub(super) fn is_fixed(&self) -> bool {
-        self.stride == 0 && self.scattered.is_empty()
     }
 
     /// Where the first lane of a part is.

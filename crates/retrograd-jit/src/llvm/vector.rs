@@ -327,14 +327,8 @@ impl<'k> VecLoop<'k> {
                 return;
             }
             Step::InTurn(turns) => {
-                let fixed = turns.iter().all(|(access, _)| access.is_fixed());
-                let apart = fixed && Turn::are_apart(&turns.iter().map(|(_, turn)| *turn).collect::<Vec<_>>());
                 for k in parts {
-                    if apart {
-                        turns.iter().for_each(|turn| self.all_turns(lower, lanes, turn, k));
-                    } else {
-                        (0..lanes.parts[k].steps).for_each(|lane| self.turns(lower, lanes, turns, k, lane));
-                    }
+                    (0..lanes.parts[k].steps).for_each(|lane| self.turns(lower, lanes, turns, k, lane));
                 }
                 return;
             }
@@ -355,18 +349,6 @@ impl<'k> VecLoop<'k> {
             }
             lower.text.store(one, &at, &new);
         }
-    }
-
-    /// Writes of all steps of a part to one place.
-    fn all_turns(&self, lower: &mut Lower<'k>, lanes: &Lanes<'_>, (access, turn): &(Access, &Turn), k: usize) {
-        let (form, one) = (Form::new(access.ty, lanes.parts[k].lanes), Form::one(access.ty));
-        let (value, at) = (self.value(lower, lanes, turn.src, k), access.lane(lower, self, lanes, k, 0));
-        let mut total = lower.text.load(one, &at);
-        for lane in 0..lanes.parts[k].steps {
-            let new = lower.text.lane(form, &value, lane);
-            total = lower.text.compute(turn.op.expect("turns that are apart combine"), one, &[total, new]);
-        }
-        lower.text.store(one, &at, &total);
     }
 
     /// A function of all lanes, through memory.

@@ -9,6 +9,9 @@ from . import _native, errors
 from .arguments import Signature
 from .outcome import Outcome, unboxed
 
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_native.forked)
+
 CacheInfo = collections.namedtuple("CacheInfo", "hits misses kept capacity")
 CacheInfo.__doc__ = """Compilations of this process that were found, that were not, that are kept, and that can be."""
 
@@ -78,7 +81,8 @@ class Compiled:
     def __init__(self, signature, key, outcome, executable, single, progress, look=None, aux=None):
         self._signature, self._key, self.outcome, self._executable = signature, key, outcome, executable
         self._single, self._progress, self._look, self._aux = single, _reporter(progress), look, aux
-        self.stats, self.times, self.plan = None, None, Plan(executable)
+        self._taken, self.times, self.plan = None, None, Plan(executable)
+        self._direct = self._native_call()
 
     @staticmethod
     def of(transformed, arguments):
@@ -108,7 +112,14 @@ class Compiled:
         """Who made the machine code: a name, a version and, of a library, its path."""
         return self._executable.backend
 
+    @property
+    def stats(self):
+        """What the last run took; None before the first."""
+        return None if self._taken is None else Stats(*self._taken)
+
     def __call__(self, *args, **kwargs):
+        if not kwargs and (ran := self.run_directly(args)) is not None:
+            return ran[0]
         result = self._run(self._bind(args, kwargs), [])
         return result if self._aux is None else (result, self._aux(args, kwargs))
 
@@ -137,6 +148,23 @@ class Compiled:
             raise errors.ArgumentError(f"{self.name}() was compiled for arguments of other types, found {found}")
         return arguments
 
+    def _native_call(self):
+        """The call without Python in between, where arguments are arrays and floats, and nobody looks on."""
+        types, structures, _, keywords = self._key
+        number = lambda dtype, shape, scalar: dtype == "f64" and scalar == "python"
+        plain = lambda dtype, shape, scalar: dtype != "bool" and scalar == ""
+        nested = keywords or any(structure is not None for structure in structures)
+        if nested or self._look is not None or self._aux is not None or not all(plain(*ty) or number(*ty) for ty in types):
+            return None
+        return _native.Direct(self._executable, [number(*ty) for ty in types])
+
+    def run_directly(self, args):
+        """The result in a list, where these are arguments of the very types that this was compiled for; else None, and `_run` says what is wrong."""
+        if self._direct is None or (ran := self._direct(args, self._progress)) is None:
+            return None
+        self._taken = ran[1:]
+        return [self.outcome.assemble(ran[0], self._single, unboxed)]
+
     def _run(self, arguments, seeds):
         inputs = arguments.arrays()
         if seeds:
@@ -144,8 +172,7 @@ class Compiled:
         if self._look is not None:
             results = self._executable.run_observed(inputs, self._look)
         else:
-            results, *taken = self._executable.run(inputs, self._progress)
-            self.stats = Stats(*taken)
+            results, *self._taken = self._executable.run(inputs, self._progress)
         return self.outcome.assemble(results, self._single, unboxed)
 
 

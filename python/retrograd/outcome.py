@@ -175,7 +175,7 @@ class Outcome:
 
 def unboxed(result, scalar):
     """A result as NumPy gives it: gradients of numbers are arrays of rank 0."""
-    return result[()] if scalar else np.asarray(result)
+    return result[()] if scalar else result
 
 
 def traceable(fun):

@@ -23,22 +23,22 @@ fn above(%x: f64, %w: f64) -> f64 {
   return %1
 }
 // ---- expected
-// plan by `auto`: peak 216 bytes
+// plan by `auto`: peak 280 bytes
 // no budget
 // work 1.000 times the least without a budget, 0.0 % above the bound for this memory
-//   at the peak: states and records of the loop at if_in_loop.rg:7, 96 bytes
+//   at the peak: states and records of the loop at if_in_loop.rg:7, 144 bytes
 //   at the peak: arrays and controllers, 88 bytes
-//   loop at if_in_loop.rg:7: 6 steps: 6 records of 16 bytes, each step run once (keep all)
-//     a state 8 bytes, a record 16 bytes, pool 96 bytes
+//   loop at if_in_loop.rg:7: 6 steps: 6 records of 24 bytes, each step run once (keep all)
+//     a state 8 bytes, a record 24 bytes, pool 144 bytes
 //     6 forward steps (1.00 per step, the program's own loop included), 0 states held
 //     f64 (state, 8 bytes): kept
-//     bool (lt at if_in_loop.rg:12, 1 bytes): recomputed from what is kept: cheaper than its bytes
+//     bool (lt at if_in_loop.rg:12, 1 bytes): kept
 //     f64 (exp at if_in_loop.rg:21, 8 bytes): kept
-//   actions: tape 0..6 at 0 by 1, turn, reverse 0..6 at 0 by 1, done
+//   actions: tape 0..6 at 0 by 0, turn, reverse 0..6 at 0 by 0, done
 //
 // plan by `keep_all`: peak 280 bytes
 // no budget
-// work 1.143 times the least without a budget, 14.3 % above the bound for this memory
+// work 1.000 times the least without a budget, 0.0 % above the bound for this memory
 //   at the peak: states and records of the loop at if_in_loop.rg:7, 144 bytes
 //   at the peak: arrays and controllers, 88 bytes
 //   loop at if_in_loop.rg:7: 6 steps: 6 records of 24 bytes, each step run once (keep all)
@@ -51,7 +51,7 @@ fn above(%x: f64, %w: f64) -> f64 {
 //
 // plan by `revolve`: peak 144 bytes
 // no budget
-// work 3.929 times the least without a budget, 292.9 % above the bound for this memory
+// work 23.886 times the least without a budget, 2288.6 % above the bound for this memory
 //   at the peak: states and records of the loop at if_in_loop.rg:7, 40 bytes
 //   at the peak: arrays and controllers, 104 bytes
 //   loop at if_in_loop.rg:7: 6 steps: 5 snapshots of 8 bytes, each step run at most 2 times (revolve with 6 slots)

@@ -147,8 +147,8 @@ fn print(source: &Source, stage: Stage, gradient: &Gradient) -> Result<String, E
 /// A plan in the form that is asked for.
 fn plan(source: &Source, gradient: &Gradient, form: &PlanForm) -> Result<String, Error> {
     let compiled = differentiated(&source.program()?, gradient)?;
-    let (budget, spill) = (gradient.budget.map(Budget::bytes), compiled.plan.facts.spill);
-    let request = Request { strategy: gradient.strategy.clone(), budget, spill, threads: cores().get() };
+    let (budget, spill, vectors) = (gradient.budget.map(Budget::bytes), compiled.plan.facts.spill, compiled.plan.facts.vectors);
+    let request = Request { strategy: gradient.strategy.clone(), budget, spill, threads: cores().get(), vectors };
     let curve = || Curve::new(&compiled.program, &compiled.plan, &request);
     if let Some(folder) = &form.svg {
         let mut pictures = compiled.plan.pictures();

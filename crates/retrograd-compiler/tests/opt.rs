@@ -10,6 +10,8 @@ use retrograd_compiler::opt::{Pass, dead_code, live_insts};
 
 #[path = "opt/before_plan.rs"]
 mod before_plan;
+#[path = "opt/factored.rs"]
+mod factored;
 
 /// Scalar f64.
 fn real() -> Type {
@@ -772,7 +774,12 @@ fn back(%i: i64, %x: f64, %r: f64, %a: f64) -> f64 {
     let frozen = retrograd_compiler::opt::freeze(&program);
     let back = frozen.functions.iter().find(|function| function.params.len() == 4).expect("the step backwards");
     let readers = back.insts.iter().filter(|inst| inst.args.contains(&back.params[3])).collect::<Vec<_>>();
-    assert!(readers.len() == 1 && readers[0].results == back.results, "{frozen}");
+    let [Inst { op: Op::If(op), args, results, .. }] = readers.as_slice() else { panic!("{frozen}") };
+    assert_eq!(*results, back.results, "{frozen}");
+    let sums = frozen.function(op.then_body);
+    let a = sums.params[args.iter().position(|v| *v == back.params[3]).expect("the cotangent") - 1];
+    let readers = sums.insts.iter().filter(|inst| inst.args.contains(&a)).collect::<Vec<_>>();
+    assert!(readers.len() == 1 && readers[0].results == sums.results, "{frozen}");
     let inputs = [0.3, 3.5, 1.0].map(retrograd_compiler::ir::Array::scalar);
     let [plain, factored] = [&program, &frozen].map(|program| run(program, &inputs).unwrap()[0].as_f64()[0]);
     assert!((plain - factored).abs() <= 1e-12 * plain.abs(), "{plain} {factored}");

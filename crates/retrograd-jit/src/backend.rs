@@ -4,6 +4,9 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use retrograd_compiler::ir::{Error, ErrorKind, Pos};
+use retrograd_compiler::plan::Vectors;
+
+use crate::llvm::Llvm;
 
 /// A back end; all give the same bits.
 ///
@@ -26,6 +29,18 @@ pub enum Backend {
     },
     /// LLVM where a library is found, else Cranelift.
     Auto,
+}
+
+impl Backend {
+    /// The vectors that its code is made of, by which a plan is priced.
+    pub fn vectors(&self) -> Vectors {
+        match self {
+            Backend::Cranelift => Vectors::Narrow,
+            Backend::Llvm { .. } => Vectors::Wide,
+            Backend::Auto if Llvm::find(None).is_ok() => Vectors::Wide,
+            Backend::Auto => Vectors::Narrow,
+        }
+    }
 }
 
 impl FromStr for Backend {

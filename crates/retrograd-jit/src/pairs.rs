@@ -75,9 +75,8 @@ fn is_number(ty: DType) -> bool {
     ty.bytes() as i64 == BYTES
 }
 
-/// Writes in their order, the number of each with that of the one that lies after it in memory, if they are done as one. Those without a type are
-/// done alone.
-pub(crate) fn of_turns(turns: &[Turn], type_of: impl Fn(&Turn) -> Option<DType>) -> Vec<(usize, Option<usize>)> {
+/// Writes in their order, the number of each with that of the one that lies after it in memory, if they are done as one.
+pub(crate) fn of_turns(turns: &[Turn], type_of: impl Fn(&Turn) -> DType) -> Vec<(usize, Option<usize>)> {
     let mut done = vec![false; turns.len()];
     let mut together = vec![];
     for first in 0..turns.len() {
@@ -89,7 +88,7 @@ pub(crate) fn of_turns(turns: &[Turn], type_of: impl Fn(&Turn) -> Option<DType>)
             let beside = is_one_row(&a.to, &b.to) && (a.to.offset - b.to.offset).abs() == BYTES;
             // The second is done where the first is, so before those between them.
             let passes = (first + 1..second).all(|k| done[k] || never_meet(&turns[k].to, &b.to));
-            !done[second] && beside && a.op == b.op && type_of(a).is_some_and(is_number) && type_of(a) == type_of(b) && passes
+            !done[second] && beside && a.op == b.op && is_number(type_of(a)) && type_of(a) == type_of(b) && passes
         };
         let second = (first + 1..turns.len()).find(fits);
         done[first] = true;
@@ -142,7 +141,7 @@ mod tests {
     fn writes_move_only_past_places_that_they_never_meet() {
         let together = |addresses: &[Address]| {
             let turns: Vec<Turn> = addresses.iter().map(|to| Turn { to: to.clone(), op: Some(Scalar::Add), src: Reg(9) }).collect();
-            of_turns(&turns, |_| Some(DType::F64))
+            of_turns(&turns, |_| DType::F64)
         };
         // Rows of three numbers: another row has its own first number elsewhere.
         assert_eq!(together(&[at(1, 24, 0), at(2, 24, 0), at(1, 24, 8), at(2, 24, 8)]), [(0, Some(2)), (1, Some(3))]);

@@ -69,7 +69,7 @@ fn count(path: &Path, program: &Program, inputs: &[Array]) -> usize {
     let strategies: [Arc<dyn Strategy>; 2] = [Arc::new(Auto), Arc::new(KeepAll)];
     let mut runs = 0;
     for strategy in strategies {
-        let ask = |budget| plan(&program, &Request { strategy: strategy.clone(), budget, spill: None, threads: 1 });
+        let ask = |budget| plan(&program, &Request { budget, ..Request::by(strategy.clone()) });
         let smallest = match ask(Some(0)).map_err(|error| error.kind) {
             Err(ErrorKind::OverBudget { needed, .. }) => Some(needed),
             Ok(_) | Err(_) => None,

@@ -53,23 +53,26 @@ impl Target {
     }
 }
 
-/// The memory of an aligned row-major array of that type.
-pub(crate) fn source(array: &Bound<'_, PyAny>, ty: &Type) -> PyResult<Source> {
-    if array.cast::<PyUntypedArray>()?.shape() != ty.shape {
-        return Err(PyTypeError::new_err(format!("an input of type {ty} is needed")));
-    }
+/// The memory of an aligned row-major array of that type; `None` where it is something else.
+pub(crate) fn source(array: &Bound<'_, PyAny>, ty: &Type) -> Option<Source> {
     match ty.dtype {
-        DType::F64 => address::<f64>(array),
-        DType::I64 => address::<i64>(array),
-        DType::Bool => address::<bool>(array),
-        DType::F32 => address::<f32>(array),
-        DType::I32 => address::<i32>(array),
+        DType::F64 => address::<f64>(array, ty),
+        DType::I64 => address::<i64>(array, ty),
+        DType::Bool => address::<bool>(array, ty),
+        DType::F32 => address::<f32>(array, ty),
+        DType::I32 => address::<i32>(array, ty),
     }
 }
 
-fn address<T: Element>(array: &Bound<'_, PyAny>) -> PyResult<Source> {
-    let array: PyReadonlyArrayDyn<'_, T> = array.extract()?;
-    Ok(Source(array.as_slice()?.as_ptr().expose_provenance()))
+fn address<T: Element>(array: &Bound<'_, PyAny>, ty: &Type) -> Option<Source> {
+    let array = array.cast::<PyArrayDyn<T>>().ok()?;
+    let (start, fits) = (array.data(), array.shape() == ty.shape && array.is_c_contiguous());
+    (fits && start.is_aligned()).then(|| Source(start.expose_provenance()))
+}
+
+/// The memory of a number.
+pub(crate) fn number(number: &f64) -> Source {
+    Source(std::ptr::from_ref(number).expose_provenance())
 }
 
 /// A new array of that type, and its memory.

@@ -5,16 +5,16 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyFloat, PyTuple};
 use retrograd::pipeline::{self, Compiled, Options, SpillTo};
 use retrograd::strategy::LoopFate;
 use retrograd::{
-    Array, Backend, Budget, Error, ErrorKind, Fate, IntoBudget, Pos, Progress, Stats, Strategy, Times, Watch, cache, strategy,
+    Array, Backend, Budget, Error, ErrorKind, Fate, IntoBudget, Pos, Progress, Stats, Strategy, Times, Type, Watch, cache, strategy,
 };
 
-use crate::array::{Source, Target, from_numpy, source, target, to_numpy};
+use crate::array::{Source, Target, from_numpy, number, source, target, to_numpy};
 use crate::error::exception;
 use crate::ticks;
 use crate::tracer::{Program, wanted_of};
@@ -154,8 +154,7 @@ impl Executable {
     /// Predicted seconds of a run; none where it was loaded.
     #[getter]
     fn seconds_planned(&self) -> Option<f64> {
-        let [narrow, wide] = self.compiled.as_ref()?.plan.seconds();
-        Some(if self.executable.backend().starts_with("cranelift") { narrow } else { wide })
+        Some(self.compiled.as_ref()?.plan.seconds())
     }
 
     /// How many threads a run has.
@@ -240,30 +239,70 @@ impl Executable {
     /// a second as `progress(fraction, part, parts, step, steps)`.
     #[pyo3(signature = (inputs, progress=None))]
     fn run<'py>(&self, py: Python<'py>, inputs: Vec<Bound<'py, PyAny>>, progress: Option<Py<PyAny>>) -> PyResult<Run<'py>> {
-        let (results, stats) = self.run_for(py, &inputs, progress)?;
-        Ok((results, stats.bytes_peak, stats.seconds, stats.bytes_spilled))
+        self.run_for(py, &self.sources(&inputs)?, progress).map(taken)
     }
 
     /// Runs what counts; returns the bytes, the seconds, the bytes on disk, and loop nests, calls, bytes read, bytes written.
     fn count(&self, py: Python<'_>, inputs: Vec<Bound<'_, PyAny>>) -> PyResult<(u64, f64, u64, [u64; 4])> {
-        let (_, Stats { bytes_peak, bytes_spilled, seconds, counts }) = self.run_for(py, &inputs, None)?;
+        let (_, Stats { bytes_peak, bytes_spilled, seconds, counts }) = self.run_for(py, &self.sources(&inputs)?, None)?;
         let counts = counts.ok_or_else(|| PyValueError::new_err("only what is made by `counting` counts"))?;
         Ok((bytes_peak, seconds, bytes_spilled, [counts.nests, counts.calls, counts.bytes_read, counts.bytes_written]))
     }
 }
 
-impl Executable {
-    fn run_for<'py>(
-        &self,
-        py: Python<'py>,
-        inputs: &[Bound<'py, PyAny>],
-        progress: Option<Py<PyAny>>,
-    ) -> PyResult<(Vec<Bound<'py, PyAny>>, Stats)> {
-        let executable = &self.executable;
-        if inputs.len() != executable.inputs().len() {
-            return Err(PyValueError::new_err(format!("{} inputs are needed, found {}", executable.inputs().len(), inputs.len())));
+/// Runs for arguments that are arrays as machine code reads them, or Python's floats: what nearly all calls are, without looking at them in
+/// Python.
+#[pyclass(frozen)]
+pub(crate) struct Direct {
+    executable: Py<Executable>,
+    /// Which arguments are floats.
+    floats: Vec<bool>,
+}
+
+#[pymethods]
+impl Direct {
+    #[new]
+    fn new(executable: Py<Executable>, floats: Vec<bool>) -> Direct {
+        Direct { executable, floats }
+    }
+
+    /// As `Executable.run`; `None` where an argument is something else.
+    fn __call__<'py>(&self, py: Python<'py>, args: &Bound<'py, PyTuple>, progress: Option<Py<PyAny>>) -> PyResult<Option<Run<'py>>> {
+        let executable = self.executable.get();
+        let types = executable.executable.inputs();
+        if args.len() != self.floats.len() || types.len() != self.floats.len() {
+            return Ok(None);
         }
-        let sources = inputs.iter().zip(executable.inputs()).map(|(array, ty)| source(array, ty)).collect::<PyResult<Vec<Source>>>()?;
+        let args: Vec<Bound<'py, PyAny>> = args.iter().collect();
+        let float = |arg: &Bound<'py, PyAny>| arg.cast_exact::<PyFloat>().map_or(f64::NAN, |float| float.value());
+        let numbers: Vec<f64> = args.iter().map(float).collect();
+        let read = |k: usize| match self.floats[k] {
+            true => args[k].is_exact_instance_of::<PyFloat>().then(|| number(&numbers[k])),
+            false => source(&args[k], &types[k]),
+        };
+        let Some(sources) = (0..args.len()).map(read).collect::<Option<Vec<Source>>>() else { return Ok(None) };
+        executable.run_for(py, &sources, progress).map(|run| Some(taken(run)))
+    }
+}
+
+fn taken((results, stats): (Vec<Bound<'_, PyAny>>, Stats)) -> Run<'_> {
+    (results, stats.bytes_peak, stats.seconds, stats.bytes_spilled)
+}
+
+impl Executable {
+    /// The memory of inputs.
+    fn sources(&self, inputs: &[Bound<'_, PyAny>]) -> PyResult<Vec<Source>> {
+        let types = self.executable.inputs();
+        if inputs.len() != types.len() {
+            return Err(PyValueError::new_err(format!("{} inputs are needed, found {}", types.len(), inputs.len())));
+        }
+        let needed = |ty: &Type| PyTypeError::new_err(format!("a row-major input of type {ty} is needed"));
+        inputs.iter().zip(types).map(|(array, ty)| source(array, ty).ok_or_else(|| needed(ty))).collect()
+    }
+
+    /// Runs on the memory of inputs that the caller keeps alive.
+    fn run_for<'py>(&self, py: Python<'py>, sources: &[Source], progress: Option<Py<PyAny>>) -> PyResult<(Vec<Bound<'py, PyAny>>, Stats)> {
+        let executable = &self.executable;
         let (outputs, targets): (Vec<_>, Vec<Target>) =
             executable.outputs().iter().map(|ty| target(py, ty)).collect::<PyResult<Vec<_>>>()?.into_iter().unzip();
         let raised: Mutex<Option<PyErr>> = Mutex::new(None);
@@ -279,7 +318,7 @@ impl Executable {
             let watch = Watch::asking(run.raised(), &stops);
             let sources: Vec<*const u8> = sources.iter().map(Source::pointer).collect();
             let targets: Vec<*mut u8> = targets.iter().map(Target::pointer).collect();
-            // SAFETY: `source` and `target` checked type, shape, order and alignment of one array per input and output; `inputs` and
+            // SAFETY: `source` and `target` checked type, shape, order and alignment of one array per input and output; the caller and
             // `outputs` keep them alive; outputs are new, so they overlap nothing; the Python side makes bools 0 or 1.
             unsafe { executable.run_raw(&sources, &targets, &watch) }
         });

@@ -11,7 +11,9 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use crate::executable::{Executable, cache_clear, cache_info, compile, load};
+    use crate::executable::{Direct, Executable, cache_clear, cache_info, compile, load};
+    #[pymodule_export]
+    use crate::ticks::forked;
     #[pymodule_export]
     use crate::tracer::{Program, Tracer};
 }

@@ -1,15 +1,17 @@
 //! A flag that is raised some times a second while machine code runs, so that a run looks for signals (Ctrl-C) on its own thread.
 //!
 //! The thread that raises it goes when nothing has run for a while. Nothing here is locked, so that a fork at any moment does no harm; a
-//! forked process gets a thread of its own.
+//! forked process gets a thread of its own, because Python says so (`forked`): to ask the system at every run would take longer than short runs.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
+
+use pyo3::prelude::*;
 
 static RAISED: AtomicBool = AtomicBool::new(false);
 static RUNS: AtomicUsize = AtomicUsize::new(0);
-/// The process that has the thread; 0 is none.
-static OWNER: AtomicU32 = AtomicU32::new(0);
+/// Whether the thread is there.
+static TICKS: AtomicBool = AtomicBool::new(false);
 
 const PERIOD: Duration = Duration::from_millis(50);
 
@@ -22,10 +24,9 @@ pub(crate) struct Run(());
 impl Run {
     pub(crate) fn new() -> Run {
         RUNS.fetch_add(1, Ordering::SeqCst);
-        let process = std::process::id();
-        if OWNER.swap(process, Ordering::SeqCst) != process {
+        if !TICKS.load(Ordering::SeqCst) && !TICKS.swap(true, Ordering::SeqCst) {
             // Without a thread to be had, the run cannot be stopped, and is no worse otherwise.
-            let _ = std::thread::Builder::new().name("retrograd ticks".into()).spawn(move || tick(process));
+            let _ = std::thread::Builder::new().name("retrograd ticks".into()).spawn(tick);
         }
         Run(())
     }
@@ -42,7 +43,13 @@ impl Drop for Run {
     }
 }
 
-fn tick(process: u32) {
+/// The process is a copy of another, without its threads.
+#[pyfunction]
+pub(crate) fn forked() {
+    TICKS.store(false, Ordering::SeqCst);
+}
+
+fn tick() {
     let mut idle = 0;
     loop {
         std::thread::sleep(PERIOD);
@@ -53,10 +60,10 @@ fn tick(process: u32) {
         }
         idle += 1;
         if idle >= IDLE_PERIODS {
-            OWNER.store(0, Ordering::SeqCst);
+            TICKS.store(false, Ordering::SeqCst);
             // A run that began before that store has seen this thread, and counts on it.
             let needed = RUNS.load(Ordering::SeqCst) > 0;
-            if !needed || OWNER.compare_exchange(0, process, Ordering::SeqCst, Ordering::SeqCst).is_err() {
+            if !needed || TICKS.swap(true, Ordering::SeqCst) {
                 return;
             }
             idle = 0;

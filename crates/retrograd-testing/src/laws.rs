@@ -307,7 +307,8 @@ fn passes(trial: &Trial) -> Result<Verdict, String> {
             (*name, after)
         });
         let simple = simplify(&case.program);
-        for (name, after) in by_pass.chain([("simplify", simple.clone()), ("join", join(&case.program)), ("unroll", unroll(&case.program))])
+        for (name, after) in
+            by_pass.chain([("simplify", simple.clone()), ("join", join(&case.program)), ("unroll", unroll(&case.program, &|_| false))])
         {
             let named = |error: String| format!("after {name}: {error}");
             same_at(&verified(after).map_err(named)?, &points).map_err(named)?;
@@ -533,7 +534,7 @@ pub fn check_plans(program: &Program, inputs: &[Array], strategies: &[Arc<dyn St
 /// Plans of one strategy at budgets from the smallest on; none where it must know a count that it cannot know.
 fn plans(program: &Program, strategy: &Arc<dyn Strategy>) -> Result<Vec<Plan>, String> {
     let plan_of = |request: &Request| plan(program, request);
-    let at = |budget: Option<u64>| plan_of(&Request { strategy: strategy.clone(), budget, spill: None, threads: 3 });
+    let at = |budget: Option<u64>| plan_of(&Request { budget, threads: 3, ..Request::by(strategy.clone()) });
     let free = match at(None) {
         Ok(plan) => plan,
         Err(error) if error.kind == ErrorKind::Unsupported && !counts_known(program, strategy)? => return Ok(vec![]),
@@ -560,7 +561,7 @@ fn plans(program: &Program, strategy: &Arc<dyn Strategy>) -> Result<Vec<Plan>, S
         plans.push(plan);
         // A disk that takes no time is used wherever that spares a step.
         let spill = Some(Spill { bytes: 1 << 20, bytes_per_second: u64::MAX });
-        let spilling = plan_of(&Request { strategy: strategy.clone(), budget: Some(budget), spill, threads: 3 }).map_err(words)?;
+        let spilling = plan_of(&Request { budget: Some(budget), spill, threads: 3, ..Request::by(strategy.clone()) }).map_err(words)?;
         if spilling.bytes_peak > budget || spilling.bytes_spilled > 1 << 20 {
             return Err(format!("with a disk, {} bytes and {} on disk", spilling.bytes_peak, spilling.bytes_spilled));
         }
@@ -572,7 +573,7 @@ fn plans(program: &Program, strategy: &Arc<dyn Strategy>) -> Result<Vec<Plan>, S
 
 /// Whether all counts are known before the run, or the strategy need not know them.
 fn counts_known(program: &Program, strategy: &Arc<dyn Strategy>) -> Result<bool, String> {
-    let facts = plan(program, &Request { strategy: Arc::new(Auto), budget: None, spill: None, threads: 1 }).map_err(words)?.facts;
+    let facts = plan(program, &Request::by(Arc::new(Auto))).map_err(words)?.facts;
     let needs = ["ilp", "keep_all", "periodic"].contains(&strategy.name());
     Ok(!needs || facts.loops.iter().all(|facts| facts.count.is_some()))
 }
@@ -580,7 +581,7 @@ fn counts_known(program: &Program, strategy: &Arc<dyn Strategy>) -> Result<bool,
 /// The same plan and the same loops from the same Program.
 fn same_twice(program: &Program) -> Result<(), String> {
     let once = || -> Result<String, String> {
-        let plan = plan(program, &Request { strategy: Arc::new(Auto), budget: None, spill: None, threads: 1 }).map_err(words)?;
+        let plan = plan(program, &Request::by(Arc::new(Auto))).map_err(words)?;
         Ok(format!("{plan}{:?}", fuse(&plan)))
     };
     if once()? == once()? { Ok(()) } else { Err("compiling twice gives other loops".into()) }

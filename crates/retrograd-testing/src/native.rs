@@ -55,7 +55,7 @@ impl Native {
     /// # Ok::<(), retrograd_compiler::ir::Error>(())
     /// ```
     pub fn new(program: &Program, strategy: Arc<dyn Strategy>, budget: Option<u64>) -> Result<Native, Error> {
-        Ok(Native::by(backends(), program, plan(program, &Request { strategy, budget, spill: None, threads: 1 })?))
+        Ok(Native::by(backends(), program, plan(program, &Request { budget, ..Request::by(strategy) })?))
     }
 
     /// Compiles a Program by a plan of it. Laws try many plans of a Program; of these, one in eight is compiled by every back end, as the

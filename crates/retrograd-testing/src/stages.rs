@@ -73,7 +73,7 @@ fn planned(program: &Program, directives: &Directives) -> Result<String, Error> 
     for name in directives.all("strategy") {
         let strategy = strategy_of(name)?;
         for budget in &budgets {
-            match plan(&gradient, &Request { strategy: strategy.clone(), budget: *budget, spill: None, threads: 1 }) {
+            match plan(&gradient, &Request { budget: *budget, ..Request::by(strategy.clone()) }) {
                 Ok(plan) => text += &format!("{plan}{}\n", actions(&plan)),
                 Err(error) => text += &format!("{name}: {error}\n\n"),
             }

@@ -45,7 +45,7 @@ fn known(steps: i64) -> Program {
 }
 
 fn planned(program: &Program, strategy: Arc<dyn Strategy>) -> Plan {
-    plan(program, &Request { strategy, budget: Some(2000), spill: None, threads: 1 }).unwrap()
+    plan(program, &Request { budget: Some(2000), ..Request::by(strategy) }).unwrap()
 }
 
 /// Runs a plan by all back ends for so many steps, and holds what happens against the schedule and the interpreter.

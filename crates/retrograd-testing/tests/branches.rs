@@ -25,7 +25,7 @@ fn inputs() -> Vec<Array> {
 }
 
 fn planned(program: &Program, strategy: impl Strategy + 'static) -> Plan {
-    plan(program, &Request { strategy: Arc::new(strategy), budget: None, spill: None, threads: 1 }).unwrap()
+    plan(program, &Request::by(Arc::new(strategy))).unwrap()
 }
 
 /// How often machine code has a function in it.

@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use retrograd_compiler::ir::{Array, Program, verify};
+use retrograd_compiler::fuse::{fuse, kernel::Stmt};
+use retrograd_compiler::ir::{Array, Program, Scalar, verify};
 use retrograd_compiler::opt::{freeze, simplify};
 use retrograd_compiler::plan::place::Node;
 use retrograd_compiler::plan::strategy::RecomputeAll;
@@ -127,11 +128,41 @@ fn values_and_gradients_have_the_bits_of_the_interpreter() {
     }
 }
 
-/// All pairs go by in one nest, of which nothing is stored but the sums.
+/// All pairs go by in one nest, of which nothing is stored but the sums; points and sums are copied so that they lie along its lanes.
 #[test]
 fn pairs_are_never_in_memory() {
     let native = checked("pairs", &parsed(PAIRS));
-    let nodes = &native.plan.placed.body.nodes;
-    assert!(matches!(nodes.as_slice(), [Node::Nest(_)]), "{nodes:?}");
-    assert_eq!(native.plan.bytes_peak, 20 * 3 * 8);
+    let nests = native.plan.placed.body.nodes.iter().map(|node| if let Node::Nest(nest) = node { nest.shape.as_slice() } else { &[] });
+    assert_eq!(nests.collect::<Vec<_>>(), [[3, 20].as_slice(), &[20, 20], &[20]]);
+    // Two arrays of points, of which the first fills up its cache lines.
+    assert_eq!(native.plan.bytes_peak, 512 + 20 * 3 * 8);
+}
+
+/// Whatever moves along the lanes of all pairs, values and gradient, is contiguous there.
+#[test]
+fn pairs_read_and_write_along_their_lanes() {
+    let program = parsed(PAIRS);
+    for program in [program.clone(), diff::vjp(&program, &[0, 1], &[0]).unwrap()] {
+        let native = checked("pairs", &program);
+        let mut strides = vec![];
+        strides_of_roots(&fuse(&native.plan).kernel.body, &mut strides);
+        assert!(strides.len() > 3 && strides.iter().all(|stride| *stride == 8), "{strides:?}");
+    }
+}
+
+/// Strides along the lanes of all that vector loops with a square root load and store.
+fn strides_of_roots(body: &[Stmt], strides: &mut Vec<i64>) {
+    for stmt in body {
+        if let Stmt::For { body, .. } = stmt {
+            strides_of_roots(body, strides);
+        }
+        let Stmt::ForVec { index, body, .. } = stmt else { continue };
+        let of = |stmt: &Stmt| {
+            let (Stmt::Load { from: at, .. } | Stmt::Store { to: at, .. }) = stmt else { return None };
+            at.terms.iter().find(|(reg, _)| reg == index).map(|term| term.1)
+        };
+        if body.iter().any(|stmt| matches!(stmt, Stmt::Let { op: Scalar::Sqrt, .. })) {
+            strides.extend(body.iter().filter_map(of));
+        }
+    }
 }

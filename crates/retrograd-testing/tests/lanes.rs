@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use retrograd_compiler::fuse::fuse;
-use retrograd_compiler::fuse::kernel::Stmt;
+use retrograd_compiler::fuse::kernel::{Kernel, Stmt};
 use retrograd_compiler::ir::{Array, Data, Program, verify};
 use retrograd_compiler::opt::{freeze, simplify};
 use retrograd_compiler::plan::strategy::Auto;
@@ -50,10 +50,14 @@ fn numbers(count: usize, seed: f64) -> Array {
     Array::f64([count], (0..count).map(|k| (k as f64 * seed).sin()).collect())
 }
 
+/// The kernel of a program.
+fn kernel(program: &Program) -> Kernel {
+    let planned = plan(&freeze(&simplify(program)), &Request::by(Arc::new(Auto)));
+    fuse(&planned.unwrap_or_else(|error| panic!("{error}"))).kernel
+}
+
 /// How many vector loops write in turn.
 fn loops_in_lanes(program: &Program) -> usize {
-    let planned = plan(&freeze(&simplify(program)), &Request { strategy: Arc::new(Auto), budget: None, spill: None, threads: 1 });
-    let kernel = fuse(&planned.unwrap_or_else(|error| panic!("{error}"))).kernel;
     fn count(body: &[Stmt]) -> usize {
         let of = |stmt: &Stmt| {
             if let Stmt::For { body, .. } | Stmt::Loop { body } = stmt {
@@ -63,7 +67,7 @@ fn loops_in_lanes(program: &Program) -> usize {
         };
         body.iter().map(of).sum()
     }
-    count(&kernel.body)
+    count(&kernel(program).body)
 }
 
 #[test]
@@ -82,9 +86,10 @@ fn elements_that_add_to_shared_corners_give_the_bits_of_one_after_the_other() {
 #[test]
 fn gradients_of_elements_give_the_bits_of_one_after_the_other() {
     let auto: [Arc<dyn Strategy>; 1] = [Arc::new(Auto)];
-    for count in [16, 61] {
+    for count in [16, 61, 8192 + 17] {
         let program = simplify(&elements(count, 20, "add_at"));
         let gradient = simplify(&diff::vjp(&program, &[0, 1], &[0]).unwrap_or_else(|error| panic!("{error}")));
+        assert_eq!(loops_in_lanes(&gradient), 2 * count.div_ceil(8192), "{count}: forwards and backwards");
         let inputs = [numbers(20, 0.7), numbers(20, 1.3), corners(count, 20), numbers(20, 0.3)];
         check_plans(&gradient, &inputs, &auto).unwrap_or_else(|error| panic!("{count}: {error}"));
     }
@@ -151,7 +156,7 @@ fn numbers_side_by_side_that_are_moved_together_give_the_same_bits() {
     for width in [2, 3, 4, 5] {
         for count in [16, 17, 23, 100] {
             let program = points(count, 20, width);
-            let table = |seed| Array::f64([20, width], (0..20 * width).map(|k| (k as f64 * seed).sin()).collect());
+            let table = |seed: f64| Array::f64([20, width], (0..20 * width).map(|k| (k as f64 * seed).sin()).collect());
             let inputs = [table(0.7), table(1.3), corners(count, 20)];
             check_plans(&program, &inputs, &auto).unwrap_or_else(|error| panic!("{count} of {width}: {error}"));
             assert_eq!(loops_in_lanes(&program), 1, "{count} of {width}");
@@ -169,11 +174,6 @@ fn the_index_of_a_loop_that_stays_on_its_axis_is_not_checked() {
         };
         body.iter().map(of).sum()
     }
-    let planned = plan(
-        &freeze(&simplify(&elements(100, 20, "add_at"))),
-        &Request { strategy: Arc::new(Auto), budget: None, spill: None, threads: 1 },
-    );
-    let kernel = fuse(&planned.unwrap_or_else(|error| panic!("{error}"))).kernel;
     // Two corners are checked: where the first of them are looked at again, after the loop.
-    assert_eq!(faults(&kernel.body), 2);
+    assert_eq!(faults(&kernel(&elements(100, 20, "add_at")).body), 2);
 }

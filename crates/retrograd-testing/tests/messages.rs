@@ -31,9 +31,7 @@ fn outcome(text: &str, asked: Asked) -> Result<(), Error> {
         Asked::Reading => Ok(()),
         Asked::Gradient => gradient().map(drop),
         Asked::Tangent => diff::jvp(&program, &[0], &[0]).map(drop),
-        Asked::Budget(bytes) => {
-            plan(&gradient()?, &Request { strategy: Arc::new(Auto), budget: Some(bytes), spill: None, threads: 1 }).map(drop)
-        }
+        Asked::Budget(bytes) => plan(&gradient()?, &Request { budget: Some(bytes), ..Request::by(Arc::new(Auto)) }).map(drop),
         Asked::Run(inputs) => {
             let inputs = inputs.iter().map(|text| text.parse()).collect::<Result<Vec<Array>, Error>>()?;
             let error = eval::run(&program, &inputs).map(drop);

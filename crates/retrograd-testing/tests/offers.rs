@@ -28,7 +28,7 @@ fn step(%i: i64, %x: f64[40]) -> f64[40] {
 }
 
 fn request(strategy: impl Strategy + 'static, budget: Option<u64>) -> Request {
-    Request { strategy: Arc::new(strategy), budget, spill: None, threads: 1 }
+    Request { budget, ..Request::by(Arc::new(strategy)) }
 }
 
 /// The smallest budget that a strategy can work with.

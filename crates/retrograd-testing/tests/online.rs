@@ -56,7 +56,7 @@ fn program() -> Program {
 
 fn with_slots(program: &Program, slots: u64) -> Plan {
     let user = User { values: vec![], loops: vec![("loop.rg:3".into(), LoopFate::Revolve { slots })] };
-    plan(program, &Request { strategy: Arc::new(user), budget: None, spill: None, threads: 1 }).unwrap()
+    plan(program, &Request::by(Arc::new(user))).unwrap()
 }
 
 #[test]
@@ -92,11 +92,7 @@ fn executed_steps_are_those_of_the_table_and_the_peak_does_not_depend_on_the_tri
 #[test]
 fn a_million_trips_run_within_their_slots() {
     let program = ops::parse(&LOOP.lines().filter(|line| !line.contains("probe")).collect::<Vec<_>>().join("\n"), "loop.rg").unwrap();
-    let plan = plan(
-        &program,
-        &Request { strategy: Arc::new(retrograd_compiler::plan::strategy::Auto), budget: Some(2000), spill: None, threads: 1 },
-    )
-    .unwrap();
+    let plan = plan(&program, &Request { budget: Some(2000), ..Request::by(Arc::new(retrograd_compiler::plan::strategy::Auto)) }).unwrap();
     let fused = fuse(&plan);
     let code = Executable::new(&fused.kernel, program.main().param_types(), program.main().result_types(), fused.faults);
     for trips in [0, 1, 2, 1000, 1_000_000] {

@@ -40,7 +40,7 @@ fn status(name: &str) -> u64 {
 
 /// The gradient under a plan, the bytes that were planned, and how much the process grew.
 fn run(program: &Program, strategy: Arc<dyn Strategy>, budget: Option<u64>) -> (Vec<Array>, u64, u64) {
-    let plan = plan(program, &Request { strategy, budget, spill: None, threads: 1 }).unwrap();
+    let plan = plan(program, &Request { budget, ..Request::by(strategy) }).unwrap();
     let fused = fuse(&plan);
     let code = Executable::new(&fused.kernel, program.main().param_types(), program.main().result_types(), fused.faults);
     let numbers = |shift: f64| Array::f64([12_500], (0..12_500).map(|k| 1.5 + (f64::from(k) * shift).sin() / 4.0).collect::<Vec<_>>());

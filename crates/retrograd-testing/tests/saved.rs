@@ -69,7 +69,7 @@ fn ones(ty: &Type) -> Array {
 }
 
 fn compiled(program: &Program, backend: &Backend) -> Executable {
-    let fused = fuse(&plan(program, &Request { strategy: Arc::new(Auto), budget: None, spill: None, threads: 1 }).unwrap());
+    let fused = fuse(&plan(program, &Request::by(Arc::new(Auto))).unwrap());
     let (inputs, outputs) = (program.main().param_types(), program.main().result_types());
     Executable::by(backend, &fused.kernel, inputs, outputs, fused.faults).unwrap()
 }

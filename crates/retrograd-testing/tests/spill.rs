@@ -59,7 +59,7 @@ fn inputs() -> Vec<Array> {
 
 fn planned(program: &Program, budget: u64, bytes: u64, bytes_per_second: u64) -> Plan {
     let spill = Some(Spill { bytes, bytes_per_second });
-    plan(program, &Request { strategy: Arc::new(Auto), budget: Some(budget), spill, threads: 1 }).unwrap()
+    plan(program, &Request { budget: Some(budget), spill, ..Request::by(Arc::new(Auto)) }).unwrap()
 }
 
 fn code(program: &Program, plan: &Plan, backend: &Backend, directory: &Path) -> Executable {
@@ -120,7 +120,7 @@ fn bits_bytes_and_steps_are_those_of_the_plan() {
 #[test]
 fn a_disk_makes_a_small_budget_faster() {
     let program = looped(1000, PAIRED);
-    let alone = plan(&program, &Request { strategy: Arc::new(Auto), budget: Some(8_000), spill: None, threads: 1 }).unwrap();
+    let alone = plan(&program, &Request { budget: Some(8_000), ..Request::by(Arc::new(Auto)) }).unwrap();
     let spilling = planned(&program, 8_000, 1 << 30, 10_000_000_000);
     let steps = |plan: &Plan| plan.reports()[0].counts.unwrap().forward_steps();
     assert!(spilling.decision.work < alone.decision.work && steps(&spilling) < steps(&alone), "{alone}\n{spilling}");

@@ -40,7 +40,7 @@ fn check_map(program: &Program, inputs: &[Array]) {
 }
 
 fn plan_for(program: &Program, threads: usize) -> Plan {
-    plan(program, &Request { strategy: Arc::new(Auto), budget: None, spill: None, threads }).expect("it can be planned")
+    plan(program, &Request { threads, ..Request::by(Arc::new(Auto)) }).expect("it can be planned")
 }
 
 fn check_plan(program: &Program, plan: &Plan, inputs: &[Array], expected_threads: [usize; 3]) {
@@ -173,9 +173,8 @@ fn step(%i: i64, %s: f64[10000], %theta: f64[10000]) -> f64[10000] {
     check_map(&gradient, &[ramp([10_000]), ramp([10_000]), Array::scalar(1.0)]);
     // A budget that has no room for a second thread has room for one.
     let [alone, shared] = [1, 2].map(|threads| plan_for(&gradient, threads));
-    let within = |budget, threads| {
-        plan(&gradient, &Request { strategy: Arc::new(Auto), budget: Some(budget), spill: None, threads }).expect("it fits")
-    };
+    let within =
+        |budget, threads| plan(&gradient, &Request { budget: Some(budget), threads, ..Request::by(Arc::new(Auto)) }).expect("it fits");
     assert_eq!(within(shared.bytes_peak, 2).placed.frames.len(), 1);
     let tight = within(alone.bytes_peak, 2);
     assert!(tight.bytes_peak <= alone.bytes_peak && tight.decision.work == alone.decision.work);

@@ -125,14 +125,15 @@ pub struct Compiled {
 pub fn compile(program: &Program, options: &Options) -> Result<Compiled, Error> {
     check(program, options.wanted, &options.argnums)?;
     let mut times = Times::default();
-    let program = times.take("opt", || opt::unroll(program));
+    let program = times.take("opt", || opt::unroll(program, &|place| options.strategy.names_loop(place)));
     let program = match times.take("diff", || derived(&program, options.wanted, &options.argnums))? {
         Some(derived) => derived,
         None => program,
     };
     let program = times.take("freeze", || opt::freeze(&program));
     let spill = options.spill.as_ref().map(SpillTo::tier).transpose()?;
-    let request = plan::Request { strategy: options.strategy.clone(), budget: options.budget, spill, threads: options.threads.get() };
+    let (strategy, budget, vectors) = (options.strategy.clone(), options.budget, options.backend.vectors());
+    let request = plan::Request { strategy, budget, spill, threads: options.threads.get(), vectors };
     let plan = times.take("plan", || plan::plan_within(&program, &request, spare_bytes().unwrap_or(u64::MAX)))?;
     let fused = times.take("fuse", || fuse::fuse(&plan));
     let (inputs, outputs) = (program.main().param_types(), program.main().result_types());

@@ -1,7 +1,7 @@
 //! One number of bytes: every strategy and budget gives the same bits, and the peak is what was predicted.
 
 use retrograd::strategy::{Auto, Ilp, KeepAll, LoopFate, Periodic, RecomputeAll, Revolve, User};
-use retrograd::{Array, ErrorKind, Fate, Strategy, Var, for_loop, value_and_grad};
+use retrograd::{Array, ErrorKind, Fate, Strategy, Var, for_loop, jit, value_and_grad};
 
 /// Deterministic numbers in −1 … 1.
 fn numbers(count: usize, seed: f64) -> Array {
@@ -201,4 +201,25 @@ fn lorenz_has_the_same_bits_under_every_plan() {
 #[test]
 fn in_place_stencil_has_the_same_bits_under_every_plan() {
     same_bits_everywhere(jacobi, [numbers(37, 0.5), numbers(37, 2.5)]);
+}
+
+/// Three steps inside each of twenty.
+fn few_inside<'t>([x, w]: [Var<'t>; 2]) -> Var<'t> {
+    let step = |x: Var<'t>| for_loop(3, x, |_, x| (x * w).sin() + x);
+    for_loop(20, x, |_, x| step(x)).sum()
+}
+
+#[test]
+fn a_loop_of_few_steps_that_the_user_names_is_a_loop() {
+    let args = [numbers(5, 0.1), numbers(5, 7.3)];
+    let plan = |user: User| value_and_grad(few_inside).argnums(&[0, 1]).strategy(user).compile(&args);
+    let free = plan(User::default()).unwrap();
+    assert_eq!(free.plan.reports().len(), 1, "the steps inside are code of the loop around");
+    let traced = jit(few_inside).trace(&args).unwrap();
+    let bodies = traced.functions.iter().filter(|function| function.name != traced.main().name);
+    let inside = bodies.flat_map(|body| &body.insts).find(|inst| inst.op.name() == "for").expect("a loop inside").pos.to_string();
+    let named = plan(User { loops: vec![(inside.clone(), LoopFate::Revolve { slots: 2 })], values: vec![] }).unwrap();
+    let reports = named.plan.reports();
+    let inside = reports.iter().find(|report| report.pos.to_string() == inside).expect("the loop that was named");
+    assert_eq!(inside.schedule, "revolve with 2 slots");
 }

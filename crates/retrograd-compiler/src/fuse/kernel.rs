@@ -300,16 +300,6 @@ pub struct Turn {
     pub src: Reg,
 }
 
-impl Turn {
-    /// Whether no two of these write to the same place, where each of them has one place for all steps: each can then take all its turns
-    /// before the next does, its place in a register.
-    pub fn are_apart(turns: &[&Turn]) -> bool {
-        let beside = |a: &Address, b: &Address| a.base == b.base && a.terms == b.terms && a.offset != b.offset;
-        let combines = turns.iter().all(|turn| turn.op.is_some());
-        combines && turns.iter().enumerate().all(|(k, turn)| turns[..k].iter().all(|other| beside(&turn.to, &other.to)))
-    }
-}
-
 /// How far an outermost loop is. The registers are read only when somebody asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reached {

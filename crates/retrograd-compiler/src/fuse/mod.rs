@@ -1,6 +1,6 @@
 //! From a Plan to loops over scalar code.
 //!
-//! `fuse` walks the placed tree once: registers for scalars, addresses for arrays, nests as vector loops (`nest`, reductions over components in `component`), reductions (`reduce`),
+//! `fuse` walks the placed tree once: registers for scalars, addresses for arrays, nests as vector loops (`nest`, reductions over components in `component`, sums along the lanes in `row`), reductions (`reduce`),
 //! walks along an axis (`line`), schedules as native drivers (`drive`), long code and what is spread over
 //! threads as functions of their own (`parts`).
 
@@ -14,6 +14,7 @@ mod line;
 mod nest;
 mod parts;
 mod reduce;
+mod row;
 mod saved;
 mod telling;
 

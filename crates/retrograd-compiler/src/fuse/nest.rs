@@ -1,7 +1,7 @@
 //! Nests as loops: the innermost one a vector loop, axes that lie in one run merged into it.
 
 use super::Fuse;
-use super::kernel::{Address, Fold, Order, Reg, RegType, Stmt, Turn};
+use super::kernel::{Address, Fold, Order, Reg, RegType, Stmt};
 use crate::ir::{DType, Lowering, Reduction, Scalar};
 use crate::plan::place::{Access, Index, Nest, Root, RowItem, Val};
 
@@ -153,7 +153,7 @@ impl Fuse<'_> {
             [last] if steps == Steps::InLanes => {
                 let index = self.int();
                 indices.push((index, last.axis));
-                let body = self.nested(|fuse| fuse.elements(nest, indices, Some(last.axis)));
+                let body = self.nested(|fuse| fuse.elements(nest, indices, Some(index)));
                 indices.pop();
                 let mut folds = vec![];
                 for root in &nest.roots {
@@ -173,6 +173,7 @@ impl Fuse<'_> {
                 self.body.push(Stmt::ForVec { index, count: last.extent as u64, body, folds });
                 self.body.extend(faults);
                 self.lanes.clear();
+                self.sum_rows(nest, *last, indices);
             }
             [outer, rest @ ..] => {
                 let (index, from, to) = (self.int(), self.literal(0), self.literal(outer.extent as i64));
@@ -187,9 +188,9 @@ impl Fuse<'_> {
         }
     }
 
-    /// The code of one element: everything is read and computed before anything is written, so that writing in place is safe. Steps along
-    /// the axis of lanes are summed in turn.
-    fn elements(&mut self, nest: &Nest, indices: &[(Reg, usize)], lanes: Option<usize>) {
+    /// The code of one element: everything is read and computed before anything is written, so that writing in place is safe. What is summed
+    /// along the lanes goes to its row.
+    fn elements(&mut self, nest: &Nest, indices: &[(Reg, usize)], lanes: Option<Reg>) {
         self.lanes.clear();
         let rank = nest.shape.len();
         for item in &nest.rows {
@@ -197,7 +198,7 @@ impl Fuse<'_> {
                 self.element_row(item, component, nest, indices);
             }
         }
-        let (mut writes, mut turns): (Vec<(Address, Reg)>, Vec<Turn>) = (vec![], vec![]);
+        let mut writes: Vec<(Address, Reg)> = vec![];
         for root in &nest.roots {
             match root {
                 Root::Reduce { source, .. } => {
@@ -209,17 +210,14 @@ impl Fuse<'_> {
                         writes.push((self.component(*value, component, rank, indices), src));
                     }
                 }
-                Root::Accumulate { window, source, how, axes, .. } => {
-                    let in_turn = lanes.is_some_and(|axis| axes.contains(&axis));
+                Root::Accumulate { window, source, how, row, .. } => {
                     for component in 0..self.placed.components(*source, rank) {
-                        let ty = self.placed.ty(*source);
-                        let (dtype, at) = (ty.dtype, window.component_at(&ty.shape, rank, component));
                         let x = self.read(*source, component, nest, indices);
-                        let to = self.element(&Access { offset: window.offset + at, ..window.clone() }, indices);
-                        if in_turn {
-                            turns.push(Turn { to, op: Some(how.scalar()), src: x });
+                        if let (Some(row), Some(index)) = (row, lanes) {
+                            writes.push((self.in_row(*row, component, &[(index, 1)], 0), x));
                         } else {
-                            let src = self.combined(how.scalar(), dtype, &to, x);
+                            let to = self.place_of_sum(*source, window, component, rank, indices);
+                            let src = self.combined(how.scalar(), self.placed.ty(*source).dtype, &to, x);
                             writes.push((to, src));
                         }
                     }
@@ -244,9 +242,19 @@ impl Fuse<'_> {
         for (to, src) in writes {
             self.body.push(Stmt::Store { to, src });
         }
-        if !turns.is_empty() {
-            self.body.push(Stmt::InTurn(turns));
-        }
+    }
+
+    /// Where a component of an element is summed.
+    pub(super) fn place_of_sum(
+        &mut self,
+        source: Val,
+        window: &Access,
+        component: usize,
+        rank: usize,
+        indices: &[(Reg, usize)],
+    ) -> Address {
+        let at = window.component_at(&self.placed.ty(source).shape, rank, component);
+        self.element(&Access { offset: window.offset + at, ..window.clone() }, indices)
     }
 
     /// A number, combined with what is in memory.

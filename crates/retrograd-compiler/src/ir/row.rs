@@ -28,7 +28,7 @@ pub struct Row {
     pub rule: Rule,
     /// How it becomes loops.
     pub lowering: Lowering,
-    /// Work per element of the result, in additions.
+    /// Work per element of the result, in additions of vectors of 512 bits.
     pub cost: u32,
     /// Intervals that elements of each argument are drawn from in the automatic tests; the last one serves the rest.
     pub domain: &'static [(f64, f64)],

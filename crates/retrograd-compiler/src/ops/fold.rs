@@ -28,7 +28,7 @@ ops! {
     /// Index of the smallest element along an axis, the first of equal ones; of the first NaN where there is one.
     ARGMIN = Row { attrs: &["axis"], infer: infer_place, eval: |_, args, attrs, ty| each_number!(args[0].dtype(), T => place(args[0], attrs, ty, |x: T, best| x < best)), samples: place_samples, ..reduction("argmin", Lowering::Line(Line::Place(Reduction::Min))) };
     /// log Σ exp x over axes, without overflow; summed in the order of `sum`. Where the result is -inf or inf, the derivative is NaN.
-    LOGSUMEXP = Row { infer: |row, types, attrs| float_only(row.name, &types[0]).and_then(|()| kept_type(row, &types[0], attrs)), eval: eval_logsumexp, rule: tangent(logsumexp_tangent), cost: 14, ..reduction("logsumexp", Lowering::Composed(Composed::LogSumExp)) };
+    LOGSUMEXP = Row { infer: |row, types, attrs| float_only(row.name, &types[0]).and_then(|()| kept_type(row, &types[0], attrs)), eval: eval_logsumexp, rule: tangent(logsumexp_tangent), cost: 34, ..reduction("logsumexp", Lowering::Composed(Composed::LogSumExp)) };
 }
 
 /// Wide, so that the elements of samples are apart from each other: where they meet, an extreme has a kink.

@@ -41,7 +41,7 @@ ops! {
     /// Product.
     MUL = map(2, "mul", Scalar::Mul, Rule::Partials(&[Factor(|x, _| x[1]), Factor(|x, _| x[0])]), 1, TAME);
     /// Quotient; of integers, towards zero, and by 0 a fault.
-    DIV = map(2, "div", Scalar::Div, Rule::Partials(&[Factor(|x, _| 1.0 / x[1]), Of(|x, y| -(y / x[1]))]), 4, QUOTIENT);
+    DIV = map(2, "div", Scalar::Div, Rule::Partials(&[Factor(|x, _| 1.0 / x[1]), Of(|x, y| -(y * (1.0 / x[1])))]), 13, QUOTIENT);
     /// Negation.
     NEG = map(1, "neg", Scalar::Neg, Rule::Partials(&[MinusOne]), 1, TAME);
     /// Absolute value; at 0 the derivative is 0.
@@ -49,9 +49,9 @@ ops! {
     /// -1, 0 or 1 as the argument is below, at or above 0; the derivative is 0.
     SIGN = map(1, "sign", Scalar::Sign, Rule::Zero, 3, SIGNS);
     /// The lesser, NaN if either is; equal arguments get half of the cotangent each.
-    MIN = map(2, "min", Scalar::Min, Rule::Partials(&[Of(|x, _| x[0].below(x[1])), Of(|x, _| x[1].below(x[0]))]), 2, TAME);
+    MIN = map(2, "min", Scalar::Min, Rule::Partials(&[Of(|x, _| x[0].below(x[1])), Of(|x, _| x[1].below(x[0]))]), 3, TAME);
     /// The greater, NaN if either is; equal arguments get half of the cotangent each.
-    MAX = map(2, "max", Scalar::Max, Rule::Partials(&[Of(|x, _| x[1].below(x[0])), Of(|x, _| x[0].below(x[1]))]), 2, TAME);
+    MAX = map(2, "max", Scalar::Max, Rule::Partials(&[Of(|x, _| x[1].below(x[0])), Of(|x, _| x[0].below(x[1]))]), 3, TAME);
     /// The first argument, but no less than the second and no greater than the third, which wins; NaN if any is. On a bound, argument
     /// and bound get half of the cotangent each.
     CLAMP = map(3, "clamp", Scalar::Clamp, Rule::Partials(&[Of(|x, _| x[1].below(x[0]) * raised(x).below(x[2])), Of(|x, _| x[0].below(x[1]) * raised(x).below(x[2])), Of(|x, _| x[2].below(raised(x)))]), 4, CLAMPED);
@@ -69,63 +69,63 @@ ops! {
     COPYSIGN = map(2, "copysign", Scalar::CopySign, Rule::Partials(&[Of(|x, _| x[0].sign() * x[1].unit()), Zero]), 2, SIGNS);
     /// Remainder with the sign of the first argument, which is what is left of it; where it jumps the derivative is that of one side.
     /// Of integers, by 0, it is a fault.
-    REM = map(2, "rem", Scalar::Rem, Rule::Partials(&[One, Of(|x, y| -((x[0] - y) / x[1]).round())]), 12, REMAINDER);
+    REM = map(2, "rem", Scalar::Rem, Rule::Partials(&[One, Of(|x, y| -((x[0] - y) / x[1]).round())]), 60, REMAINDER);
     /// Square root; at 0 the derivative is infinite.
-    SQRT = map(1, "sqrt", Scalar::Sqrt, Rule::Partials(&[Of(|_, y| 0.5 / y)]), 6, POSITIVE);
+    SQRT = map(1, "sqrt", Scalar::Sqrt, Rule::Partials(&[Of(|_, y| 0.5 / y)]), 25, POSITIVE);
     /// Reciprocal of the square root.
-    RSQRT = map(1, "rsqrt", Scalar::Call(F::Rsqrt), Rule::Partials(&[Of(|x, y| -0.5 * (y / x[0]))]), 8, POSITIVE);
+    RSQRT = map(1, "rsqrt", Scalar::Call(F::Rsqrt), Rule::Partials(&[Of(|x, y| -0.5 * (y / x[0]))]), 38, POSITIVE);
     /// Cube root; at 0 the derivative is infinite.
-    CBRT = map(1, "cbrt", Scalar::Call(F::Cbrt), Rule::Partials(&[Of(|_, y| THIRD / (y * y))]), 16, POSITIVE);
+    CBRT = map(1, "cbrt", Scalar::Call(F::Cbrt), Rule::Partials(&[Of(|_, y| THIRD / (y * y))]), 82, POSITIVE);
     /// Square root of the sum of squares; at the origin the derivative is NaN.
-    HYPOT = map(2, "hypot", Scalar::Call(F::Hypot), Rule::Partials(&[Of(|x, y| x[0] / y), Of(|x, y| x[1] / y)]), 14, QUOTIENT);
+    HYPOT = map(2, "hypot", Scalar::Call(F::Hypot), Rule::Partials(&[Of(|x, y| x[0] / y), Of(|x, y| x[1] / y)]), 55, QUOTIENT);
     /// Power; where a negative base has a derivative it is right, that by the exponent is NaN there and 0 where the base is 0.
     POW = map(2, "pow", Scalar::Call(F::Pow), Rule::Partials(&[Of(|x, _| pow_by_base(x[0], x[1])), Of(pow_by_exponent)]), 44, POWER);
     /// Exponential.
-    EXP = map(1, "exp", Scalar::Call(F::Exp), Rule::Partials(&[Of(|_, y| y)]), 12, TAME);
+    EXP = map(1, "exp", Scalar::Call(F::Exp), Rule::Partials(&[Of(|_, y| y)]), 31, TAME);
     /// 2 to the power of the argument.
-    EXP2 = map(1, "exp2", Scalar::Call(F::Exp2), Rule::Partials(&[Of(|_, y| LN_2 * y)]), 12, TAME);
+    EXP2 = map(1, "exp2", Scalar::Call(F::Exp2), Rule::Partials(&[Of(|_, y| LN_2 * y)]), 31, TAME);
     /// Exponential less 1, exact near 0.
-    EXPM1 = map(1, "expm1", Scalar::Call(F::Expm1), Rule::Partials(&[Of(|x, _| x[0].exp())]), 16, TAME);
+    EXPM1 = map(1, "expm1", Scalar::Call(F::Expm1), Rule::Partials(&[Of(|x, _| x[0].exp())]), 59, TAME);
     /// 1 / (1 + exp(-x)).
-    LOGISTIC = map(1, "logistic", Scalar::Call(F::Logistic), Rule::Partials(&[Of(|x, y| y * (-x[0]).logistic())]), 16, TAME);
+    LOGISTIC = map(1, "logistic", Scalar::Call(F::Logistic), Rule::Partials(&[Of(|x, y| y * (-x[0]).logistic())]), 45, TAME);
     /// Natural logarithm.
-    LOG = map(1, "log", Scalar::Call(F::Log), Rule::Partials(&[Of(|x, _| 1.0 / x[0])]), 14, POSITIVE);
+    LOG = map(1, "log", Scalar::Call(F::Log), Rule::Partials(&[Of(|x, _| 1.0 / x[0])]), 45, POSITIVE);
     /// Logarithm to base 2.
-    LOG2 = map(1, "log2", Scalar::Call(F::Log2), Rule::Partials(&[Of(|x, _| LOG2_E / x[0])]), 16, POSITIVE);
+    LOG2 = map(1, "log2", Scalar::Call(F::Log2), Rule::Partials(&[Of(|x, _| LOG2_E / x[0])]), 48, POSITIVE);
     /// Logarithm to base 10.
-    LOG10 = map(1, "log10", Scalar::Call(F::Log10), Rule::Partials(&[Of(|x, _| LOG10_E / x[0])]), 16, POSITIVE);
+    LOG10 = map(1, "log10", Scalar::Call(F::Log10), Rule::Partials(&[Of(|x, _| LOG10_E / x[0])]), 48, POSITIVE);
     /// Natural logarithm of 1 more than the argument, exact near 0.
-    LOG1P = map(1, "log1p", Scalar::Call(F::Log1p), Rule::Partials(&[Of(|x, _| 1.0 / (1.0 + x[0]))]), 18, INSIDE);
+    LOG1P = map(1, "log1p", Scalar::Call(F::Log1p), Rule::Partials(&[Of(|x, _| 1.0 / (1.0 + x[0]))]), 66, INSIDE);
     /// Sine.
-    SIN = map(1, "sin", Scalar::Call(F::Sin), Rule::Partials(&[Of(|x, _| x[0].cos())]), 16, TAME);
+    SIN = map(1, "sin", Scalar::Call(F::Sin), Rule::Partials(&[Of(|x, _| x[0].cos())]), 52, TAME);
     /// Cosine.
-    COS = map(1, "cos", Scalar::Call(F::Cos), Rule::Partials(&[Of(|x, _| -x[0].sin())]), 16, TAME);
+    COS = map(1, "cos", Scalar::Call(F::Cos), Rule::Partials(&[Of(|x, _| -x[0].sin())]), 52, TAME);
     /// Tangent.
-    TAN = map(1, "tan", Scalar::Call(F::Tan), Rule::Partials(&[Of(|_, y| 1.0 + y * y)]), 22, INSIDE);
+    TAN = map(1, "tan", Scalar::Call(F::Tan), Rule::Partials(&[Of(|_, y| 1.0 + y * y)]), 80, INSIDE);
     /// Arc sine; at -1 and 1 the derivative is infinite.
-    ASIN = map(1, "asin", Scalar::Call(F::Asin), Rule::Partials(&[Of(|x, _| ((1.0 - x[0]) * (1.0 + x[0])).rsqrt())]), 18, INSIDE);
+    ASIN = map(1, "asin", Scalar::Call(F::Asin), Rule::Partials(&[Of(|x, _| ((1.0 - x[0]) * (1.0 + x[0])).rsqrt())]), 67, INSIDE);
     /// Arc cosine; at -1 and 1 the derivative is infinite.
-    ACOS = map(1, "acos", Scalar::Call(F::Acos), Rule::Partials(&[Of(|x, _| -((1.0 - x[0]) * (1.0 + x[0])).rsqrt())]), 18, INSIDE);
+    ACOS = map(1, "acos", Scalar::Call(F::Acos), Rule::Partials(&[Of(|x, _| -((1.0 - x[0]) * (1.0 + x[0])).rsqrt())]), 67, INSIDE);
     /// Arc tangent.
-    ATAN = map(1, "atan", Scalar::Call(F::Atan), Rule::Partials(&[Of(|x, _| 1.0 / (1.0 + x[0] * x[0]))]), 18, TAME);
+    ATAN = map(1, "atan", Scalar::Call(F::Atan), Rule::Partials(&[Of(|x, _| 1.0 / (1.0 + x[0] * x[0]))]), 83, TAME);
     /// The angle of the point whose second coordinate comes first; at the origin the derivative is NaN.
-    ATAN2 = map(2, "atan2", Scalar::Call(F::Atan2), Rule::Partials(&[Of(|x, _| atan2_by(x, x[1])), Of(|x, _| -atan2_by(x, x[0]))]), 26, QUOTIENT);
+    ATAN2 = map(2, "atan2", Scalar::Call(F::Atan2), Rule::Partials(&[Of(|x, _| atan2_by(x, x[1])), Of(|x, _| -atan2_by(x, x[0]))]), 100, QUOTIENT);
     /// Hyperbolic sine.
-    SINH = map(1, "sinh", Scalar::Call(F::Sinh), Rule::Partials(&[Of(|x, _| x[0].cosh())]), 20, TAME);
+    SINH = map(1, "sinh", Scalar::Call(F::Sinh), Rule::Partials(&[Of(|x, _| x[0].cosh())]), 55, TAME);
     /// Hyperbolic cosine.
-    COSH = map(1, "cosh", Scalar::Call(F::Cosh), Rule::Partials(&[Of(|x, _| x[0].sinh())]), 20, TAME);
+    COSH = map(1, "cosh", Scalar::Call(F::Cosh), Rule::Partials(&[Of(|x, _| x[0].sinh())]), 54, TAME);
     /// Hyperbolic tangent.
-    TANH = map(1, "tanh", Scalar::Call(F::Tanh), Rule::Partials(&[Of(|_, y| 1.0 - y * y)]), 20, TAME);
+    TANH = map(1, "tanh", Scalar::Call(F::Tanh), Rule::Partials(&[Of(|_, y| 1.0 - y * y)]), 38, TAME);
     /// Inverse hyperbolic sine.
-    ASINH = map(1, "asinh", Scalar::Call(F::Asinh), Rule::Partials(&[Of(|x, _| (1.0 + x[0] * x[0]).rsqrt())]), 26, TAME);
+    ASINH = map(1, "asinh", Scalar::Call(F::Asinh), Rule::Partials(&[Of(|x, _| (1.0 + x[0] * x[0]).rsqrt())]), 122, TAME);
     /// Inverse hyperbolic cosine; at 1 the derivative is infinite.
-    ACOSH = map(1, "acosh", Scalar::Call(F::Acosh), Rule::Partials(&[Of(|x, _| (-((1.0 - x[0]) * (1.0 + x[0]))).rsqrt())]), 26, OUTSIDE);
+    ACOSH = map(1, "acosh", Scalar::Call(F::Acosh), Rule::Partials(&[Of(|x, _| (-((1.0 - x[0]) * (1.0 + x[0]))).rsqrt())]), 122, OUTSIDE);
     /// Inverse hyperbolic tangent; at -1 and 1 the derivative is infinite.
-    ATANH = map(1, "atanh", Scalar::Call(F::Atanh), Rule::Partials(&[Of(|x, _| 1.0 / ((1.0 - x[0]) * (1.0 + x[0])))]), 24, INSIDE);
+    ATANH = map(1, "atanh", Scalar::Call(F::Atanh), Rule::Partials(&[Of(|x, _| 1.0 / ((1.0 - x[0]) * (1.0 + x[0])))]), 80, INSIDE);
     /// Error function.
-    ERF = map(1, "erf", Scalar::Call(F::Erf), Rule::Partials(&[Of(|x, _| FRAC_2_SQRT_PI * (-(x[0] * x[0])).exp())]), 24, TAME);
+    ERF = map(1, "erf", Scalar::Call(F::Erf), Rule::Partials(&[Of(|x, _| FRAC_2_SQRT_PI * (-(x[0] * x[0])).exp())]), 80, TAME);
     /// 1 less the error function, exact where that is near 1.
-    ERFC = map(1, "erfc", Scalar::Call(F::Erfc), Rule::Partials(&[Of(|x, _| -FRAC_2_SQRT_PI * (-(x[0] * x[0])).exp())]), 30, TAME);
+    ERFC = map(1, "erfc", Scalar::Call(F::Erfc), Rule::Partials(&[Of(|x, _| -FRAC_2_SQRT_PI * (-(x[0] * x[0])).exp())]), 100, TAME);
     /// Is not a number.
     IS_NAN = map(1, "is_nan", Scalar::IsNan, Rule::Zero, 1, TAME);
     /// Is neither infinite nor NaN.

@@ -1,8 +1,9 @@
 //! No plan in so many bytes does less work than this, with the records that its strategy chooses from.
 //!
 //! Every loop is given all the memory there is, controllers take nothing, sizes are rounded down, and where there are records states are
-//! held and found again for nothing: what the recurrences then say is a bound for every schedule of states and records. A loop that is too
-//! long for them is bounded by Revolve where no record fits, and by running every step once otherwise.
+//! held and found again for nothing: what the recurrences then say is a bound for every schedule of states and records, and so is what
+//! Revolve advances with as many states as there is room for the smallest of all. A loop may be too long for the recurrences, never for
+//! Revolve.
 
 use super::facts::{Facts, Region, UNKNOWN_STEPS};
 use super::fit::{Inside, Records};
@@ -12,7 +13,7 @@ use super::schedule::{Schedule, Sweep, counts};
 /// Cells that a table of one loop may take time for.
 const CELLS: u64 = 30_000_000;
 
-/// The bound for a Program, in additions.
+/// The bound for a Program, in picoseconds.
 pub(super) fn bound(facts: &Facts, bytes: u64) -> u128 {
     u128::from(facts.cost).saturating_add(Bound { facts, bytes }.region(&facts.root))
 }
@@ -50,22 +51,41 @@ impl Bound<'_> {
         let hold = if self.facts.spill.is_none() { inside.hold() } else { 0 };
         let least = |way: Records<'_>| {
             let is_bounded = way.count > 0 && self.facts.spill.is_none();
-            let relaxed = is_bounded.then(|| self.relaxed(inside, &way)).flatten();
-            relaxed.unwrap_or(0).max(inside.once(&way, hold))
+            let relaxed = if is_bounded { self.counted(inside, &way).max(self.tabled(inside, &way).unwrap_or(0)) } else { 0 };
+            relaxed.max(inside.once(&way, hold))
         };
         facts.sweeps.iter().flat_map(ways).map(least).min().expect("a loop is met somewhere")
     }
 
-    /// The least work of a loop whose memory costs nothing but its bytes; none where that is not known.
-    fn relaxed(&self, inside: Inside<'_>, way: &Records<'_>) -> Option<u128> {
+    /// By the number of steps that run forwards. Whoever records a step could hold the state before it instead, in the room of the smallest
+    /// of all, and turn it back later: so steps that are advanced and steps that are recorded are together as many as Revolve advances.
+    fn counted(&self, inside: Inside<'_>, way: &Records<'_>) -> u128 {
+        let fitting = || way.choices.iter().copied().filter(|choice| choice.bytes <= self.bytes);
+        let smallest = fitting().map(|choice| choice.bytes).chain([inside.facts.state_bytes]).min().unwrap_or(0).max(1);
+        let (slots, count) = ((1 + self.bytes / smallest).min(way.count), u128::from(way.count));
+        let counts = counts(&Schedule::Revolve { slots, state_bytes: smallest }, way.sweep, way.count);
+        let (advance, turn) = (u128::from(inside.advance()), u128::from(inside.turn()));
+        let work = match fitting().map(|choice| inside.recorded_once(choice)).min() {
+            // What turns a step back leaves no state behind, so that the next begins with a held one.
+            None => {
+                let held = count - u128::from(way.sweep == Sweep::Alone);
+                counts.advances * advance + count * turn + held * u128::from(inside.hold())
+            }
+            // With more recorded steps the work changes at one rate until none is advanced, and at another from there on.
+            Some(record) => {
+                let with =
+                    |taped: u128| counts.advances.saturating_sub(taped) * advance + taped * u128::from(record) + (count - taped) * turn;
+                with(0).min(with(counts.advances.min(count))).min(with(count))
+            }
+        };
+        work.saturating_sub(inside.own(way.sweep, way.count))
+    }
+
+    /// By the recurrences, where they do not take too long.
+    fn tabled(&self, inside: Inside<'_>, way: &Records<'_>) -> Option<u128> {
         let (state, count) = (inside.facts.state_bytes.max(1), way.count);
         if way.choices.iter().all(|choice| choice.bytes > self.bytes) {
-            let slots = (1 + self.bytes / state).min(count);
-            let counts = counts(&Schedule::Revolve { slots, state_bytes: state }, way.sweep, count);
-            let work = counts.advances * u128::from(inside.advance()) + counts.turnbacks * u128::from(inside.turn());
-            // What turns a step back leaves no state behind, so that the next begins with a held one.
-            let held = counts.turnbacks - u128::from(way.sweep == Sweep::Alone);
-            return Some(work + held * u128::from(inside.hold()) - inside.own(way.sweep, count));
+            return None;
         }
         let units = CELLS.checked_div(count.checked_mul(count)?)?.min(256);
         let unit = self.bytes.div_ceil(units.max(1)).max(1);
@@ -90,8 +110,9 @@ impl Bound<'_> {
 mod tests {
     use super::super::cut::Cut;
     use super::super::facts::{ChoiceFacts, Facts, LoopFacts, Region};
+    use super::super::fit::Inside;
     use super::super::schedule::Sweep;
-    use super::bound;
+    use super::{Bound, CELLS, bound};
     use crate::ir::{FuncId, Pos, Value};
 
     const REVOLVE: &str = include_str!("../../../../testdata/schedules/revolve.csv");
@@ -125,6 +146,7 @@ mod tests {
             choices: vec![choice(record.unwrap_or(1 << 40))],
             cost_forward: STEP,
             cost_turnback: STEP,
+            cost_hold: 0,
             in_body: Region::default(),
             in_bwd: Region::default(),
         };
@@ -157,6 +179,22 @@ mod tests {
             judged += 1;
         }
         assert!(judged > 50);
+    }
+
+    #[test]
+    fn of_a_loop_too_long_for_tables_it_is_what_revolve_advances() {
+        for [state, record, bytes, count, total] in rows(MIXED_BYTES) {
+            let ([Some(state), Some(bytes), Some(count)], Some(total)) = ([state, bytes, count], total) else { continue };
+            let facts = counting(count, Sweep::Alone, state, record);
+            let inside = Inside { facts: &facts.loops[0], forward: 0, backward: 0, cells: CELLS, spill: None };
+            let way = inside.records(Sweep::Alone, count).pop().expect("a way to stand alone");
+            let found = Bound { facts: &facts, bytes }.counted(inside, &way) / u128::from(STEP);
+            assert!(found <= u128::from(total), "{facts:?} in {bytes}: {found}, {total}");
+        }
+        // 100,000 steps and room for 1000 records, or 500 states: each of the steps that is not recorded at first runs a second time.
+        let long = counting(100_000, Sweep::Alone, 16, Some(8));
+        assert_eq!(steps(&long, 8000), 2 * 100_000 - 1003);
+        assert_eq!(steps(&long, 16 * 100_000), 100_000);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::cut::origin;
 use super::pair::pairs;
 use super::split::extract_among;
-use super::work::inst_cost;
+use super::work::Vectors;
 use crate::ir::{Builder, FuncId, Function, IfOp, Inst, Op, Program, Type, Value};
 
 /// A Program, with steps backwards whose branches are taken apart beside those that it has.
@@ -42,8 +42,8 @@ impl Parted {
 }
 
 /// Takes apart what branches of steps backwards compute without cotangents.
-pub(super) fn parted(program: &Program) -> Parted {
-    let mut parting = Parting { program: program.clone(), effects: program.effects() };
+pub(super) fn parted(program: &Program, vectors: Vectors) -> Parted {
+    let mut parting = Parting { program: program.clone(), effects: program.effects(), vectors };
     let mut steps = BTreeMap::new();
     for inst in program.functions.iter().flat_map(|function| &function.insts) {
         if let Op::Unwind(op) = &inst.op
@@ -65,6 +65,7 @@ struct Parting {
     program: Program,
     /// Which functions have an effect.
     effects: Vec<bool>,
+    vectors: Vectors,
 }
 
 /// One of two branches.
@@ -152,7 +153,7 @@ impl Parting {
             if is_wanted && !depends && !inst.args.is_empty() {
                 inst.args.iter().for_each(|v| wanted[v.0 as usize] = true);
                 let types = inst.results.iter().map(|v| function.ty(*v).clone()).collect();
-                forward.push(Forward { types, work: inst_cost(&self.program, &function, inst), inst: inst.clone() });
+                forward.push(Forward { types, work: self.vectors.inst_cost(&self.program, &function, inst), inst: inst.clone() });
             }
         }
         forward.reverse();

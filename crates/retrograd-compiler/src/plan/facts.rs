@@ -10,7 +10,7 @@ use super::pair::{Pair, pairs, work_beyond};
 use super::place::row_layout;
 use super::schedule::Sweep;
 use super::split::split;
-use super::work::{READ_WORD, WRITTEN_WORD, cost, inst_cost};
+use super::work::Vectors;
 use crate::ir::{Array, FuncId, Function, Inst, Op, Pos, Program, Type, UnwindOp, Value};
 
 /// Facts about a Program.
@@ -22,8 +22,10 @@ pub struct Facts {
     pub root: Region,
     /// What is held of the code outside of loops where the most is held, and could be made again.
     pub residuals: Vec<Residual>,
-    /// Work of the Program without its unwinds, in additions.
+    /// Work of the Program without its unwinds, in picoseconds.
     pub cost: u64,
+    /// What all work was priced for.
+    pub vectors: Vectors,
     /// A slower tier for states of loops that are not inside others.
     pub spill: Option<Spill>,
 }
@@ -72,10 +74,12 @@ pub struct LoopFacts {
     pub residuals: Vec<Residual>,
     /// What a record can keep, from the least work to the fewest bytes.
     pub choices: Vec<ChoiceFacts>,
-    /// Cost of a step forwards, in additions, without the unwinds inside.
+    /// Cost of a step forwards, in picoseconds, without the unwinds inside.
     pub cost_forward: u64,
     /// Cost of a step backwards from its state, likewise.
     pub cost_turnback: u64,
+    /// Cost of a state that is written and read again.
+    pub cost_hold: u64,
     /// Unwinds inside a step forwards.
     pub in_body: Region,
     /// Unwinds inside a step backwards.
@@ -149,17 +153,18 @@ impl LoopFacts {
 pub(super) type Fates<'a> = &'a dyn Fn(&str) -> Option<Fate>;
 
 /// Facts about a Program.
-pub(super) fn facts(parted: &Parted, search: Search, fates: Fates<'_>) -> Facts {
+pub(super) fn facts(parted: &Parted, vectors: Vectors, search: Search, fates: Fates<'_>) -> Facts {
     let program = &parted.program;
-    let mut visit = Visit { program, parted, search, fates, effects: program.effects(), loops: vec![] };
+    let mut visit = Visit { program, parted, vectors, search, fates, effects: program.effects(), loops: vec![] };
     let root = visit.function(program.entry, 0);
-    let cost = cost(program, program.main());
-    Facts { loops: visit.loops, root, residuals: vec![], cost, spill: None }
+    let cost = vectors.cost(program, program.main());
+    Facts { loops: visit.loops, root, residuals: vec![], cost, vectors, spill: None }
 }
 
 struct Visit<'p> {
     program: &'p Program,
     parted: &'p Parted,
+    vectors: Vectors,
     search: Search,
     fates: Fates<'p>,
     /// Which functions have an effect.
@@ -215,21 +220,23 @@ impl Visit<'_> {
     }
 
     fn loop_facts(&self, function: &Function, k: usize, op: &UnwindOp, depth: usize, pair: Option<&Pair>) -> LoopFacts {
-        let program = self.program;
+        let (program, vectors) = (self.program, self.vectors);
         let inst = &function.insts[k];
         let (body, bwd) = (program.function(op.body), self.parted.step(op.bwd));
         let forward = Forward::new(bwd, op, &self.effects);
-        let inst_work = |inst: &Inst| inst_cost(program, bwd, inst);
+        let inst_work = |inst: &Inst| vectors.inst_cost(program, bwd, inst);
+        let state_bytes = row_layout(op.args(&inst.args).carries.iter().map(|v| function.ty(*v))).1;
+        let words = |bytes: u64| vectors.words(bytes / 8, bytes.saturating_mul(steps(function, inst)));
         let before = pair.map(|pair| defined_before(function, pair.loop_inst));
         let choice = |cut: Cut| {
             let split = split(bwd, op, &cut, &self.effects);
-            let words = forward.bytes(&cut) / 8;
-            let more = work_beyond(program, body, &split.cone);
+            let [written, read] = words(forward.bytes(&cut));
+            let more = work_beyond(vectors, program, body, &split.cone);
             let known = |before: &BTreeSet<Value>| (1..split.cone.params.len()).all(|k| !split.reads(k) || before.contains(&inst.args[k]));
             ChoiceFacts {
                 bytes: forward.bytes(&cut),
-                cost_forward: cost(program, body) + more + words * WRITTEN_WORD,
-                cost_reverse: cost(program, &split.reverse) + words * READ_WORD,
+                cost_forward: vectors.cost(program, body) + more + written,
+                cost_reverse: vectors.cost(program, &split.reverse) + read,
                 in_sweep: before.as_ref().is_some_and(known),
                 cut,
             }
@@ -245,11 +252,12 @@ impl Visit<'_> {
             depth,
             count: constant(function, inst.args[0]).map(|n| n.as_i64()[0].max(0) as u64),
             sweeps: vec![pair.map_or(Sweep::Alone, |pair| pair.sweep)],
-            state_bytes: row_layout(op.args(&inst.args).carries.iter().map(|v| function.ty(*v))).1,
+            state_bytes,
             residuals: values.into_iter().map(residual).collect(),
             choices,
-            cost_forward: cost(program, body),
-            cost_turnback: cost(program, program.function(op.bwd)),
+            cost_forward: vectors.cost(program, body),
+            cost_turnback: vectors.cost(program, program.function(op.bwd)),
+            cost_hold: words(state_bytes).iter().sum(),
             in_body: Region::default(),
             in_bwd: Region::default(),
         }

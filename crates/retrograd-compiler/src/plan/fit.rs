@@ -7,11 +7,8 @@
 use super::facts::{ChoiceFacts, LoopFacts, UNKNOWN_STEPS};
 use super::optimal::{Alone, Choice, Paired, Place, Steps};
 use super::schedule::{Blocks, Recipe, Schedule, Sweep, Uses, counts, slots};
-use super::work::{READ_WORD, WRITTEN_WORD};
+use super::work::ACTION;
 use super::{Cut, LoopDecision, Spill, Way};
-
-/// Work of asking for an action and branching to it, in additions.
-pub(super) const ACTION: u64 = 25;
 
 /// A cell of a table with few splits takes about as long as so many splits.
 pub(super) const QUICK: u64 = 20;
@@ -205,7 +202,7 @@ impl<'f> Inside<'f> {
         let counts = counts(&schedule(used), sweep, count);
         let work = sum([
             (counts.advances, self.advance()),
-            (counts.taped, self.record(choice) + self.reverse(choice)),
+            (counts.taped, self.recorded_once(choice)),
             // Besides its state, a block is asked for three times: it is run, recorded and reversed.
             (counts.restores, self.hold() + 3 * ACTION),
         ]);
@@ -227,11 +224,7 @@ impl<'f> Inside<'f> {
     pub(super) fn periodic(self, sweep: Sweep, choice: &ChoiceFacts, period: u64, count: u64) -> Fitted {
         let recipe = Recipe::periodic(period, count, sweep, self.facts.state_bytes, choice.bytes);
         let counts = recipe.counts();
-        let work = sum([
-            (counts.advances, self.advance()),
-            (counts.taped, self.record(choice) + self.reverse(choice)),
-            (counts.restores, self.hold()),
-        ]);
+        let work = sum([(counts.advances, self.advance()), (counts.taped, self.recorded_once(choice)), (counts.restores, self.hold())]);
         let cuts = vec![choice.cut.clone()];
         self.fitted(Schedule::of(recipe), sweep, cuts, work - self.own(sweep, count))
     }
@@ -252,9 +245,14 @@ impl<'f> Inside<'f> {
         choice.cost_reverse + self.backward
     }
 
+    /// A step is recorded and reversed from its record.
+    pub(super) fn recorded_once(self, choice: &ChoiceFacts) -> u64 {
+        self.record(choice) + self.reverse(choice)
+    }
+
     /// A state is written, read, and asked for twice.
     pub(super) fn hold(self) -> u64 {
-        2 * ACTION + self.facts.state_bytes / 8 * (WRITTEN_WORD + READ_WORD)
+        2 * ACTION + self.facts.cost_hold
     }
 
     /// Work of the program's own loop, which is no work of its reversal.
@@ -268,7 +266,7 @@ impl<'f> Inside<'f> {
     /// Work of a reversal in which every step runs as often as it must: up to the last state once, and backwards from a record or from a
     /// held state, which costs `hold`. The last step of a loop that stands alone is turned back from where the loop ends.
     pub(super) fn once(self, way: &Records<'f>, hold: u64) -> u128 {
-        let recorded = way.choices.iter().map(|choice| self.record(choice) + self.reverse(choice)).min().unwrap_or(u64::MAX);
+        let recorded = way.choices.iter().map(|choice| self.recorded_once(choice)).min().unwrap_or(u64::MAX);
         let each = u128::from(recorded.min(self.advance() + self.turn() + hold));
         let last = u128::from(recorded.min(self.turn()));
         match way.sweep {
@@ -316,7 +314,7 @@ impl<'f> Inside<'f> {
                 return None;
             }
             let again = u128::from(covered) * u128::from(self.advance()) + lengths.len() as u128 * u128::from(self.hold());
-            let once = u128::from(way.count) * u128::from(self.record(choice) + self.reverse(choice));
+            let once = u128::from(way.count) * u128::from(self.recorded_once(choice));
             let recipe = Recipe::segments(&lengths, last, way.sweep, state, Self::record_bytes(way), number as u32);
             let fitted = self.recipe(way, recipe, again + once);
             match bytes.and_then(|bytes| fitted.bytes.checked_sub(bytes)).filter(|over| *over > 0) {
@@ -333,7 +331,7 @@ impl<'f> Inside<'f> {
         let room = bytes?.checked_sub(8 * 15)?;
         let spare = room.checked_sub(way.count.checked_mul(small.bytes)?)?;
         let many = (spare / large.bytes.checked_sub(small.bytes).filter(|more| *more > 0)?).min(way.count);
-        let work = |steps: u64, choice: &ChoiceFacts| u128::from(steps) * u128::from(self.record(choice) + self.reverse(choice));
+        let work = |steps: u64, choice: &ChoiceFacts| u128::from(steps) * u128::from(self.recorded_once(choice));
         let few = way.count - many;
         let (first, second) = ((many, number as u32 - 1), (few, number as u32));
         let recipe = Recipe::two_choices(first, second, way.sweep, self.facts.state_bytes, Self::record_bytes(way));

@@ -32,6 +32,7 @@ pub use facts::{ChoiceFacts, Facts, LoopFacts, Region, Residual};
 pub use interchange::Tiling;
 pub use straight::Again;
 pub use strategy::Strategy;
+pub use work::Vectors;
 
 use crate::ir::{Error, ErrorKind, FuncId, Lowering, Op, Pos, Program};
 use crate::opt;
@@ -52,6 +53,15 @@ pub struct Request {
     pub spill: Option<Spill>,
     /// Threads that may share the steps of a map, each with memory of its own: as many as the budget has room for.
     pub threads: usize,
+    /// What the back end will make of it: it decides what is dear.
+    pub vectors: Vectors,
+}
+
+impl Request {
+    /// By a strategy, without limits, for one thread and the vectors that every machine has.
+    pub fn by(strategy: Arc<dyn Strategy>) -> Request {
+        Request { strategy, budget: None, spill: None, threads: 1, vectors: Vectors::Narrow }
+    }
 }
 
 /// Memory that is slow to write and to read: a disk.
@@ -72,7 +82,7 @@ pub struct Decision {
     pub again: Again,
     /// Bytes of pools and controllers that live at the same time, as far as a strategy can tell; `place` knows exactly.
     pub bytes: u64,
-    /// Predicted work of a run, in additions.
+    /// Predicted work of a run, in picoseconds of one thread.
     pub work: u128,
 }
 
@@ -154,19 +164,20 @@ pub fn plan(program: &Program, request: &Request) -> Result<Plan, Error> {
 
 fn plan_in_tiles(program: &Program, request: &Request) -> Result<Plan, Error> {
     let tilings = request.strategy.tiling().map_or(vec![], |tiling| interchange::interchange(program, &tiling));
-    let Some((tiled, larger)) = tilings.split_last() else { return plan_unnested(program, request) };
+    let Some(smallest) = tilings.last() else { return plan_unnested(program, request) };
     let named = |tiled: &Interchanged, plan: Plan| Plan { tiles: tiled.tiles.clone(), strips: tiled.strips.clone(), ..plan };
-    // Large tiles are the fastest, if no step need run twice for them.
-    for tiled in larger {
-        let Ok(free) = plan_as_is(&tiled.program, &Request { budget: None, ..request.clone() }) else { continue };
-        let fits = |budget: u64| free.bytes_peak <= budget && !free.facts.loops.iter().any(LoopFacts::is_open);
-        if request.budget.is_none_or(fits) {
-            return Ok(Plan { budget: request.budget, ..named(tiled, free) });
-        }
+    // Where no step need run twice, the tiles of the least work are taken, of equals the largest: they come first.
+    let free =
+        |tiled: &Interchanged| plan_as_is(&tiled.program, &Request { budget: None, ..request.clone() }).map(|plan| named(tiled, plan));
+    let fits =
+        |plan: &Plan| request.budget.is_none_or(|budget| plan.bytes_peak <= budget && !plan.facts.loops.iter().any(LoopFacts::is_open));
+    let all = tilings.iter().filter_map(|tiled| free(tiled).ok()).filter(fits);
+    if let Some(best) = all.min_by_key(|plan| plan.decision.work) {
+        return Ok(Plan { budget: request.budget, ..best });
     }
     // In tiles a loop is faster and takes less memory, as a rule; where it does not fit, the loop may.
-    match plan_as_is(&tiled.program, request) {
-        Ok(plan) => Ok(named(tiled, plan)),
+    match plan_as_is(&smallest.program, request) {
+        Ok(plan) => Ok(named(smallest, plan)),
         Err(in_tiles) => plan_unnested(program, request).map_err(|error| if needed(&in_tiles) < needed(&error) { in_tiles } else { error }),
     }
 }
@@ -176,7 +187,7 @@ fn plan_in_tiles(program: &Program, request: &Request) -> Result<Plan, Error> {
 /// ```
 /// use retrograd_compiler::plan::{Request, plan_within, strategy};
 /// let program = retrograd_compiler::ops::parse("fn main(%x: f64[8]) -> f64[8] {\n  %0: f64[8] = sin %x\n  return %0\n}\n", "sin.rg")?;
-/// let request = Request { strategy: strategy::find("auto").unwrap(), budget: None, spill: None, threads: 1 };
+/// let request = Request::by(strategy::find("auto").unwrap());
 /// assert_eq!(plan_within(&program, &request, 1 << 30)?.offered, None);
 /// # Ok::<(), retrograd_compiler::ir::Error>(())
 /// ```
@@ -233,13 +244,13 @@ fn plan_as_is(program: &Program, request: &Request) -> Result<Plan, Error> {
 fn plan_with(program: &Program, request: &Request) -> Result<Plan, Error> {
     let (strategy, budget) = (&request.strategy, request.budget);
     let fate = |origin: &str| strategy.fate(origin);
-    let parted = branches::parted(program);
-    let mut facts = Facts { spill: request.spill, ..facts::facts(&parted, strategy.search(), &fate) };
+    let parted = branches::parted(program, request.vectors);
+    let mut facts = Facts { spill: request.spill, ..facts::facts(&parted, request.vectors, strategy.search(), &fate) };
     // What is in memory of the code outside of loops shows where everything is kept.
     let kept = strategy::Auto.decide(&facts, None)?;
     let grain = Grain { threads: request.threads, ..strategy.grain() };
     let reference = place(&parted, &kept, grain);
-    let straight = Straight::new(program, &reference, &fate);
+    let straight = Straight::new(program, request.vectors, &reference, &fate);
     facts.residuals = straight.residuals();
     let ways = match strategy.replay() {
         Replay::Never => vec![Again::default()],

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::schedule::Sweep;
-use super::work::{Branches, inst_cost};
+use super::work::{Branches, Vectors};
 use crate::ir::{FuncId, Function, Inst, Op, Program, UnwindOp, Value};
 
 /// An unwind and the loop that walks its states.
@@ -114,12 +114,12 @@ fn same_states(
 
 /// Work of what `other` computes and `function`, with the same first parameters, does not. Branches of one predicate go the same way, and
 /// are placed as one.
-pub(super) fn work_beyond(program: &Program, function: &Function, other: &Function) -> u64 {
+pub(super) fn work_beyond(vectors: Vectors, program: &Program, function: &Function, other: &Function) -> u64 {
     let mut numbers = Numbers { program, interned: BTreeMap::new() };
     let params: Vec<u32> = (0..function.params.len().max(other.params.len())).map(|k| numbers.number(format!("param {k}"))).collect();
     let mut known = Known::default();
-    numbers.run(function, &params, &mut known);
-    numbers.run(other, &params, &mut known).1
+    numbers.run(vectors, function, &params, &mut known);
+    numbers.run(vectors, other, &params, &mut known).1
 }
 
 /// What code has computed, and inside of its branches, by the number of their predicate.
@@ -181,7 +181,7 @@ impl Numbers<'_> {
     }
 
     /// Runs a function over numbered parameters: the numbers of its results, and the work of what was not known before.
-    fn run(&mut self, function: &Function, params: &[u32], known: &mut Known) -> (Vec<u32>, u64) {
+    fn run(&mut self, vectors: Vectors, function: &Function, params: &[u32], known: &mut Known) -> (Vec<u32>, u64) {
         let numbers = self.values(function, params);
         let (mut work, mut branches) = (0u64, Branches::default());
         for inst in &function.insts {
@@ -195,7 +195,7 @@ impl Numbers<'_> {
                     let sides = known.branches.entry(args[0]).or_default();
                     let mut side = |(body, known): (FuncId, &mut Known)| {
                         let args: Vec<u32> = args[1..].iter().map(|arg| known.inside.get(arg).copied().unwrap_or(*arg)).collect();
-                        let (ends, work) = self.run(self.program.function(body), &args, known);
+                        let (ends, work) = self.run(vectors, self.program.function(body), &args, known);
                         known.inside.extend(results.iter().copied().zip(ends));
                         work
                     };
@@ -203,7 +203,7 @@ impl Numbers<'_> {
                     branches.add(inst.args[0], [side((op.then_body, then_known)), side((op.else_body, else_known))]);
                 }
                 Op::Row(..) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => {
-                    work = work.saturating_add(inst_cost(self.program, function, inst));
+                    work = work.saturating_add(vectors.inst_cost(self.program, function, inst));
                 }
             }
         }

@@ -20,7 +20,7 @@ const INNER_POINTS: usize = 4;
 
 /// Cells of tables while the bytes are shared, and when each loop has its own.
 const CELLS_SHARING: u64 = 500_000;
-const CELLS: u64 = 20_000_000;
+const CELLS: u64 = 8_000_000;
 
 /// Parts of what there is that a loop is tried with, in 64ths.
 const OFFERS: [u64; 9] = [0, 1, 4, 8, 16, 32, 48, 56, 64];

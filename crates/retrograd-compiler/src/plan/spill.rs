@@ -4,11 +4,11 @@
 //! as one segment between states on disk; in a long loop a state goes there only at every so many steps.
 
 use super::Spill;
-use super::fit::{ACTION, Fitted, Inside, QUICK, Records, Shifted, unit};
+use super::fit::{Fitted, Inside, QUICK, Records, Shifted, unit};
 use super::optimal::tiers::{Disk, Fast, Tiers};
 use super::optimal::{Alone, Paired, Place};
 use super::schedule::{SUM_BYTES, Sweep, Tiered};
-use super::work::NARROW_ADDITIONS_PER_SECOND;
+use super::work::{ACTION, SECOND};
 
 /// Steps up to which memory alone is asked, and most places in a loop at which a state may go to the disk.
 const REACH: u64 = 2000;
@@ -75,8 +75,7 @@ impl<'f> Inside<'f> {
         let in_memory = fast(&|place, steps| alone.work(place, steps, units));
         let sweep = paired.map(|paired| fast(&|place, steps| paired.work(place, steps, units)));
         let scale = 2f64.powi(steps.shift as i32);
-        let access =
-            (self.facts.state_bytes as f64 * NARROW_ADDITIONS_PER_SECOND / spill.bytes_per_second.max(1) as f64 + ACTION as f64) / scale;
+        let access = (self.facts.state_bytes as f64 * SECOND / spill.bytes_per_second.max(1) as f64 + ACTION as f64) / scale;
         let advance = self.advance() as f64 / scale;
         // Steps before the first grain are there even where they are no work.
         let before = if lead > 0 { (lead as f64 * advance).max(1e-9) } else { 0.0 };

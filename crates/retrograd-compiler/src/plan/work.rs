@@ -1,40 +1,181 @@
-//! What things cost, in additions: words of memory, instructions before they are placed, and the nodes that they become.
+//! What things cost, in picoseconds: instructions before they are placed, words of memory, actions of schedules. What placed nodes cost is
+//! in additions: there it only matters whether they are worth a thread.
 //!
-//! An addition is one of many over arrays in cache, in vectors: the unit of time of all plans.
+//! All prices are of one core of a Zen 4 server. `bench/prices.py` measures them.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use super::facts::{UNKNOWN_STEPS, constant, steps};
 use super::place::{Block, Call, Loop, Nest, Node, Placed, Step, Val};
-use crate::ir::{DType, FuncId, Function, Inst, Lowering, Op, Program, Row, Type, Value};
+use crate::ir::{DType, FuncId, Function, Inst, Lowering, Op, Program, Row, Scalar, Type, Value};
 use crate::ops::{self, DotAxes};
 
-/// Additions that one core does in a second, in vectors of 128 bits, which Cranelift makes, and in those of 512 bits, which LLVM makes.
-///
-/// Measured on a core of a Zen 4 server, as the work of plans over the seconds of their runs: coupled oscillators, 1,000 and 10,000 steps
-/// of 2,000 numbers with sines and exponentials, and a stencil over 64², under budgets and without.
-pub(super) const NARROW_ADDITIONS_PER_SECOND: f64 = 3.5e9;
-pub(super) const WIDE_ADDITIONS_PER_SECOND: f64 = 6.4e9;
+/// The vectors that a back end makes: what one computes again cheaply, another keeps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Vectors {
+    /// Of 128 bits, and blocks of functions in those of the machine: Cranelift.
+    #[default]
+    Narrow,
+    /// Of 512 bits: LLVM.
+    Wide,
+}
 
-/// A word of a record or a held state that is written, and that is read again: together five additions.
-///
-/// Measured there: Burgers' equation keeps six arrays of a step in 64 MB or two in 21 MB, and takes 0.63 ns longer for each word that is
-/// kept and not computed again by one subtraction.
-pub(super) const WRITTEN_WORD: u64 = 3;
-pub(super) const READ_WORD: u64 = 2;
+impl fmt::Display for Vectors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Vectors::Narrow => "vectors of 128 bits (Cranelift)",
+            Vectors::Wide => "vectors of 512 bits (LLVM)",
+        })
+    }
+}
 
-/// Work of one call of a function, without unwinds that have states to remember.
-pub(super) fn cost(program: &Program, function: &Function) -> u64 {
-    let (mut work, mut branches) = (0u64, Branches::default());
-    for inst in &function.insts {
-        match &inst.op {
-            Op::If(op) => branches.add(inst.args[0], [op.then_body, op.else_body].map(|body| cost(program, program.function(body)))),
-            Op::Row(..) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => {
-                work = work.saturating_add(inst_cost(program, function, inst))
-            }
+/// Work of a second.
+pub(super) const SECOND: f64 = 1e12;
+
+/// Picoseconds for every addition that a row says it is worth, and for a word of an array in cache that is read or written.
+struct Prices {
+    arithmetic: u64,
+    /// Quotients and square roots.
+    division: u64,
+    /// Functions that are blocks, and products of matrices.
+    function: u64,
+    word: u64,
+}
+
+/// Of arrays in vectors of 128 bits.
+const NARROW: Prices = Prices { arithmetic: 50, division: 42, function: 27, word: 42 };
+/// Of arrays in vectors of 512 bits: an addition is the unit of rows.
+const WIDE: Prices = Prices { arithmetic: 20, division: 20, function: 20, word: 25 };
+/// Of single numbers, some of which wait for others.
+const NUMBER: Prices = Prices { arithmetic: 250, division: 60, function: 60, word: 0 };
+
+/// What a word costs besides that is written, and read again, where more than so many bytes are written between: it is in memory, or in
+/// the last of the caches.
+const FAR: [(u64, [u64; 2]); 2] = [(16 << 20, [300, 200]), (1 << 20, [80, 50])];
+
+/// Work of a function that no run could do in its time: a few of them are still a number.
+const MOST: u64 = 1 << 60;
+
+/// Asking a controller for an action and branching to it.
+pub(super) const ACTION: u64 = 25_000;
+
+impl Vectors {
+    /// Where elements are many, they are in vectors.
+    fn prices(self, elements: u64) -> &'static Prices {
+        match self {
+            Vectors::Narrow | Vectors::Wide if elements <= 1 => &NUMBER,
+            Vectors::Narrow => &NARROW,
+            Vectors::Wide => &WIDE,
         }
     }
-    work.saturating_add(branches.work(function))
+
+    /// Words of a record or a held state that are written and later read: by whoever writes and by whoever reads. All steps together take
+    /// so many bytes.
+    pub(super) fn words(self, words: u64, bytes_of_all: u64) -> [u64; 2] {
+        let far = FAR.iter().find(|(bytes, _)| bytes_of_all > *bytes).map_or([0, 0], |(_, far)| *far);
+        far.map(|far| words.saturating_mul(far + self.prices(u64::MAX).word))
+    }
+
+    /// Work of one call of a function, without unwinds that have states to remember: its instructions, and the arrays that it reads and
+    /// leaves. What is between stays in registers.
+    pub(super) fn cost(self, program: &Program, function: &Function) -> u64 {
+        let (mut work, mut branches) = (self.traffic(function), Branches::default());
+        for inst in &function.insts {
+            match &inst.op {
+                Op::If(op) => {
+                    branches.add(inst.args[0], [op.then_body, op.else_body].map(|body| self.cost(program, program.function(body))))
+                }
+                Op::Row(..) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => {
+                    work = work.saturating_add(self.inst_cost(program, function, inst))
+                }
+            }
+        }
+        work.saturating_add(branches.work(function)).min(MOST)
+    }
+
+    /// Work of one instruction, likewise, without what it reads and leaves.
+    pub(super) fn inst_cost(self, program: &Program, function: &Function, inst: &Inst) -> u64 {
+        let body = |id: FuncId| self.cost(program, program.function(id));
+        match &inst.op {
+            Op::Row(row, attrs) => {
+                let args: Vec<&Type> = inst.args.iter().map(|v| function.ty(*v)).collect();
+                let contracted = |args: &[&Type]| {
+                    let axes = DotAxes::new(attrs, args[0].rank(), args[1].rank()).lhs_contract;
+                    axes.iter().map(|axis| args[0].shape[*axis] as u64).fold(1, u64::saturating_mul)
+                };
+                let elements = gone_through(row, &args, function.ty(inst.results[0]), contracted);
+                self.price(row, elements).saturating_mul(elements)
+            }
+            Op::If(op) => {
+                let mut branches = Branches::default();
+                branches.add(inst.args[0], [op.then_body, op.else_body].map(body));
+                branches.work(function)
+            }
+            Op::For(op) => steps(function, inst).saturating_mul(body(op.body)),
+            Op::While(op) => UNKNOWN_STEPS.saturating_mul(body(op.cond).saturating_add(body(op.body))),
+            Op::Unwind(op) if op.carries == 0 => steps(function, inst).saturating_mul(body(op.bwd)),
+            Op::Unwind(_) => 0,
+            Op::Call(op) => body(op.body),
+        }
+    }
+
+    /// A row's price for each of so many elements.
+    fn price(self, row: &Row, elements: u64) -> u64 {
+        let prices = self.prices(elements);
+        let each = match row.lowering {
+            Lowering::Map(Scalar::Div | Scalar::Sqrt) => prices.division,
+            Lowering::Map(Scalar::Call(_)) | Lowering::Composed(_) => prices.function,
+            Lowering::Dot | Lowering::Routine(_) | Lowering::Factored(_) => prices.function,
+            Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Probe | Lowering::Missing => prices.arithmetic,
+            Lowering::View(_) | Lowering::Constant | Lowering::Reduce(_) | Lowering::Line(_) => prices.arithmetic,
+            Lowering::Write(_) | Lowering::Scatter(..) | Lowering::Pick(_) => prices.arithmetic,
+        };
+        u64::from(row.cost) * each
+    }
+
+    /// Words of arrays that rows of a function read of its parameters, each window of one at its own time and the rest at most once, and of
+    /// those that they leave as its results. What an `if` gives is in memory: it is written and read.
+    fn traffic(self, function: &Function) -> u64 {
+        let mut read: BTreeMap<Value, u64> = BTreeMap::new();
+        let mut words = 0u64;
+        for inst in &function.insts {
+            let Op::Row(row, _) = &inst.op else {
+                let arrays = inst.results.iter().map(|v| function.ty(*v)).filter(|ty| matches!(inst.op, Op::If(_)) && ty.rank() > 0);
+                words = arrays.map(|ty| 2 * ty.elements() as u64).fold(words, u64::saturating_add);
+                continue;
+            };
+            let result = function.ty(inst.results[0]);
+            for (k, arg) in inst.args.iter().enumerate().filter(|(_, arg)| function.params.contains(arg)) {
+                let part = words_read(row, k, function.ty(*arg), result);
+                if matches!(row.lowering, Lowering::View(_)) {
+                    words = words.saturating_add(part);
+                } else {
+                    let known = read.entry(*arg).or_default();
+                    *known = part.max(*known);
+                }
+            }
+            let stays = matches!(row.lowering, Lowering::View(_) | Lowering::Constant | Lowering::Write(_) | Lowering::Scatter(..));
+            if function.results.contains(&inst.results[0]) && result.rank() > 0 && !stays {
+                words = words.saturating_add(result.elements() as u64);
+            }
+        }
+        read.into_values().fold(words, u64::saturating_add).saturating_mul(self.prices(u64::MAX).word)
+    }
+}
+
+/// Words of its argument number k that a row reads to make its result; single numbers are in registers.
+fn words_read(row: &Row, k: usize, arg: &Type, result: &Type) -> u64 {
+    let [arg_words, result_words] = [arg, result].map(|ty| ty.elements() as u64);
+    match row.lowering {
+        _ if arg.rank() == 0 => 0,
+        // What is written over is not read.
+        Lowering::Write(_) | Lowering::Scatter(..) if k == 0 => 0,
+        Lowering::View(_) | Lowering::Pick(_) => arg_words.min(result_words),
+        Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Probe | Lowering::Missing | Lowering::Constant => arg_words,
+        Lowering::Dot | Lowering::Routine(_) | Lowering::Factored(_) | Lowering::Composed(_) => arg_words,
+        Lowering::Write(_) | Lowering::Scatter(..) | Lowering::Reduce(_) | Lowering::Line(_) => arg_words,
+    }
 }
 
 /// Work of the branches of a function, by their predicate: those of one predicate go the same way.
@@ -59,31 +200,6 @@ impl Branches {
     }
 }
 
-/// Work of one instruction, likewise.
-pub(super) fn inst_cost(program: &Program, function: &Function, inst: &Inst) -> u64 {
-    let body = |id: FuncId| cost(program, program.function(id));
-    match &inst.op {
-        Op::Row(row, attrs) => {
-            let args: Vec<&Type> = inst.args.iter().map(|v| function.ty(*v)).collect();
-            let contracted = |args: &[&Type]| {
-                let axes = DotAxes::new(attrs, args[0].rank(), args[1].rank()).lhs_contract;
-                axes.iter().map(|axis| args[0].shape[*axis] as u64).fold(1, u64::saturating_mul)
-            };
-            row_cost(row, &args, function.ty(inst.results[0]), contracted)
-        }
-        Op::If(op) => {
-            let mut branches = Branches::default();
-            branches.add(inst.args[0], [op.then_body, op.else_body].map(body));
-            branches.work(function)
-        }
-        Op::For(op) => steps(function, inst).saturating_mul(body(op.body)),
-        Op::While(op) => UNKNOWN_STEPS.saturating_mul(body(op.cond).saturating_add(body(op.body))),
-        Op::Unwind(op) if op.carries == 0 => steps(function, inst).saturating_mul(body(op.bwd)),
-        Op::Unwind(_) => 0,
-        Op::Call(op) => body(op.body),
-    }
-}
-
 /// Where a predicate holds once in so many steps: it is `x rem n == k`.
 fn period(function: &Function, predicate: Value) -> Option<u64> {
     let row = |value: Value, wanted: &Row| {
@@ -96,11 +212,11 @@ fn period(function: &Function, predicate: Value) -> Option<u64> {
     u64::try_from(number.as_i64()[0]).ok().filter(|number| *number > 0)
 }
 
-/// Work of a row: its cost for each element that it goes through.
-fn row_cost(row: &Row, args: &[&Type], result: &Type, contracted: impl Fn(&[&Type]) -> u64) -> u64 {
+/// Elements that a row goes through.
+fn gone_through(row: &Row, args: &[&Type], result: &Type, contracted: impl Fn(&[&Type]) -> u64) -> u64 {
     let elements = |ty: &Type| ty.elements() as u64;
     let largest = args.iter().map(|ty| elements(ty)).fold(elements(result), u64::max);
-    let gone_through = match row.lowering {
+    match row.lowering {
         // Another view of the same memory is no work.
         Lowering::View(_) | Lowering::Constant => 0,
         // Every element of the result is a sum of products.
@@ -112,8 +228,7 @@ fn row_cost(row: &Row, args: &[&Type], result: &Type, contracted: impl Fn(&[&Typ
         Lowering::Routine(_) | Lowering::Factored(_) if !row.attrs.contains(&"axis") => largest.saturating_mul(last_extent(args[0])),
         Lowering::Routine(_) | Lowering::Factored(_) | Lowering::Reduce(_) | Lowering::Line(_) | Lowering::Composed(_) => largest,
         Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Probe | Lowering::Missing => largest,
-    };
-    u64::from(row.cost).saturating_mul(gone_through)
+    }
 }
 
 fn last_extent(ty: &Type) -> u64 {

@@ -30,7 +30,7 @@ fn inner(%0: i64, %1: f64, %2: i64) -> f64 {{
 #[test]
 fn a_loop_of_few_steps_inside_another_is_unrolled() {
     for (steps, functions) in [(0, 1), (1, 2), (2, 2), (3, 2), (4, 2), (5, 3)] {
-        let (before, after) = (nested(steps), unroll(&nested(steps)));
+        let (before, after) = (nested(steps), unroll(&nested(steps), &|_| false));
         assert_eq!(after.functions.len(), functions, "{steps} steps:\n{after}");
         for (count, x) in [(0, 0.5), (1, 0.5), (4, -1.5)] {
             let inputs = [Array::int(count), Array::scalar(x)];
@@ -51,7 +51,7 @@ fn step(%0: i64, %1: f64) -> f64 {
   return %2
 }
 ";
-    assert_eq!(names(unroll(&ops::parse(text, "alone.rg").unwrap()).main()), ["constant", "for"]);
+    assert_eq!(names(unroll(&ops::parse(text, "alone.rg").unwrap(), &|_| false).main()), ["constant", "for"]);
 }
 
 /// The sum over these axes of a product of f64[5,3] and f64[3,4,3], put on these axes of f64[5,3,4,3].
@@ -89,4 +89,43 @@ fn a_sum_of_products_of_smaller_arrays_is_a_contraction() {
         let close = |(x, y): (&f64, &f64)| (x - y).abs() <= 1e-12 * x.abs().max(1.0);
         assert!(expected.shape() == found.shape() && expected.as_f64().iter().zip(found.as_f64()).all(close), "{expected} became {found}");
     }
+}
+
+#[test]
+fn axes_that_both_factors_keep_are_batches_wherever_they_stand() {
+    // a[i, j, l] · b[k, i, l], summed over l: the axis i stands first in one factor and second in the other.
+    for (left, right, array, shape) in [("[1, 2, 3]", "[0, 1, 3]", "1", "[4,2,5]"), ("[0, 1, 3]", "[0, 2, 3]", "b", "[2,5,4]")] {
+        let whole = shape.replace(']', ",3]");
+        let text = format!(
+            "fn main(%0: f64[2,5,3], %1: f64[4,2,3]) -> f64{shape} {{
+  %b: f64[2,4,3] = transpose %1 {{axes=[1, 0, 2]}}
+  %2: f64{whole} = broadcast %0 {{shape={whole}, axes={left}}}
+  %3: f64{whole} = broadcast %{array} {{shape={whole}, axes={right}}}
+  %4: f64{whole} = mul %2, %3
+  %5: f64{shape} = sum %4 {{axes=[3]}}
+  return %5
+}}
+"
+        );
+        let before = ops::parse(&text, "batches.rg").unwrap_or_else(|error| panic!("{error}\n{text}"));
+        contracted_alike(&before);
+    }
+}
+
+/// The Program frozen has a contraction, and gives what it gave.
+fn contracted_alike(before: &Program) {
+    let after = freeze(before);
+    verify(&after).unwrap();
+    assert!(names(after.main()).contains(&"dot"), "{after}");
+    let inputs: Vec<Array> = before.main().param_types().iter().map(|ty| input(ty, 1)).collect();
+    let [expected, found] = [before, &after].map(|program| run(program, &inputs).unwrap().remove(0));
+    let close = |(x, y): (&f64, &f64)| (x - y).abs() <= 1e-12 * x.abs().max(1.0);
+    assert!(expected.shape() == found.shape() && expected.as_f64().iter().zip(found.as_f64()).all(close), "{expected} became {found}");
+}
+
+#[test]
+fn a_loop_whose_place_is_to_stay_one_is_not_unrolled() {
+    let place = nested(3).functions[1].insts.iter().find(|inst| matches!(inst.op, Op::For(_))).expect("the loop inside").pos.to_string();
+    assert_eq!(unroll(&nested(3), &|pos| pos.to_string() == place).functions.len(), 3);
+    assert_eq!(unroll(&nested(3), &|pos| pos.to_string() != place).functions.len(), 2);
 }

@@ -40,11 +40,6 @@ impl Access {
         Access { ty, base, offset, stride, scattered }
     }
 
-    /// Whether all steps are at one place.
-    pub(super) fn is_fixed(&self) -> bool {
-        self.stride == 0 && self.scattered.is_empty()
-    }
-
     /// Whether the elements of steps do not lie side by side.
     pub(super) fn is_apart(&self) -> bool {
         !self.scattered.is_empty() || (self.stride != 0 && self.stride != self.ty.bytes() as i64)

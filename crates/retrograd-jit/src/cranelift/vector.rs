@@ -123,7 +123,7 @@ impl Step<'_> {
     /// What it loads, if its lanes are apart.
     fn row(&self) -> Option<Loaded<'_, Access>> {
         let Step::Load { dst, access, from } = self else { return None };
-        access.is_apart().then(|| Loaded { dst: *dst, ty: access.ty, from, access })
+        access.is_apart().then_some(Loaded { dst: *dst, ty: access.ty, from, access })
     }
 
     /// The registers that it assigns.
@@ -286,7 +286,7 @@ impl<'k> VecLoop<'k> {
             Form::Load { dst, from } => Step::Load { dst, access: Access::new(lower, self, lower.dtype(dst), from), from },
             Form::Store { to, src } => Step::Store { access: Access::new(lower, self, lower.dtype(src), to), src },
             Form::InTurn(turns) => {
-                let pairs = pairs::of_turns(turns, |turn| self.varies(&turn.to).then(|| lower.dtype(turn.src)));
+                let pairs = pairs::of_turns(turns, |turn| lower.dtype(turn.src));
                 let access = |(k, after): (usize, Option<usize>)| {
                     let turn = &turns[k];
                     (Access::new(lower, self, lower.dtype(turn.src), &turn.to), turn, after.map(|after| &turns[after]))
@@ -324,11 +324,6 @@ impl<'k> VecLoop<'k> {
     /// Whether nothing is written but in turn.
     fn only_adds(&self) -> bool {
         !self.steps.iter().any(|step| matches!(step, Step::Store { .. })) && matches!(self.steps.last(), Some(Step::InTurn(_)))
-    }
-
-    /// Whether steps are at different places.
-    fn varies(&self, address: &Address) -> bool {
-        address.terms.iter().any(|&(reg, _)| !self.is_uniform(reg))
     }
 
     pub(super) fn is_uniform(&self, reg: Reg) -> bool {
@@ -495,15 +490,8 @@ impl<'k> VecLoop<'k> {
                 }
             }
             Step::InTurn(turns) => {
-                let fixed = turns.iter().all(|(access, ..)| access.is_fixed());
-                let all: Vec<&Turn> = turns.iter().flat_map(|(_, turn, after)| [Some(*turn), *after]).flatten().collect();
-                let apart = fixed && Turn::are_apart(&all);
                 for k in parts {
-                    if apart {
-                        turns.iter().for_each(|turn| self.all_turns(lower, lanes, turn, k));
-                    } else {
-                        (0..lanes.parts[k].width.lanes()).for_each(|lane| self.turns(lower, lanes, turns, k, lane));
-                    }
+                    (0..lanes.parts[k].width.lanes()).for_each(|lane| self.turns(lower, lanes, turns, k, lane));
                 }
             }
         }
@@ -532,18 +520,6 @@ impl<'k> VecLoop<'k> {
                 }
             }
         }
-    }
-
-    /// Writes of all steps of a part to one place.
-    fn all_turns(&self, lower: &mut Lower<'_, '_>, lanes: &Lanes<'_>, (access, turn, _): &(Access, &Turn, Option<&Turn>), k: usize) {
-        let (width, value) = (lanes.parts[k].width, self.value(lower, lanes, turn.src, k));
-        let (at, offset) = access.lane(lower, self, lanes, k, 0);
-        let mut total = lower.load_one(access.ty, at, offset);
-        for lane in 0..width.lanes() {
-            let new = access.lane_of(lower, width, value, lane);
-            total = lower.compute(Width::One, turn.op.expect("turns that are apart combine"), access.ty, &[total, new]);
-        }
-        lower.builder.ins().store(FLAGS, total, at, offset);
     }
 
     /// A function of a few lanes, through memory.

@@ -46,7 +46,7 @@ impl Access {
             let at = self.first(lower, lanes, part);
             return lower.text.load_first(form, part.steps, &at);
         }
-        if self.is_fixed() {
+        if self.stride == 0 && self.scattered.is_empty() {
             let one = lower.text.load(Form::one(self.ty), &self.start);
             return lower.text.widen(form, &one);
         }
@@ -83,14 +83,9 @@ impl Access {
         self.stride == self.ty.bytes() as i64 && self.scattered.is_empty()
     }
 
-    /// Whether all steps are at one place.
-    pub(super) fn is_fixed(&self) -> bool {
-        self.stride == 0 && self.scattered.is_empty()
-    }
-
     /// Whether the elements of steps do not lie side by side.
     pub(super) fn is_apart(&self) -> bool {
-        !self.is_contiguous() && !self.is_fixed()
+        !self.is_contiguous() && (self.stride != 0 || !self.scattered.is_empty())
     }
 
     /// One part of the lanes of two numbers that lie side by side; lanes without a step are 0.

@@ -6,7 +6,6 @@
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
 /// The oldest version whose text form has pointers without element types.
@@ -253,23 +252,11 @@ fn initialise(library: &libloading::Library) -> Result<(), String> {
 
 /// Where a libLLVM may be, best first.
 fn candidates() -> Vec<PathBuf> {
-    let mut paths = in_toolchain();
+    let mut paths = super::toolchain::libraries();
     for major in (OLDEST..=NEWEST).rev() {
         paths.extend([format!("libLLVM.so.{major}.1"), format!("libLLVM-{major}.so.1"), format!("libLLVM-{major}.so")].map(PathBuf::from));
     }
     paths.extend(["libLLVM.so", "libLLVM.dylib"].map(PathBuf::from));
-    paths
-}
-
-/// The libraries of the Rust toolchain, if there is one.
-fn in_toolchain() -> Vec<PathBuf> {
-    let Ok(output) = Command::new("rustc").args(["--print", "sysroot"]).output() else { return Vec::new() };
-    let folder = Path::new(String::from_utf8_lossy(&output.stdout).trim()).join("lib");
-    let entries = std::fs::read_dir(&folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
-    let is_llvm = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("libLLVM"));
-    // `libLLVM.so.…` is the library; `libLLVM-….so` beside it may be a script for linkers.
-    let mut paths: Vec<PathBuf> = entries.filter(is_llvm).collect();
-    paths.sort_by_key(|path| (path.to_string_lossy().contains("libLLVM-"), path.clone()));
     paths
 }
 

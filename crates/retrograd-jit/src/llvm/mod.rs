@@ -7,6 +7,7 @@ mod lower;
 mod machine;
 mod recorded;
 mod text;
+mod toolchain;
 mod vector;
 
 use std::path::Path;

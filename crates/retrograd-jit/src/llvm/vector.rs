@@ -102,7 +102,7 @@ impl Step<'_> {
     /// What it loads, if its lanes are apart.
     fn row(&self) -> Option<Loaded<'_, Access>> {
         let Step::Load { dst, access, from } = self else { return None };
-        access.is_apart().then(|| Loaded { dst: *dst, ty: access.ty, from, access })
+        access.is_apart().then_some(Loaded { dst: *dst, ty: access.ty, from, access })
     }
 
     /// The registers that it reads as lanes.
@@ -231,7 +231,7 @@ impl<'k> VecLoop<'k> {
             Shape::Load { dst, from } => Step::Load { dst, access: Access::new(lower, self, lower.dtype(dst), from), from },
             Shape::Store { to, src } => Step::Store { access: Access::new(lower, self, lower.dtype(src), to), src },
             Shape::InTurn(turns) => {
-                let pairs = pairs::of_turns(turns, |turn| self.varies(&turn.to).then(|| lower.dtype(turn.src)));
+                let pairs = pairs::of_turns(turns, |turn| lower.dtype(turn.src));
                 let access = |(k, after): (usize, Option<usize>)| {
                     let turn = &turns[k];
                     (Access::new(lower, self, lower.dtype(turn.src), &turn.to), turn, after.map(|after| &turns[after]))
@@ -252,11 +252,6 @@ impl<'k> VecLoop<'k> {
 
     fn has_calls(&self) -> bool {
         self.steps.iter().any(|step| matches!(step, Step::Call { .. }))
-    }
-
-    /// Whether steps are at different places.
-    fn varies(&self, address: &Address) -> bool {
-        address.terms.iter().any(|&(reg, _)| !self.is_uniform(reg))
     }
 
     pub(super) fn is_uniform(&self, reg: Reg) -> bool {
@@ -387,14 +382,8 @@ impl<'k> VecLoop<'k> {
                 return;
             }
             Step::InTurn(turns) => {
-                let fixed = turns.iter().all(|(access, ..)| access.is_fixed());
-                let apart = fixed && Turn::are_apart(&turns.iter().map(|(_, turn, _)| *turn).collect::<Vec<_>>());
                 for k in parts {
-                    if apart {
-                        turns.iter().for_each(|turn| self.all_turns(lower, lanes, turn, k));
-                    } else {
-                        (0..lanes.parts[k].steps).for_each(|lane| self.turns(lower, lanes, turns, k, lane));
-                    }
+                    (0..lanes.parts[k].steps).for_each(|lane| self.turns(lower, lanes, turns, k, lane));
                 }
                 return;
             }
@@ -424,18 +413,6 @@ impl<'k> VecLoop<'k> {
             };
             lower.text.store(one, &at, &new);
         }
-    }
-
-    /// Writes of all steps of a part to one place.
-    fn all_turns(&self, lower: &mut Lower<'k>, lanes: &Lanes<'_>, (access, turn, _): &(Access, &Turn, Option<&Turn>), k: usize) {
-        let (form, one) = (Form::new(access.ty, lanes.parts[k].lanes), Form::one(access.ty));
-        let (value, at) = (self.value(lower, lanes, turn.src, k), access.lane(lower, self, lanes, k, 0));
-        let mut total = lower.text.load(one, &at);
-        for lane in 0..lanes.parts[k].steps {
-            let new = lower.text.lane(form, &value, lane);
-            total = lower.text.compute(turn.op.expect("turns that are apart combine"), one, &[total, new]);
-        }
-        lower.text.store(one, &at, &total);
     }
 
     /// A function of all lanes, through memory.

@@ -9,7 +9,7 @@ use crate::plan::{Plan, Request, plan};
 pub struct CurvePoint {
     /// Peak of the plan.
     pub bytes: u64,
-    /// Predicted work of a run, in additions.
+    /// Predicted work of a run, in picoseconds.
     pub work: u128,
     /// Whether it is the plan that was asked for.
     pub chosen: bool,

@@ -48,9 +48,8 @@ impl fmt::Display for Plan {
         let times = |of: u128| self.decision.work as f64 / of.max(1) as f64;
         let gap = 100.0 * (times(self.work_bound()) - 1.0);
         writeln!(f, "work {:.3} times the least without a budget, {gap:.1} % above the bound for this memory", times(self.work_least()))?;
-        let [narrow, wide] = self.seconds();
-        if narrow >= SECONDS_LEAST {
-            writeln!(f, "about {narrow:.2} s by one thread in vectors of 128 bits (Cranelift), {wide:.2} s in those of 512 (LLVM)")?;
+        if self.seconds() >= SECONDS_LEAST {
+            writeln!(f, "about {:.2} s by one thread in {}", self.seconds(), self.facts.vectors)?;
         }
         for (what, bytes) in self.peak() {
             writeln!(f, "  at the peak: {what}, {}", bytes_in_words(bytes))?;

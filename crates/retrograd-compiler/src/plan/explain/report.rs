@@ -3,7 +3,7 @@
 use super::super::place::Store;
 use super::super::schedule::{self, Action, Counts, Sweep, next, start};
 use super::super::strategy::{Auto, Strategy};
-use super::super::work::{NARROW_ADDITIONS_PER_SECOND, WIDE_ADDITIONS_PER_SECOND};
+use super::super::work::SECOND;
 use super::super::{LoopFacts, Plan, Residual, Way};
 use crate::ir::{Pos, Type, Value};
 
@@ -62,10 +62,10 @@ pub struct ResidualReport {
 const GONE_THROUGH: u64 = 1 << 20;
 
 impl Plan {
-    /// Predicted seconds of a run by one thread of a machine like the one where prices were measured (`plan/work.rs`): in vectors of 128
-    /// bits, as Cranelift makes them, and of 512, as LLVM does. Loops of unknown length are taken to have 10,000 steps.
-    pub fn seconds(&self) -> [f64; 2] {
-        [NARROW_ADDITIONS_PER_SECOND, WIDE_ADDITIONS_PER_SECOND].map(|speed| self.decision.work as f64 / speed)
+    /// Predicted seconds of a run by one thread of a machine like the one where prices were measured (`plan/work.rs`), in the vectors of
+    /// the back end that it was planned for. Loops of unknown length are taken to have 10,000 steps.
+    pub fn seconds(&self) -> f64 {
+        self.decision.work as f64 / SECOND
     }
 
     /// The work of the fastest plan of all without a budget.

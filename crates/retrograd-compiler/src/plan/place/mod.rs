@@ -2,7 +2,7 @@
 //!
 //! Four steps, each in its file: `flatten` copies every body into place and gives each unwind its schedule
 //! (`indexed` the ops with arrays of indices); `group` gathers straight-line
-//! code into loop nests (`component` says which small axes are unrolled, `product` prepares contractions, `shifted` the writes to windows of
+//! code into loop nests (`component` says which small axes are unrolled, `layout` copies what does not lie along their lanes, `product` prepares contractions, `shifted` the writes to windows of
 //! one array); `store` finds memory for every
 //! array, in place where it can, and for what crosses between the `parts` of long code; `arena` lays it out.
 
@@ -11,6 +11,7 @@ mod component;
 mod flatten;
 mod group;
 mod indexed;
+mod layout;
 mod nest;
 mod parts;
 mod product;

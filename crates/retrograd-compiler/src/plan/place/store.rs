@@ -203,10 +203,7 @@ impl Assign<'_> {
             Node::Nest(nest) => self.nest(nest, k, uses, owned, targets),
             Node::Call(call) => {
                 self.onto(call.result, &mut call.onto, k, uses, owned, targets);
-                for value in &call.scratch {
-                    let store = self.store(self.bytes(*value));
-                    self.set_home(*value, Home::Store(store));
-                }
+                call.scratch.iter().for_each(|value| self.scratch(*value));
             }
             Node::If(branch) => self.branch(branch, k, uses, owned),
             Node::For(node) => self.plain_loop(node, k, uses, owned),
@@ -228,13 +225,21 @@ impl Assign<'_> {
         }
     }
 
+    /// Memory that only one node uses.
+    fn scratch(&mut self, value: Val) {
+        let store = self.store(self.bytes(value));
+        self.set_home(value, Home::Store(store));
+    }
+
     /// Memory for a result that shares none with its arguments: that of the carry it replaces, if dead, or else the carry's second place;
     /// a row; or a store of its own.
     fn fresh(&mut self, value: Val, k: usize, uses: &LastUse, owned: &mut Owned, targets: &mut Targets) {
         if self.placed.is_scalar(value) {
             return;
         }
-        if let Some(target) = targets.carries.get_mut(&value) {
+        // What is the start of an array goes where that is wanted.
+        let whole = self.placed.rewritten.get(&value).copied().unwrap_or(value);
+        if let Some(target) = targets.carries.get_mut(&whole) {
             let home = if owned.contains(&target.param) && uses.dead_before(target.param, k) {
                 owned.remove(&target.param);
                 target.main
@@ -243,8 +248,11 @@ impl Assign<'_> {
             };
             self.set_home(value, Home::Pointer(home));
             owned.insert(value);
-        } else if let Some(row) = targets.rows.get(&value) {
+        } else if let Some(row) = targets.rows.get(&whole) {
             self.set_home(value, Home::Pointer(*row));
+            if whole != value {
+                owned.insert(value);
+            }
         } else {
             let store = self.store(self.bytes(value));
             self.set_home(value, Home::Store(store));
@@ -288,7 +296,10 @@ impl Assign<'_> {
         for root in &mut nest.roots {
             match root {
                 Root::Reduce { .. } => {}
-                Root::Accumulate { value, .. } => self.fresh(*value, k, uses, owned, targets),
+                Root::Accumulate { value, row, .. } => {
+                    self.fresh(*value, k, uses, owned, targets);
+                    row.iter().for_each(|row| self.scratch(*row));
+                }
                 Root::Write { value, base, copies, .. } => {
                     let turns = targets.carries.get(value).is_some_and(|target| target.turns && target.param == *base);
                     let free = (turns || owned.contains(base)) && uses.dies_at(*base, k);
@@ -298,7 +309,7 @@ impl Assign<'_> {
                         self.set_home(*value, home);
                         owned.insert(*value);
                     } else {
-                        *copies = !turns;
+                        *copies = !turns && !self.placed.rewritten.contains_key(value);
                         self.fresh(*value, k, uses, owned, targets);
                     }
                 }

@@ -1,0 +1,99 @@
+"""What single things cost on this machine, for the table of prices in `plan/work.rs`: picoseconds of one thread, by both back ends.
+
+    .venv-bench/bin/python bench/prices.py
+
+A price is a difference of two runs that differ by the thing alone, each the fastest of many short ones, so that a machine with other work to do gives nearly the same.
+"""
+
+import os
+
+os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+
+import linecache
+
+import numpy as np
+
+import retrograd as rg
+
+BACKENDS = "cranelift", "llvm"
+RUNS = 60
+IN_CACHE = 1024  # elements
+
+# How a function stands in a step, so that its argument stays where it is tame and nothing is folded away.
+FUNCTIONS = {
+    "add": "{x} + c",
+    "mul": "{x} * c",
+    "min": "np.minimum({x}, c)",
+    "select": "np.where({x} > c, {x}, c)",
+    "div": "c / {x}",
+    "sqrt": "np.sqrt({x})",
+    "exp": "np.exp({x})",
+    "log": "np.log({x})",
+    "sin": "np.sin({x})",
+    "cos": "np.cos({x})",
+    "tanh": "np.tanh({x})",
+    "expm1": "np.expm1({x})",
+    "log1p": "np.log1p({x})",
+    "logistic": "1.0 / (1.0 + np.exp(-{x}))",
+    "tan": "np.tan({x})",
+    "atan": "np.arctan({x})",
+    "asin": "np.arcsin({x})",
+    "sinh": "np.sinh({x})",
+    "cosh": "np.cosh({x})",
+    "asinh": "np.arcsinh({x})",
+    "pow": "np.power({x}, c)",
+    "atan2": "np.arctan2({x}, c)",
+    "hypot": "np.hypot({x}, c)",
+    "cbrt": "np.cbrt({x})",
+    "rem": "np.fmod({x}, c)",
+}
+
+
+def defined(name, source):
+    """A function from its source, which the front end can read."""
+    file = f"<{name}>"
+    linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file
+    scope = {"np": np}
+    exec(compile(source, file, "exec"), scope)
+    return scope[name]
+
+
+def seconds(function, args, backend):
+    """Of the fastest run, inside."""
+    compiled = rg.jit(function, backend=backend).compile(*args)
+    best = float("inf")
+    for _ in range(RUNS):
+        compiled(*args)
+        best = min(best, compiled.stats.seconds)
+    return best
+
+
+def step(expression, times):
+    """The function so many times in one step, each of an argument of its own."""
+    return "x + 1e-3 * (" + " + ".join(expression.format(x=f"(x + {0.001 * k})") for k in range(times)) + ")" if times else "x + 1e-3"
+
+
+def loop(expression, times, steps):
+    return defined("loop", f"def loop(x, c):\n    for t in range({steps}):\n        x = {step(expression, times)}\n    return x\n")
+
+
+def price(expression, n, backend, steps):
+    """Of one function beside the two additions and the word of code around it, per element."""
+    x, c = (np.linspace(0.3, 0.6, n), np.linspace(0.7, 0.8, n)) if n > 1 else (0.4, 0.7)
+    few, many = (seconds(loop(expression, times, steps), (x, c), backend) for times in (1, 3))
+    return (many - few) / 2 / (n * steps) * 1e12
+
+
+def main():
+    print(f"{'':10}" + "".join(f"{backend + ' ' + where:>20}" for backend in BACKENDS for where in ("array", "number")))
+    for name, expression in FUNCTIONS.items():
+        row = [price(expression, n, backend, steps) for backend in BACKENDS for n, steps in ((IN_CACHE, 200), (1, 20_000))]
+        print(f"{name:10}" + "".join(f"{x:20.0f}" for x in row), flush=True)
+    for what, n, steps in (("in cache", IN_CACHE, 200), ("in the last cache", 1 << 20, 8), ("in memory", 1 << 23, 8)):
+        arrays = np.linspace(0.3, 0.6, n), np.linspace(0.7, 0.8, n)
+        row = [seconds(loop("", 0, steps), arrays, backend) / (n * steps) * 1e12 for backend in BACKENDS]
+        print(f"a word read, added to and written, {what}: " + ", ".join(f"{backend} {x:.0f}" for backend, x in zip(BACKENDS, row)), flush=True)
+
+
+if __name__ == "__main__":
+    main()

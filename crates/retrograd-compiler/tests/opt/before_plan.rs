@@ -122,3 +122,49 @@ fn contracted_alike(before: &Program) {
     let close = |(x, y): (&f64, &f64)| (x - y).abs() <= 1e-12 * x.abs().max(1.0);
     assert!(expected.shape() == found.shape() && expected.as_f64().iter().zip(found.as_f64()).all(close), "{expected} became {found}");
 }
+
+/// The squares of rows are not in memory either, and their sums have the same bits; a short row belongs to the loop over rows, and what is
+/// summed to one number to the loop that makes it.
+#[test]
+fn a_sum_of_squares_of_long_rows_is_a_contraction() {
+    for (row, axes, shape, contracted) in
+        [(8, "[1]", "[5]", true), (7, "[1]", "[5]", false), (8, "[0]", "[8]", false), (8, "[0, 1]", "", false)]
+    {
+        let text = format!(
+            "fn main(%0: f64[5,{row}]) -> f64{shape} {{
+  %1: f64[5,{row}] = sin %0
+  %2: f64[5,{row}] = mul %1, %1
+  %3: f64{shape} = sum %2 {{axes={axes}}}
+  return %3
+}}
+"
+        );
+        let before = ops::parse(&text, "squares.rg").unwrap();
+        let after = freeze(&before);
+        verify(&after).unwrap();
+        assert_eq!(names(after.main()).contains(&"dot"), contracted, "{after}");
+        let inputs: Vec<Array> = before.main().param_types().iter().map(|ty| input(ty, 1)).collect();
+        assert_eq!(run(&before, &inputs).unwrap(), run(&after, &inputs).unwrap());
+    }
+}
+
+#[test]
+fn a_sum_of_negatives_is_the_negative_of_the_sum() {
+    let text = "fn main(%0: f64[5,4], %1: f64[5]) -> f64[4], f64[4] {
+  %2: f64[5,4] = neg %0
+  %3: f64[4] = sum %2 {axes=[0]}
+  %4: f64[5,4] = broadcast %1 {shape=[5,4], axes=[0]}
+  %5: f64[5,4] = mul %0, %4
+  %6: f64[5,4] = neg %5
+  %7: f64[4] = sum %6 {axes=[0]}
+  return %3, %7
+}
+";
+    let before = ops::parse(text, "negatives.rg").unwrap();
+    let after = freeze(&before);
+    verify(&after).unwrap();
+    let of = |k: usize| after.main().ty(after.main().insts[k].results[0]).rank();
+    assert!((0..after.main().insts.len()).filter(|k| names(after.main())[*k] == "neg").all(|k| of(k) == 1), "{after}");
+    let inputs: Vec<Array> = before.main().param_types().iter().map(|ty| input(ty, 1)).collect();
+    assert_eq!(run(&before, &inputs).unwrap()[0], run(&after, &inputs).unwrap()[0]);
+}

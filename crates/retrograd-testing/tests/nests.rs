@@ -12,18 +12,18 @@ use retrograd_testing::native::Native;
 /// A loop over two carries around one over two others; what is done before, within and after the inner one is told.
 fn nest(carries: &str, before: &str, inner: &str, after: &str) -> String {
     format!(
-        "fn main(%x: f64[8], %y: f64[8], %w: f64[8]) -> f64 {{
+        "fn main(%x: f64[160], %y: f64[160], %w: f64[160]) -> f64 {{
   %n: i64 = constant {{value=12}}
-  %0: f64[8], %1: f64[8] = for %n carries(%x, %y) invariants(%w) {{body=outer}}
-  %2: f64[8] = add %0, %1
+  %0: f64[160], %1: f64[160] = for %n carries(%x, %y) invariants(%w) {{body=outer}}
+  %2: f64[160] = add %0, %1
   %3: f64 = sum %2 {{axes=[0]}}
   return %3
 }}
-fn outer(%i: i64, %x: f64[8], %y: f64[8], %w: f64[8]) -> f64[8], f64[8] {{
+fn outer(%i: i64, %x: f64[160], %y: f64[160], %w: f64[160]) -> f64[160], f64[160] {{
   %m: i64 = constant {{value=9}}
-{before}  %a: f64[8], %b: f64[8] = for %m carries({carries}) invariants(%w) {{body=inner}}
+{before}  %a: f64[160], %b: f64[160] = for %m carries({carries}) invariants(%w) {{body=inner}}
 {after}}}
-fn inner(%k: i64, %a: f64[8], %b: f64[8], %w: f64[8]) -> f64[8], f64[8] {{
+fn inner(%k: i64, %a: f64[160], %b: f64[160], %w: f64[160]) -> f64[160], f64[160] {{
 {inner}}}
 "
     )
@@ -32,15 +32,15 @@ fn inner(%k: i64, %a: f64[8], %b: f64[8], %w: f64[8]) -> f64[8], f64[8] {{
 const SCALED: &str = "  %f: f64 = convert %i {dtype=f64}
   %c: f64 = constant {value=0.01}
   %g: f64 = mul %f, %c
-  %h: f64[8] = broadcast %g {shape=[8], axes=[]}
-  %p: f64[8] = sin %x
-  %q: f64[8] = add %p, %h
+  %h: f64[160] = broadcast %g {shape=[160], axes=[]}
+  %p: f64[160] = sin %x
+  %q: f64[160] = add %p, %h
 ";
-const TURNED: &str = "  %0: f64[8] = mul %a, %w
-  %1: f64[8] = sin %0
-  %2: f64[8] = reverse %1 {axes=[0]}
-  %3: f64[8] = mul %b, %2
-  %4: f64[8] = cos %3
+const TURNED: &str = "  %0: f64[160] = mul %a, %w
+  %1: f64[160] = sin %0
+  %2: f64[160] = reverse %1 {axes=[0]}
+  %3: f64[160] = mul %b, %2
+  %4: f64[160] = cos %3
   return %2, %4
 ";
 
@@ -50,8 +50,8 @@ fn nests() -> Vec<(&'static str, String)> {
         ("perfect", nest("%x, %y", "", TURNED, "  return %a, %b\n")),
         ("crossed", nest("%y, %x", "", TURNED, "  return %b, %a\n")),
         ("something before", nest("%q, %y", SCALED, TURNED, "  return %a, %b\n")),
-        ("a sum after", nest("%x, %y", "", TURNED, "  %s: f64[8] = add %a, %y\n  return %s, %b\n")),
-        ("both, and a carry that waits", nest("%q, %p", SCALED, TURNED, "  %s: f64[8] = add %a, %y\n  return %s, %y\n")),
+        ("a sum after", nest("%x, %y", "", TURNED, "  %s: f64[160] = add %a, %y\n  return %s, %b\n")),
+        ("both, and a carry that waits", nest("%q, %p", SCALED, TURNED, "  %s: f64[160] = add %a, %y\n  return %s, %y\n")),
     ]
 }
 
@@ -94,16 +94,16 @@ fn one_loop_has_the_bits_and_the_bytes_of_the_nest() {
 /// Steps of a two-dimensional stencil, in these loops.
 fn stencil(loops: &str) -> String {
     format!(
-        "fn main(%u: f64[12,12]) -> f64 {{
-{loops}fn step(%k: i64, %u: f64[12,12]) -> f64[12,12] {{
-  %a: f64[10,10] = slice %u {{start=[1, 1], stop=[11, 11], step=[1, 1]}}
-  %n: f64[10,10] = slice %u {{start=[0, 1], stop=[10, 11], step=[1, 1]}}
-  %w: f64[10,10] = slice %u {{start=[1, 0], stop=[11, 10], step=[1, 1]}}
-  %0: f64[10,10] = add %n, %w
-  %1: f64[10,10] = mul %0, %a
-  %2: f64[10,10] = sin %1
+        "fn main(%u: f64[40,40]) -> f64 {{
+{loops}fn step(%k: i64, %u: f64[40,40]) -> f64[40,40] {{
+  %a: f64[38,38] = slice %u {{start=[1, 1], stop=[39, 39], step=[1, 1]}}
+  %n: f64[38,38] = slice %u {{start=[0, 1], stop=[38, 39], step=[1, 1]}}
+  %w: f64[38,38] = slice %u {{start=[1, 0], stop=[39, 38], step=[1, 1]}}
+  %0: f64[38,38] = add %n, %w
+  %1: f64[38,38] = mul %0, %a
+  %2: f64[38,38] = sin %1
   %one: i64 = constant {{value=1}}
-  %3: f64[12,12] = update %u, %2, %one, %one {{step=[1, 1]}}
+  %3: f64[40,40] = update %u, %2, %one, %one {{step=[1, 1]}}
   return %3
 }}
 "
@@ -113,16 +113,16 @@ fn stencil(loops: &str) -> String {
 #[test]
 fn a_perfect_nest_costs_what_one_loop_does() {
     let end = "  %2: f64 = sum %1 {axes=[0, 1]}\n  return %2\n}\n";
-    let one = format!("  %0: i64 = constant {{value=10000}}\n  %1: f64[12,12] = for %0 carries(%u) {{body=step}}\n{end}");
-    let outer = "fn outer(%i: i64, %u: f64[12,12]) -> f64[12,12] {
+    let one = format!("  %0: i64 = constant {{value=10000}}\n  %1: f64[40,40] = for %0 carries(%u) {{body=step}}\n{end}");
+    let outer = "fn outer(%i: i64, %u: f64[40,40]) -> f64[40,40] {
   %0: i64 = constant {value=50}
-  %1: f64[12,12] = for %0 carries(%u) {body=step}
+  %1: f64[40,40] = for %0 carries(%u) {body=step}
   return %1
 }
 ";
-    let two = format!("  %0: i64 = constant {{value=200}}\n  %1: f64[12,12] = for %0 carries(%u) {{body=outer}}\n{end}{outer}");
+    let two = format!("  %0: i64 = constant {{value=200}}\n  %1: f64[40,40] = for %0 carries(%u) {{body=outer}}\n{end}{outer}");
     let [one, two] = [one, two].map(|loops| gradient(&stencil(&loops), 1));
-    let states = 10_000 * 12 * 12 * 8;
+    let states = 10_000 * 40 * 40 * 8;
     for budget in [states / 100, states * 3 / 1000] {
         let [one, two] = [&one, &two].map(|program| planned(program, Some(budget)));
         assert_eq!(two.unnested, [[200, 50]], "{two}");

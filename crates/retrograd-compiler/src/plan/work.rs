@@ -54,6 +54,9 @@ const NUMBER: Prices = Prices { arithmetic: 250, division: 60, function: 60, wor
 /// the last of the caches.
 const FAR: [(u64, [u64; 2]); 2] = [(16 << 20, [300, 200]), (1 << 20, [80, 50])];
 
+/// Work of a function that no run could do in its time: a few of them are still a number.
+const MOST: u64 = 1 << 60;
+
 /// Asking a controller for an action and branching to it.
 pub(super) const ACTION: u64 = 25_000;
 
@@ -88,7 +91,7 @@ impl Vectors {
                 }
             }
         }
-        work.saturating_add(branches.work(function))
+        work.saturating_add(branches.work(function)).min(MOST)
     }
 
     /// Work of one instruction, likewise, without what it reads and leaves.

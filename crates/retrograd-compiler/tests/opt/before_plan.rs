@@ -30,7 +30,7 @@ fn inner(%0: i64, %1: f64, %2: i64) -> f64 {{
 #[test]
 fn a_loop_of_few_steps_inside_another_is_unrolled() {
     for (steps, functions) in [(0, 1), (1, 2), (2, 2), (3, 2), (4, 2), (5, 3)] {
-        let (before, after) = (nested(steps), unroll(&nested(steps), &|_| false));
+        let (before, after) = (nested(steps), unroll(&nested(steps)));
         assert_eq!(after.functions.len(), functions, "{steps} steps:\n{after}");
         for (count, x) in [(0, 0.5), (1, 0.5), (4, -1.5)] {
             let inputs = [Array::int(count), Array::scalar(x)];
@@ -51,7 +51,7 @@ fn step(%0: i64, %1: f64) -> f64 {
   return %2
 }
 ";
-    assert_eq!(names(unroll(&ops::parse(text, "alone.rg").unwrap(), &|_| false).main()), ["constant", "for"]);
+    assert_eq!(names(unroll(&ops::parse(text, "alone.rg").unwrap()).main()), ["constant", "for"]);
 }
 
 /// The sum over these axes of a product of f64[5,3] and f64[3,4,3], put on these axes of f64[5,3,4,3].
@@ -121,11 +121,4 @@ fn contracted_alike(before: &Program) {
     let [expected, found] = [before, &after].map(|program| run(program, &inputs).unwrap().remove(0));
     let close = |(x, y): (&f64, &f64)| (x - y).abs() <= 1e-12 * x.abs().max(1.0);
     assert!(expected.shape() == found.shape() && expected.as_f64().iter().zip(found.as_f64()).all(close), "{expected} became {found}");
-}
-
-#[test]
-fn a_loop_whose_place_is_to_stay_one_is_not_unrolled() {
-    let place = nested(3).functions[1].insts.iter().find(|inst| matches!(inst.op, Op::For(_))).expect("the loop inside").pos.to_string();
-    assert_eq!(unroll(&nested(3), &|pos| pos.to_string() == place).functions.len(), 3);
-    assert_eq!(unroll(&nested(3), &|pos| pos.to_string() != place).functions.len(), 2);
 }

@@ -179,7 +179,7 @@ fn adjoints_that_read_what_they_add_to_give_the_same_bits_under_every_plan() {
 #[test]
 fn the_adjoint_of_a_stencil_of_products_stores_no_term() {
     let (n, steps) = (64, 10);
-    let planned = plan(&freeze(&transport(n, steps)), &Request { strategy: Arc::new(Auto), budget: None, spill: None, threads: 1 });
+    let planned = plan(&freeze(&transport(n, steps)), &Request::by(Arc::new(Auto)));
     let planned = planned.unwrap_or_else(|error| panic!("{error}"));
     // Both arrays of each step and after the last, and both cotangents in two places by turns. A term would be one more.
     let array = (n * n * 8) as u64;

@@ -152,7 +152,7 @@ fn numbers_side_by_side_that_are_moved_together_give_the_same_bits() {
     for width in [2, 3, 4, 5] {
         for count in [16, 17, 23, 100] {
             let program = points(count, 20, width);
-            let table = |seed| Array::f64([20, width], (0..20 * width).map(|k| (k as f64 * seed).sin()).collect());
+            let table = |seed: f64| Array::f64([20, width], (0..20 * width).map(|k| (k as f64 * seed).sin()).collect());
             let inputs = [table(0.7), table(1.3), corners(count, 20)];
             check_plans(&program, &inputs, &auto).unwrap_or_else(|error| panic!("{count} of {width}: {error}"));
             assert_eq!(loops_in_lanes(&program), 1, "{count} of {width}");
@@ -170,10 +170,7 @@ fn the_index_of_a_loop_that_stays_on_its_axis_is_not_checked() {
         };
         body.iter().map(of).sum()
     }
-    let planned = plan(
-        &freeze(&simplify(&elements(100, 20, "add_at"))),
-        &Request { strategy: Arc::new(Auto), budget: None, spill: None, threads: 1 },
-    );
+    let planned = plan(&freeze(&simplify(&elements(100, 20, "add_at"))), &Request::by(Arc::new(Auto)));
     let kernel = fuse(&planned.unwrap_or_else(|error| panic!("{error}"))).kernel;
     // Two corners are checked: where the first of them are looked at again, after the loop.
     assert_eq!(faults(&kernel.body), 2);

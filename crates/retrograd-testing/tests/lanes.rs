@@ -167,10 +167,14 @@ fn numbers_side_by_side_that_are_moved_together_give_the_same_bits() {
 #[test]
 fn the_index_of_a_loop_that_stays_on_its_axis_is_not_checked() {
     fn faults(body: &[Stmt]) -> usize {
-        let of = |stmt: &Stmt| match stmt {
-            Stmt::For { body, .. } | Stmt::Loop { body } => faults(body),
-            Stmt::If { then_body, else_body, .. } => faults(then_body) + faults(else_body),
-            other => usize::from(matches!(other, Stmt::Fault { .. })),
+        let of = |stmt: &Stmt| {
+            if let Stmt::For { body, .. } | Stmt::Loop { body } = stmt {
+                return faults(body);
+            }
+            if let Stmt::If { then_body, else_body, .. } = stmt {
+                return faults(then_body) + faults(else_body);
+            }
+            usize::from(matches!(stmt, Stmt::Fault { .. }))
         };
         body.iter().map(of).sum()
     }

@@ -25,14 +25,16 @@ fn step(%x: f64, %a: f64) -> f64 {
 // ---- expected
 // plan by `auto`: peak 184 bytes
 // budget 200 bytes
-// work 1.206 times the least without a budget, 18.5 % above the bound for this memory
+// work 1.203 times the least without a budget, 18.3 % above the bound for this memory
 //   at the peak: states and records of the loop at while_newton.rg:7, 24 bytes
 //   at the peak: arrays and controllers, 160 bytes
 //   loop at while_newton.rg:7: steps known at run time, 4 slots, filled while the loop runs; then revolve
 //     a state 8 bytes, no records, pool 24 bytes
 //     f64 (state, 8 bytes): recomputed from the state: nothing is recorded
 //     f64 (div at while_newton.rg:19, 8 bytes): recomputed from the state: nothing is recorded
+//     f64 (neg at while_newton.rg:19, 8 bytes): recomputed from the state: nothing is recorded
 //     f64 (fma at while_newton.rg:19, 8 bytes): recomputed from the state: nothing is recorded
+//     bool (and at while_newton.rg:19, 1 bytes): recomputed from the state: nothing is recorded
 //
 // plan by `auto`: peak 1.95 kB (1952 bytes)
 // budget 2 kB (2000 bytes)
@@ -43,5 +45,7 @@ fn step(%x: f64, %a: f64) -> f64 {
 //     a state 8 bytes, no records, pool 608 bytes
 //     f64 (state, 8 bytes): recomputed from the state: nothing is recorded
 //     f64 (div at while_newton.rg:19, 8 bytes): recomputed from the state: nothing is recorded
+//     f64 (neg at while_newton.rg:19, 8 bytes): recomputed from the state: nothing is recorded
 //     f64 (fma at while_newton.rg:19, 8 bytes): recomputed from the state: nothing is recorded
+//     bool (and at while_newton.rg:19, 1 bytes): recomputed from the state: nothing is recorded
 //

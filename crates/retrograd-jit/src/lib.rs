@@ -12,6 +12,7 @@ mod executable;
 mod file;
 mod llvm;
 mod observer;
+mod pairs;
 mod runtime;
 mod spill;
 mod stats;

@@ -307,8 +307,7 @@ fn passes(trial: &Trial) -> Result<Verdict, String> {
             (*name, after)
         });
         let simple = simplify(&case.program);
-        for (name, after) in
-            by_pass.chain([("simplify", simple.clone()), ("join", join(&case.program)), ("unroll", unroll(&case.program, &|_| false))])
+        for (name, after) in by_pass.chain([("simplify", simple.clone()), ("join", join(&case.program)), ("unroll", unroll(&case.program))])
         {
             let named = |error: String| format!("after {name}: {error}");
             same_at(&verified(after).map_err(named)?, &points).map_err(named)?;

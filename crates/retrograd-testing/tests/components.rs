@@ -166,3 +166,24 @@ fn strides_of_roots(body: &[Stmt], strides: &mut Vec<i64>) {
         }
     }
 }
+
+/// Rows of eight lie in one run: lanes go along them, and no nest takes them apart.
+#[test]
+fn lanes_go_along_rows_of_eight() {
+    for (row, apart) in [(7, true), (8, false)] {
+        let text = format!(
+            "fn main(%x: f64[40,30,{row}], %m: f64[40,30]) -> f64[40,30,{row}], f64[40,30] {{
+  %0: f64[40,30,{row}] = exp %x
+  %1: f64[40,30] = sum %0 {{axes=[2]}}
+  %2: f64[40,30] = mul %1, %m
+  %3: f64[40,30,{row}] = broadcast %2 {{shape=[40, 30, {row}], axes=[0, 1]}}
+  %4: f64[40,30,{row}] = mul %0, %3
+  return %4, %2
+}}
+"
+        );
+        let native = checked("rows", &parsed(&text));
+        let takes = |node: &Node| matches!(node, Node::Nest(nest) if nest.rows.iter().any(|item| item.row.name == "sum"));
+        assert_eq!(native.plan.placed.body.nodes.iter().any(takes), apart, "rows of {row}");
+    }
+}

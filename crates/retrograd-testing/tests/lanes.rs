@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use retrograd_compiler::fuse::fuse;
-use retrograd_compiler::fuse::kernel::Stmt;
+use retrograd_compiler::fuse::kernel::{Kernel, Stmt};
 use retrograd_compiler::ir::{Array, Data, Program, verify};
 use retrograd_compiler::opt::{freeze, simplify};
 use retrograd_compiler::plan::strategy::Auto;
@@ -50,10 +50,14 @@ fn numbers(count: usize, seed: f64) -> Array {
     Array::f64([count], (0..count).map(|k| (k as f64 * seed).sin()).collect())
 }
 
+/// The kernel of a program.
+fn kernel(program: &Program) -> Kernel {
+    let planned = plan(&freeze(&simplify(program)), &Request::by(Arc::new(Auto)));
+    fuse(&planned.unwrap_or_else(|error| panic!("{error}"))).kernel
+}
+
 /// How many vector loops write in turn.
 fn loops_in_lanes(program: &Program) -> usize {
-    let planned = plan(&freeze(&simplify(program)), &Request::by(Arc::new(Auto)));
-    let kernel = fuse(&planned.unwrap_or_else(|error| panic!("{error}"))).kernel;
     fn count(body: &[Stmt]) -> usize {
         let of = |stmt: &Stmt| {
             if let Stmt::For { body, .. } | Stmt::Loop { body } = stmt {
@@ -63,7 +67,7 @@ fn loops_in_lanes(program: &Program) -> usize {
         };
         body.iter().map(of).sum()
     }
-    count(&kernel.body)
+    count(&kernel(program).body)
 }
 
 #[test]
@@ -106,4 +110,74 @@ fn the_first_fault_of_a_loop_in_lanes_is_that_of_its_first_step() {
         let found = native.run(&inputs).expect_err("it faults");
         assert_eq!(found.pos, expected.pos, "{found} where {expected}");
     }
+}
+
+/// Elements with two corners each, points of `width` numbers: what is computed of both corners is added number by number, to one corner and then to
+/// the other.
+fn points(count: usize, nodes: usize, width: usize) -> Program {
+    let (array, corners) = (format!("f64[{nodes},{width}]"), format!("i64[{count},2]"));
+    let mut text = format!(
+        "fn main(%x: {array}, %f: {array}, %t: {corners}) -> {array} {{\n  %n: i64 = constant {{value={count}}}\n  \
+         %g: {array} = for %n carries(%f) invariants(%x, %t) {{body=step}}\n  return %g\n}}\n\
+         fn step(%i: i64, %f: {array}, %x: {array}, %t: {corners}) -> {array} {{\n"
+    );
+    let mut line = |code: String| writeln!(text, "  {code}").expect("strings take all");
+    (0..width.max(2)).for_each(|c| line(format!("%c{c}: i64 = constant {{value={c}}}")));
+    for k in 0..2 {
+        line(format!("%s{k}: i64[1,1] = dynamic_slice %t, %i, %c{k} {{sizes=[1, 1], step=[1, 1]}}"));
+        line(format!("%t{k}: i64 = reshape %s{k} {{shape=[]}}"));
+        for c in 0..width {
+            line(format!("%v{k}_{c}: f64[1,1] = dynamic_slice %x, %t{k}, %c{c} {{sizes=[1, 1], step=[1, 1]}}"));
+            line(format!("%x{k}_{c}: f64 = reshape %v{k}_{c} {{shape=[]}}"));
+        }
+    }
+    let mut last = "%f".to_owned();
+    for c in 0..width {
+        line(format!("%d{c}: f64 = sub %x0_{c}, %x1_{}", (c + 1) % width));
+        line(format!("%q{c}: f64 = mul %d{c}, %d{c}"));
+        line(format!("%r{c}: f64 = div %d{c}, %x1_{c}"));
+        line(format!("%p{c}: f64 = mul %q{c}, %r{c}"));
+        for (k, source) in ["p", "r"].iter().enumerate() {
+            line(format!("%h{k}_{c}: f64[1,1] = reshape %{source}{c} {{shape=[1,1]}}"));
+            line(format!("%f{k}_{c}: {array} = add_at {last}, %h{k}_{c}, %t{k}, %c{c} {{step=[1, 1]}}"));
+            last = format!("%f{k}_{c}");
+        }
+    }
+    line(format!("return {last}"));
+    text.push_str("}\n");
+    let program = ops::parse(&text, "points.rg").unwrap_or_else(|error| panic!("{error}\n{text}"));
+    verify(&program).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    program
+}
+
+#[test]
+fn numbers_side_by_side_that_are_moved_together_give_the_same_bits() {
+    let auto: [Arc<dyn Strategy>; 1] = [Arc::new(Auto)];
+    for width in [2, 3, 4, 5] {
+        for count in [16, 17, 23, 100] {
+            let program = points(count, 20, width);
+            let table = |seed: f64| Array::f64([20, width], (0..20 * width).map(|k| (k as f64 * seed).sin()).collect());
+            let inputs = [table(0.7), table(1.3), corners(count, 20)];
+            check_plans(&program, &inputs, &auto).unwrap_or_else(|error| panic!("{count} of {width}: {error}"));
+            assert_eq!(loops_in_lanes(&program), 1, "{count} of {width}");
+        }
+    }
+}
+
+#[test]
+fn the_index_of_a_loop_that_stays_on_its_axis_is_not_checked() {
+    fn faults(body: &[Stmt]) -> usize {
+        let of = |stmt: &Stmt| {
+            if let Stmt::For { body, .. } | Stmt::Loop { body } = stmt {
+                return faults(body);
+            }
+            if let Stmt::If { then_body, else_body, .. } = stmt {
+                return faults(then_body) + faults(else_body);
+            }
+            usize::from(matches!(stmt, Stmt::Fault { .. }))
+        };
+        body.iter().map(of).sum()
+    }
+    // Two corners are checked: where the first of them are looked at again, after the loop.
+    assert_eq!(faults(&kernel(&elements(100, 20, "add_at")).body), 2);
 }

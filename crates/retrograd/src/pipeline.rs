@@ -125,7 +125,7 @@ pub struct Compiled {
 pub fn compile(program: &Program, options: &Options) -> Result<Compiled, Error> {
     check(program, options.wanted, &options.argnums)?;
     let mut times = Times::default();
-    let program = times.take("opt", || opt::unroll(program, &|place| options.strategy.names_loop(place)));
+    let program = times.take("opt", || opt::unroll(program));
     let program = match times.take("diff", || derived(&program, options.wanted, &options.argnums))? {
         Some(derived) => derived,
         None => program,

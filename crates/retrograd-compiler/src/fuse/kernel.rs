@@ -350,7 +350,7 @@ pub struct Address {
 /// The reduction of a lane value over all steps of a vector loop, in the fixed blocked order of `ops::sum`: chunks of
 /// [`crate::ops::SUM_CHUNK`] steps; in a chunk [`crate::ops::SUM_LANES`] partial results from the unit, step k going to partial k mod
 /// lanes; partials are combined pairwise (halves: l with l + lanes/2, then quarters, …); chunks are combined in order, starting from the
-/// unit.
+/// unit. What is the same in any order ([`Reduction::is_free`]) is taken in any.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Fold {
     /// Gets the result after the loop; assigned by the loop. Its type is that of `src`.

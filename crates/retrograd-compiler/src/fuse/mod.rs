@@ -292,14 +292,14 @@ impl<'p> Fuse<'p> {
         self.body.push(Stmt::Fault { cond, site });
     }
 
-    /// An index brought into 0..=last; returns whether it was not there.
+    /// An index brought into 0..=last; returns whether it was not there. One that was not is 0: what is read there is never seen, because
+    /// the run ends with the fault.
     fn bring_into(&mut self, dst: Reg, index: Reg, last: i64) -> Reg {
         let (zero, last) = (self.literal(0), self.literal(last));
         let below = self.compute(Scalar::Lt, DType::Bool, &[index, zero]);
         let above = self.compute(Scalar::Gt, DType::Bool, &[index, last]);
         let outside = self.compute(Scalar::Or, DType::Bool, &[below, above]);
-        let capped = self.compute(Scalar::Select, DType::I64, &[above, last, index]);
-        self.body.push(Stmt::Let { dst, op: Scalar::Select, args: vec![below, zero, capped] });
+        self.body.push(Stmt::Let { dst, op: Scalar::Select, args: vec![outside, zero, index] });
         outside
     }
 

@@ -87,11 +87,14 @@ impl Fuse<'_> {
         inner.extend(step.map(|axis| (index, axis)));
         let mut src = None;
         let body = self.nested(|fuse| {
-            for view in views {
-                let x = fuse.operand(view, &inner);
+            for (k, view) in views.iter().enumerate() {
                 src = Some(match src {
-                    None => x,
-                    Some(product) => fuse.compute(Scalar::Mul, fuse.placed.ty(view.root).dtype, &[product, x]),
+                    None => fuse.operand(view, &inner),
+                    Some(product) => {
+                        // A square reads its factor once.
+                        let x = if k == 1 && views[0] == *view { product } else { fuse.operand(view, &inner) };
+                        fuse.compute(Scalar::Mul, fuse.placed.ty(view.root).dtype, &[product, x])
+                    }
                 });
             }
         });

@@ -234,6 +234,14 @@ impl Reduction {
         }
     }
 
+    /// Whether elements of this type give the same in any order: truths do, and integers, which wrap.
+    pub fn is_free(self, dtype: DType) -> bool {
+        match self {
+            Reduction::Sum | Reduction::Prod | Reduction::Max | Reduction::Min => !dtype.is_float(),
+            Reduction::Any | Reduction::All => true,
+        }
+    }
+
     /// The bits of what combining starts from: it changes no element that it is combined with.
     pub fn unit(self, dtype: DType) -> u64 {
         let (float, int) = match self {

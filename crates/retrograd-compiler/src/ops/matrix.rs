@@ -13,12 +13,11 @@ use super::linalg::dense::Real;
 
 /// Steps of k between two visits of a tile.
 const BLOCK_STEPS: usize = 256;
-/// Rows of A, and columns of B, that are packed at once.
+/// Rows of A, and columns of B over all these steps, that are packed at once.
 const BLOCK_ROWS: usize = 96;
 const BLOCK_COLUMNS: usize = 240;
-/// Multiples of every number of rows and of columns in a tile.
-const ROUND_ROWS: usize = 24;
-const ROUND_COLUMNS: usize = 48;
+/// A multiple of the columns of any vector.
+const ROUND_COLUMNS: usize = 16;
 /// The same where rows of B are read where they lie: few of them at once, in long runs.
 const RUN_STEPS: usize = 32;
 const RUN_COLUMNS: usize = 960;
@@ -26,8 +25,8 @@ const RUN_COLUMNS: usize = 960;
 const PACKED_STEPS: usize = 16;
 /// Rows of A from which it pays to pack rows of B that lie in one run each.
 const PACKED_FROM: usize = 48;
-/// Elements of the largest tile.
-const TILE: usize = 8 * ROUND_COLUMNS;
+/// Elements of the largest tile: 8 rows of 3 vectors.
+const TILE: usize = 8 * 3 * ROUND_COLUMNS;
 
 /// A matrix somewhere in memory: element (i, j) is at i · `down` + j · `right`.
 #[derive(Clone, Copy, Debug)]
@@ -85,11 +84,16 @@ impl Extents {
     }
 
     fn packed_rows(self) -> usize {
-        self.m.min(BLOCK_ROWS).next_multiple_of(ROUND_ROWS) * self.k.min(BLOCK_STEPS)
+        self.m.min(BLOCK_ROWS) * self.k.min(BLOCK_STEPS)
     }
 
     fn packed_columns(self) -> usize {
-        self.n.min(BLOCK_COLUMNS).next_multiple_of(ROUND_COLUMNS) * self.k.min(BLOCK_STEPS)
+        self.n.min(self.block_columns()).next_multiple_of(ROUND_COLUMNS) * self.k.min(BLOCK_STEPS)
+    }
+
+    /// Columns of B that are packed at once: more of them where there are few steps.
+    fn block_columns(self) -> usize {
+        BLOCK_COLUMNS * (BLOCK_STEPS / self.k.clamp(1, BLOCK_STEPS))
     }
 }
 
@@ -213,7 +217,8 @@ impl<T: Real> Product<'_, T> {
         let columns = VECTORS * V::LANES;
         let (rows_at, columns_at) = scratch[..extents.scratch()].split_at_mut(extents.packed_rows());
         let packs = b.right != 1 || b.down < columns || m >= PACKED_FROM;
-        let (block_columns, block_steps) = if packs { (BLOCK_COLUMNS, BLOCK_STEPS) } else { (RUN_COLUMNS, RUN_STEPS) };
+        let (block_columns, block_steps) = if packs { (extents.block_columns(), BLOCK_STEPS) } else { (RUN_COLUMNS, RUN_STEPS) };
+        let mut edge = [T::ZERO; TILE];
         for j0 in (0..n).step_by(block_columns) {
             let width = block_columns.min(n - j0);
             for k0 in (0..k).step_by(block_steps) {
@@ -221,42 +226,40 @@ impl<T: Real> Product<'_, T> {
                 let block = b.from(k0, j0);
                 // Without packing only what does not fill a tile is copied.
                 let first = if packs { 0 } else { width / columns * columns };
-                if first < width {
-                    let rest = block.from(0, first).transposed();
-                    pack(columns_at, rest, width - first, steps, columns, |x| x);
+                for j in (first..width).step_by(columns) {
+                    let there = columns.min(width - j);
+                    let wide = there.next_multiple_of(V::LANES);
+                    pack(&mut columns_at[(j - first) * steps..][..wide * steps], block.from(0, j).transposed(), there, wide, |x| x);
                 }
                 for i0 in (0..m).step_by(BLOCK_ROWS) {
                     let height = BLOCK_ROWS.min(m - i0);
-                    let rows = if height == 1 { 1 } else { ROWS };
-                    match target {
-                        Target::Set | Target::Add => pack(rows_at, a.from(i0, k0), height, steps, rows, |x| x),
-                        Target::Subtract => pack(rows_at, a.from(i0, k0), height, steps, rows, |x| -x),
+                    let (down_count, right_count) = (panels(height, ROWS), width.div_ceil(columns));
+                    for (i, rows) in (0..down_count).map(|number| panel(number, height, ROWS)) {
+                        let (to, from) = (&mut rows_at[i * steps..][..rows * steps], a.from(i0 + i, k0));
+                        match target {
+                            Target::Set | Target::Add => pack(to, from, rows, rows, |x| x),
+                            Target::Subtract => pack(to, from, rows, rows, |x| -x),
+                        }
                     }
-                    // Of few steps results are most of the memory: row after row. Of many, columns of B stay in cache.
-                    let (down_count, right_count) = (height.div_ceil(rows), width.div_ceil(columns));
                     for tile in 0..down_count * right_count {
-                        let (i, j) = if steps <= RUN_STEPS {
-                            (tile / right_count * rows, tile % right_count * columns)
+                        // Of few steps results are most of the memory: row after row. Of many, and where they are read in place, columns
+                        // of B stay in cache.
+                        let (number, j) = if packs && steps <= RUN_STEPS {
+                            (tile / right_count, tile % right_count * columns)
                         } else {
-                            (tile % down_count * rows, tile / down_count * columns)
+                            (tile % down_count, tile / down_count * columns)
                         };
+                        let (i, rows) = panel(number, height, ROWS);
+                        let there = columns.min(width - j);
+                        let wide = there.next_multiple_of(V::LANES);
                         let (b, b_down) = match j.checked_sub(first) {
-                            Some(packed) => (&columns_at[packed * steps..], columns),
+                            Some(packed) => (&columns_at[packed * steps..], wide),
                             None => (block.from(0, j).elements, block.down),
                         };
-                        let part = Part {
-                            a: &rows_at[i * steps..][..rows * steps],
-                            b,
-                            b_down,
-                            rows: rows.min(height - i),
-                            columns: columns.min(width - j),
-                            starts: target == Target::Set && k0 == 0,
-                        };
+                        let starts = target == Target::Set && k0 == 0;
+                        let part = Part { a: &rows_at[i * steps..][..rows * steps], b, b_down, columns: there, starts };
                         let c = &mut c[(i0 + i) * down + j0 + j..];
-                        match rows {
-                            1 => part.run::<V, 1, VECTORS>(vectors, c, down),
-                            _ => part.run::<V, ROWS, VECTORS>(vectors, c, down),
-                        }
+                        part.wide::<V, ROWS, VECTORS>(vectors, [rows, wide / V::LANES], c, down, &mut edge);
                     }
                 }
             }
@@ -264,30 +267,47 @@ impl<T: Real> Product<'_, T> {
     }
 }
 
-/// `count` rows of a matrix over `steps` columns, in panels of `rows`: column after column of each panel, filled up with zeros.
+/// How many panels some rows are: all of `most` rows, and what is left in powers of two, so that no tile has rows of nothing.
+fn panels(height: usize, most: usize) -> usize {
+    height / most + (height % most).count_ones() as usize
+}
+
+/// The first row of a panel, and how many it has.
 #[inline(always)]
-fn pack<T: Real>(to: &mut [T], from: Matrix<'_, T>, count: usize, steps: usize, rows: usize, sign: impl Fn(T) -> T) {
-    for (panel, to) in to.chunks_exact_mut(rows * steps).take(count.div_ceil(rows)).enumerate() {
-        let first = panel * rows;
-        let there = rows.min(count - first);
-        if from.down == 1 {
-            for (k, to) in to.chunks_exact_mut(rows).enumerate() {
-                let column = &from.elements[first + k * from.right..][..there];
-                to.iter_mut().zip(column).for_each(|(to, x)| *to = sign(*x));
-                to[there..].fill(T::ZERO);
-            }
-            continue;
+fn panel(number: usize, height: usize, most: usize) -> (usize, usize) {
+    let full = height / most;
+    if number < full {
+        return (number * most, most);
+    }
+    // The rest, less the largest powers of two.
+    let (mut first, mut left) = (full * most, height % most);
+    for _ in full..number {
+        first += 1 << left.ilog2();
+        left -= 1 << left.ilog2();
+    }
+    (first, 1 << left.ilog2())
+}
+
+/// `count` rows of a matrix as one panel of `rows`: column after column, filled up with zeros.
+#[inline(always)]
+fn pack<T: Real>(to: &mut [T], from: Matrix<'_, T>, count: usize, rows: usize, sign: impl Fn(T) -> T) {
+    if from.down == 1 {
+        for (k, to) in to.chunks_exact_mut(rows).enumerate() {
+            let column = &from.elements[k * from.right..][..count];
+            to.iter_mut().zip(column).for_each(|(to, x)| *to = sign(*x));
+            to[count..].fill(T::ZERO);
         }
-        for (block, to) in to.chunks_mut(PACKED_STEPS * rows).enumerate() {
-            for row in 0..rows {
-                let places = to[row..].iter_mut().step_by(rows);
-                if row >= there {
-                    places.for_each(|to| *to = T::ZERO);
-                    continue;
-                }
-                let elements = &from.elements[(first + row) * from.down + block * PACKED_STEPS * from.right..];
-                places.enumerate().for_each(|(k, to)| *to = sign(elements[k * from.right]));
+        return;
+    }
+    for (block, to) in to.chunks_mut(PACKED_STEPS * rows).enumerate() {
+        for row in 0..rows {
+            let places = to[row..].iter_mut().step_by(rows);
+            if row >= count {
+                places.for_each(|to| *to = T::ZERO);
+                continue;
             }
+            let elements = &from.elements[row * from.down + block * PACKED_STEPS * from.right..];
+            places.enumerate().for_each(|(k, to)| *to = sign(elements[k * from.right]));
         }
     }
 }
@@ -297,25 +317,60 @@ struct Part<'a, T> {
     a: &'a [T],
     b: &'a [T],
     b_down: usize,
-    rows: usize,
+    /// Columns of the result; the last vector of a tile may have more lanes.
     columns: usize,
     /// Sums start here, from zero.
     starts: bool,
 }
 
 impl<T: Real> Part<'_, T> {
+    /// A tile of so many vectors; each number of them, and of rows, is code of its own.
     #[inline(always)]
-    fn run<V: Vectors<T>, const ROWS: usize, const VECTORS: usize>(&self, vectors: V, c: &mut [T], down: usize) {
-        if self.rows == ROWS && self.columns == VECTORS * V::LANES {
-            return self.full::<V, ROWS, VECTORS>(vectors, c, down);
+    fn wide<V: Vectors<T>, const ROWS: usize, const VECTORS: usize>(
+        &self,
+        vectors: V,
+        [rows, wide]: [usize; 2],
+        c: &mut [T],
+        down: usize,
+        edge: &mut [T; TILE],
+    ) {
+        match wide {
+            1 => self.tall::<V, ROWS, 1>(vectors, rows, c, down, edge),
+            2 if VECTORS > 2 => self.tall::<V, ROWS, 2>(vectors, rows, c, down, edge),
+            _ => self.tall::<V, ROWS, VECTORS>(vectors, rows, c, down, edge),
         }
-        let mut edge = [T::ZERO; TILE];
+    }
+
+    /// A tile of so many rows: all of `ROWS`, or a power of two below.
+    #[inline(always)]
+    fn tall<V: Vectors<T>, const ROWS: usize, const VECTORS: usize>(
+        &self,
+        vectors: V,
+        rows: usize,
+        c: &mut [T],
+        down: usize,
+        edge: &mut [T; TILE],
+    ) {
+        match rows {
+            1 => self.run::<V, 1, VECTORS>(vectors, c, down, edge),
+            2 => self.run::<V, 2, VECTORS>(vectors, c, down, edge),
+            4 => self.run::<V, 4, VECTORS>(vectors, c, down, edge),
+            _ => self.run::<V, ROWS, VECTORS>(vectors, c, down, edge),
+        }
+    }
+
+    #[inline(always)]
+    fn run<V: Vectors<T>, const ROWS: usize, const VECTORS: usize>(&self, vectors: V, c: &mut [T], down: usize, edge: &mut [T; TILE]) {
         let width = VECTORS * V::LANES;
-        if !self.starts {
-            (0..self.rows).for_each(|i| edge[i * width..][..self.columns].copy_from_slice(&c[i * down..][..self.columns]));
+        let is_whole = self.columns == width;
+        if !is_whole && !self.starts {
+            (0..ROWS).for_each(|i| edge[i * width..][..self.columns].copy_from_slice(&c[i * down..][..self.columns]));
         }
-        self.full::<V, ROWS, VECTORS>(vectors, &mut edge, width);
-        (0..self.rows).for_each(|i| c[i * down..][..self.columns].copy_from_slice(&edge[i * width..][..self.columns]));
+        let (to, to_down) = if is_whole { (&mut *c, down) } else { (edge.as_mut_slice(), width) };
+        self.full::<V, ROWS, VECTORS>(vectors, to, to_down);
+        if !is_whole {
+            (0..ROWS).for_each(|i| c[i * down..][..self.columns].copy_from_slice(&edge[i * width..][..self.columns]));
+        }
     }
 
     #[inline(always)]
@@ -395,6 +450,10 @@ mod tests {
             (49, 49, 33),
             (100, 250, 260),
             (97, 50, 2),
+            (10, 250, 80),
+            (15, 10, 70),
+            (3, 41, 33),
+            (60, 500, 10),
         ];
         for (m, n, k) in extents {
             for target in [Target::Set, Target::Add, Target::Subtract] {

@@ -7,22 +7,13 @@
 use std::collections::BTreeSet;
 
 use super::edit::Editor;
-use super::functions::edit;
+use super::functions::edit_unwinds;
 use crate::ir::{Array, Attrs, Function, Inst, Lowering, Op, Program, Type, UnwindOp, Value, View};
 use crate::ops::{ADD, SUM};
 
 /// Takes the sums of pointwise unwinds after them. Applied again, it changes nothing.
 pub fn defer(program: &mut Program) -> bool {
-    edit(program, |out, function| {
-        let mut editor = Editor::new(function);
-        for inst in &function.insts {
-            match &inst.op {
-                Op::Unwind(op) => unwind(out, &mut editor, inst, op),
-                Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Call(_) => editor.copy(inst),
-            }
-        }
-        editor.finish()
-    })
+    edit_unwinds(program, unwind)
 }
 
 fn unwind(out: &mut Program, editor: &mut Editor<'_>, inst: &Inst, op: &UnwindOp) {

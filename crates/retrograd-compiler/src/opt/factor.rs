@@ -10,7 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::edit::Editor;
-use super::functions::edit;
+use super::functions::edit_unwinds;
 use crate::ir::{Array, Attrs, Builder, DType, Element, Function, IfOp, Inst, Op, Pos, Program, Row, Type, UnwindOp, Value, each_element};
 use crate::ops::{ABS, ADD, AND, GE, LE, MUL, NEG, SUB};
 
@@ -19,16 +19,7 @@ const MOST: usize = 2;
 
 /// Factors the steps of unwinds over numbers whose wait is halved at least. Applied again, it changes nothing.
 pub fn factor(program: &mut Program) -> bool {
-    edit(program, |out, function| {
-        let mut editor = Editor::new(function);
-        for inst in &function.insts {
-            match &inst.op {
-                Op::Unwind(op) => unwind(out, &mut editor, inst, op),
-                Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Call(_) => editor.copy(inst),
-            }
-        }
-        editor.finish()
-    })
+    edit_unwinds(program, unwind)
 }
 
 fn unwind(out: &mut Program, editor: &mut Editor<'_>, inst: &Inst, op: &UnwindOp) {

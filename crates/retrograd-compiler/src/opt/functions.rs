@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::ir::{FuncId, Function, Inst, Program};
+use super::edit::Editor;
+use crate::ir::{FuncId, Function, Inst, Op, Program, UnwindOp};
 
 /// The functions that the entry reaches, in the order of their first use, the entry first; names become unique.
 ///
@@ -52,6 +53,20 @@ pub(super) fn edit(program: &mut Program, mut pass: impl FnMut(&mut Program, &Fu
         out.add(edited.unwrap_or(function))
     });
     changed
+}
+
+/// A pass that edits unwinds alone: `pass` gets the new Program so far, the function under way, and an unwind that it copies or replaces.
+pub(super) fn edit_unwinds(program: &mut Program, pass: impl Fn(&mut Program, &mut Editor<'_>, &Inst, &UnwindOp)) -> bool {
+    edit(program, |out, function| {
+        let mut editor = Editor::new(function);
+        for inst in &function.insts {
+            match &inst.op {
+                Op::Unwind(op) => pass(out, &mut editor, inst, op),
+                Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Call(_) => editor.copy(inst),
+            }
+        }
+        editor.finish()
+    })
 }
 
 /// A pass over functions, bodies before their users: `pass` gets the new Program so far and a function whose bodies are already in it,

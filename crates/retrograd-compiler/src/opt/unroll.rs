@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use super::edit::Editor;
 use super::functions::{bodies_first, edit};
 use super::simplify_in_place;
-use crate::ir::{Array, ForOp, FuncId, Inst, Op, Pos, Program, Value};
+use crate::ir::{Array, ForOp, FuncId, Inst, Op, Program, Value};
 
 /// Most steps of a loop that is unrolled.
 const STEPS: i64 = 4;
@@ -18,8 +18,7 @@ const STEPS: i64 = 4;
 /// Most instructions that its steps become.
 const INSTRUCTIONS: usize = 256;
 
-/// The Program, simplified, with the same bits: loops of few steps inside others are unrolled, the innermost first, but for those whose
-/// place is to stay one.
+/// The Program, simplified, with the same bits: loops of few steps inside others are unrolled, the innermost first.
 ///
 /// ```
 /// use retrograd_compiler::{ops, opt};
@@ -27,11 +26,10 @@ const INSTRUCTIONS: usize = 256;
 /// let outer = "fn step(%0: i64, %1: f64) -> f64 {\n  %2: i64 = constant {value=2}\n  %3: f64 = for %2 carries(%1) {body=twice}\n  return %3\n}\n";
 /// let inner = "fn twice(%0: i64, %1: f64) -> f64 {\n  %2: f64 = sin %1\n  return %2\n}\n";
 /// let program = ops::parse(&format!("{main}{outer}{inner}"), "nested.rg")?;
-/// assert_eq!(opt::unroll(&program, &|_| false).functions.len(), 2);
-/// assert_eq!(opt::unroll(&program, &|place| place.to_string() == "nested.rg:7").functions.len(), 3);
+/// assert_eq!(opt::unroll(&program).functions.len(), 2);
 /// # Ok::<(), retrograd_compiler::ir::Error>(())
 /// ```
-pub fn unroll(program: &Program, stays: &dyn Fn(&Pos) -> bool) -> Program {
+pub fn unroll(program: &Program) -> Program {
     let mut program = program.clone();
     simplify_in_place(&mut program);
     let inside = inside_loops(&program);
@@ -41,7 +39,7 @@ pub fn unroll(program: &Program, stays: &dyn Fn(&Pos) -> bool) -> Program {
         let mut editor = Editor::new(function);
         for inst in &function.insts {
             match &inst.op {
-                Op::For(op) if inside.contains(&id) && !stays(&inst.pos) => unroll_for(out, &mut editor, inst, op),
+                Op::For(op) if inside.contains(&id) => unroll_for(out, &mut editor, inst, op),
                 Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => editor.copy(inst),
             }
         }

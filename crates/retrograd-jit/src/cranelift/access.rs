@@ -1,6 +1,6 @@
 //! Loads and stores in vector loops: what is invariant is computed once, before the loop.
 
-use cranelift_codegen::ir::{InstBuilder, Value, types};
+use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
 use retrograd_compiler::fuse::kernel::{Address, Reg};
 use retrograd_compiler::ir::DType;
 
@@ -40,6 +40,11 @@ impl Access {
         Access { ty, base, offset, stride, scattered }
     }
 
+    /// Whether the elements of steps do not lie side by side.
+    pub(super) fn is_apart(&self) -> bool {
+        !self.scattered.is_empty() || (self.stride != 0 && self.stride != self.ty.bytes() as i64)
+    }
+
     /// A buffer of 8-byte lanes; `base` is where step 0 would be.
     pub(super) fn buffer(ty: DType, base: Value) -> Access {
         Access { ty, base, offset: 0, stride: 8, scattered: Vec::new() }
@@ -60,7 +65,8 @@ impl Access {
     pub(super) fn load(&self, lower: &mut Lower<'_, '_>, vec_loop: &VecLoop<'_>, lanes: &Lanes<'_>, k: usize) -> Value {
         let part = lanes.parts[k];
         if let Some((at, offset)) = self.whole(lower, lanes, part) {
-            return self.load_whole(lower, part.width, at, offset);
+            let flags = vec_loop.load_flags(lower, lanes);
+            return self.load_whole(lower, part.width, at, offset, flags);
         }
         if self.stride == 0 && self.scattered.is_empty() {
             let one = lower.load_one(self.ty, self.base, self.offset);
@@ -84,15 +90,28 @@ impl Access {
         }
     }
 
+    /// One part of the lanes of two numbers that lie side by side.
+    pub(super) fn load_both(&self, lower: &mut Lower<'_, '_>, vec_loop: &VecLoop<'_>, lanes: &Lanes<'_>, k: usize) -> [Value; 2] {
+        let (at, offset) = self.lane(lower, vec_loop, lanes, k, 0);
+        if lanes.parts[k].width == Width::One {
+            return [0, 8].map(|next| lower.load_one(self.ty, at, offset + next));
+        }
+        let (native, flags) = (Width::Two.native(self.ty), vec_loop.load_flags(lower, lanes));
+        let first = lower.builder.ins().load(native, flags, at, offset);
+        let (at, offset) = self.lane(lower, vec_loop, lanes, k, 1);
+        let second = lower.builder.ins().load(native, flags, at, offset);
+        lower.exchanged(first, second)
+    }
+
     /// Elements side by side. Two of 32 bits are moved as one of 64.
-    fn load_whole(&self, lower: &mut Lower<'_, '_>, width: Width, at: Value, offset: i32) -> Value {
+    fn load_whole(&self, lower: &mut Lower<'_, '_>, width: Width, at: Value, offset: i32, flags: MemFlagsData) -> Value {
         let native = width.native(self.ty);
         if self.moves_as_one(width) {
-            let both = lower.builder.ins().load(types::F64, FLAGS, at, offset);
+            let both = lower.builder.ins().load(types::F64, flags, at, offset);
             let both = lower.builder.ins().scalar_to_vector(types::F64X2, both);
             return lower.reinterpret(native, both);
         }
-        lower.builder.ins().load(native, FLAGS, at, offset)
+        lower.builder.ins().load(native, flags, at, offset)
     }
 
     fn store_whole(&self, lower: &mut Lower<'_, '_>, width: Width, at: Value, offset: i32, value: Value) {

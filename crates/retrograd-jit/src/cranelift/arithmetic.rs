@@ -237,9 +237,16 @@ impl Lower<'_, '_> {
             Width::Two | Width::Four => {
                 let mask = if width.is_half(ty) { self.lower_halves(cond) } else { cond };
                 let mask = self.reinterpret(width.native(ty), mask);
-                self.builder.ins().bitselect(mask, a, b)
+                if self.is_zero(a) { self.builder.ins().band_not(b, mask) } else { self.builder.ins().bitselect(mask, a, b) }
             }
         }
+    }
+
+    /// Whether a vector is known to be 0.
+    fn is_zero(&self, x: Value) -> bool {
+        let Some(inst) = self.builder.func.dfg.value_def(x).inst() else { return false };
+        let InstructionData::UnaryConst { constant_handle, .. } = self.builder.func.dfg.insts[inst] else { return false };
+        self.builder.func.dfg.constants.get(constant_handle).iter().all(|byte| *byte == 0)
     }
 
     /// The lower 32 bits of each of two lanes.
@@ -249,6 +256,18 @@ impl Lower<'_, '_> {
         let order = self.builder.func.dfg.immediates.push(ConstantData::from(order.as_slice()));
         let halves = self.builder.ins().shuffle(bytes, bytes, order);
         self.reinterpret(types::I32X4, halves)
+    }
+
+    /// Of two vectors of two lanes, the first lanes as one vector, and the second ones as another.
+    pub(super) fn exchanged(&mut self, x: Value, y: Value) -> [Value; 2] {
+        let native = self.builder.func.dfg.value_type(x);
+        let (x, y) = (self.reinterpret(types::I8X16, x), self.reinterpret(types::I8X16, y));
+        [0, 8].map(|first: u8| {
+            let order: Vec<u8> = (first..first + 8).chain(16 + first..24 + first).collect();
+            let order = self.builder.func.dfg.immediates.push(ConstantData::from(order.as_slice()));
+            let both = self.builder.ins().shuffle(x, y, order);
+            self.reinterpret(native, both)
+        })
     }
 
     /// The same bits as another vector.
@@ -391,12 +410,11 @@ impl Lower<'_, '_> {
         let native = width.native(ty);
         match (width, ty) {
             (Width::One, _) => x,
-            (Width::Two | Width::Four, DType::F32 | DType::F64) => match self.constant(x) {
+            (Width::Two | Width::Four, DType::F32 | DType::F64 | DType::I32 | DType::I64) => match self.constant(x) {
                 // A constant is read from memory where it is used, and costs no register.
                 Some(bits) => self.vector_of(native, [bits; 2]),
                 None => self.builder.ins().splat(native, x),
             },
-            (Width::Two | Width::Four, DType::I32 | DType::I64) => self.builder.ins().splat(native, x),
             (Width::Two | Width::Four, DType::Bool) => {
                 let word = self.builder.ins().uextend(native.lane_type(), x);
                 let mask = self.builder.ins().ineg(word);
@@ -405,12 +423,16 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// The bits of a float that is constant, those of an f32 twice.
+    /// The bits of a number that is constant, those of 32 bits twice.
     fn constant(&self, x: Value) -> Option<u64> {
         let inst = self.builder.func.dfg.value_def(x).inst()?;
         let data = self.builder.func.dfg.insts[inst];
         if let InstructionData::UnaryIeee32 { imm, .. } = data {
             return Some(u64::from(imm.bits()) << 32 | u64::from(imm.bits()));
+        }
+        if let InstructionData::UnaryImm { imm, .. } = data {
+            let (bits, wide) = (imm.bits().cast_unsigned(), self.builder.func.dfg.value_type(x).bits() == 64);
+            return Some(if wide { bits } else { bits << 32 | bits & 0xffff_ffff });
         }
         if let InstructionData::UnaryIeee64 { imm, .. } = data { Some(imm.bits()) } else { None }
     }

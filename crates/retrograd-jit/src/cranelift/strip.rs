@@ -213,6 +213,7 @@ impl Facts {
                     (last_store, last_access) = (stage, stage);
                     self.first_store = self.first_store.min(stage);
                 }
+                Step::LoadBoth { .. } => panic!("loops that call functions load number by number"),
                 Step::Compute { .. } | Step::Call { .. } | Step::Move { .. } => {}
             }
             let is_call = matches!(step, Step::Call { .. });
@@ -220,7 +221,7 @@ impl Facts {
                 let uses = if is_call { &mut self.calls } else { &mut self.reads };
                 uses.entry(reg).or_default().insert(stage);
             }
-            if let Some(dst) = step.dst() {
+            for dst in step.assigns() {
                 self.ready.insert(dst, stage + usize::from(is_call));
             }
             self.of_step.push(stage);
@@ -323,9 +324,9 @@ fn stage(vec_loop: &VecLoop<'_>, facts: &Facts, number: usize, buffers: &mut Buf
     // A load that only other stages or calls use is left to them.
     stage.steps.retain(|&k| match &vec_loop.steps[k] {
         Step::Load { dst, .. } => wanted.contains(dst) || facts.is_buffered(vec_loop, *dst, number),
-        Step::Compute { .. } | Step::Call { .. } | Step::Move { .. } | Step::Store { .. } | Step::InTurn(_) => true,
+        Step::Compute { .. } | Step::Call { .. } | Step::Move { .. } | Step::LoadBoth { .. } | Step::Store { .. } | Step::InTurn(_) => true,
     });
-    let own: BTreeSet<Reg> = stage.steps.iter().filter_map(|&k| vec_loop.steps[k].dst()).collect();
+    let own: BTreeSet<Reg> = stage.steps.iter().flat_map(|&k| vec_loop.steps[k].assigns()).collect();
     for &reg in wanted.iter().filter(|&reg| facts.ready.contains_key(reg) && !own.contains(reg)) {
         match (buffers.of.get(&reg), facts.reloads(vec_loop, reg, number)) {
             (Some(&buffer), _) => stage.inputs.push((reg, buffer)),
@@ -363,7 +364,7 @@ fn calls(vec_loop: &VecLoop<'_>, facts: &Facts, number: usize, buffers: &mut Buf
 /// Where a step loads or stores.
 fn access_of<'s>(step: &'s Step<'_>) -> Option<&'s Access> {
     match step {
-        Step::Load { access, .. } | Step::Store { access, .. } => Some(access),
+        Step::Load { access, .. } | Step::LoadBoth { access, .. } | Step::Store { access, .. } => Some(access),
         Step::Compute { .. } | Step::Call { .. } | Step::Move { .. } | Step::InTurn(_) => None,
     }
 }

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{InstBuilder, StackSlotData, StackSlotKind, Value, types};
+use cranelift_codegen::ir::{InstBuilder, MemFlagsData, StackSlotData, StackSlotKind, Value, ValueDef, types};
 use cranelift_frontend::Variable;
 use retrograd_compiler::fuse::kernel::{Address, Fold, Reg, Stmt, Turn};
 use retrograd_compiler::ir::{DType, LaneFunction, Scalar};
@@ -18,6 +18,7 @@ use super::access::Access;
 use super::arithmetic::Width;
 use super::strip::Strips;
 use super::{FLAGS, Lower};
+use crate::pairs::{self, Loaded};
 use crate::runtime::Import;
 
 /// Steps of the longest block: as many as there are partial sums.
@@ -34,6 +35,9 @@ const MANY: usize = 64;
 const FEW_BYTES: u32 = 8 * LONGEST as u32;
 
 const CHUNK: u64 = SUM_CHUNK as u64;
+
+/// Bytes from one number of a pair to the other.
+const BYTES: i32 = pairs::BYTES as i32;
 
 /// Lowers a vector loop.
 pub(super) fn for_vec<'k>(lower: &mut Lower<'k, '_>, index: Reg, count: u64, body: &'k [Stmt], folds: &'k [Fold]) {
@@ -82,20 +86,52 @@ impl<'p> Lanes<'p> {
 /// A statement whose result, or effect, differs between steps.
 #[derive(Clone, Debug)]
 pub(super) enum Step<'k> {
-    Compute { dst: Reg, op: Scalar, ty: DType, args: &'k [Reg] },
-    Call { dst: Reg, function: LaneFunction, args: &'k [Reg] },
-    Move { dst: Reg, src: Reg },
-    Load { dst: Reg, access: Access },
-    Store { access: Access, src: Reg },
-    InTurn(Vec<(Access, &'k Turn)>),
+    Compute {
+        dst: Reg,
+        op: Scalar,
+        ty: DType,
+        args: &'k [Reg],
+    },
+    Call {
+        dst: Reg,
+        function: LaneFunction,
+        args: &'k [Reg],
+    },
+    Move {
+        dst: Reg,
+        src: Reg,
+    },
+    Load {
+        dst: Reg,
+        access: Access,
+        from: &'k Address,
+    },
+    /// Of two numbers side by side; the lower may be there already.
+    LoadBoth {
+        dst: [Option<Reg>; 2],
+        access: Access,
+    },
+    Store {
+        access: Access,
+        src: Reg,
+    },
+    /// What is written in turn, and the number that lies after it in memory, if it is written with it.
+    InTurn(Vec<(Access, &'k Turn, Option<&'k Turn>)>),
 }
 
 impl Step<'_> {
-    /// The register that it assigns.
-    pub(super) fn dst(&self) -> Option<Reg> {
+    /// What it loads, if its lanes are apart.
+    fn row(&self) -> Option<Loaded<'_, Access>> {
+        let Step::Load { dst, access, from } = self else { return None };
+        access.is_apart().then_some(Loaded { dst: *dst, ty: access.ty, from, access })
+    }
+
+    /// The registers that it assigns.
+    pub(super) fn assigns(&self) -> Vec<Reg> {
         match self {
-            Step::Compute { dst, .. } | Step::Call { dst, .. } | Step::Move { dst, .. } | Step::Load { dst, .. } => Some(*dst),
-            Step::Store { .. } | Step::InTurn(_) => None,
+            Step::Compute { dst, .. } | Step::Call { dst, .. } | Step::Move { dst, .. } | Step::Load { dst, .. } => vec![*dst],
+            Step::LoadBoth { dst, .. } => dst.iter().copied().flatten().collect(),
+            Step::Store { .. } | Step::InTurn(_) => vec![],
         }
     }
 
@@ -104,10 +140,14 @@ impl Step<'_> {
         match self {
             Step::Compute { args, .. } | Step::Call { args, .. } => args.to_vec(),
             Step::Move { src, .. } => vec![*src],
-            Step::Load { access, .. } => access.scattered.iter().map(|&(reg, _)| reg).collect(),
+            Step::Load { access, .. } | Step::LoadBoth { access, .. } => access.scattered.iter().map(|&(reg, _)| reg).collect(),
             Step::Store { access, src } => access.scattered.iter().map(|&(reg, _)| reg).chain([*src]).collect(),
             Step::InTurn(turns) => {
-                turns.iter().flat_map(|(access, turn)| access.scattered.iter().map(|&(reg, _)| reg).chain([turn.src])).collect()
+                let of = |(access, turn, after): &(Access, &Turn, Option<&Turn>)| {
+                    let sources = [Some(turn.src), after.map(|after| after.src)].into_iter().flatten();
+                    access.scattered.iter().map(|&(reg, _)| reg).chain(sources).collect::<Vec<_>>()
+                };
+                turns.iter().flat_map(of).collect()
             }
         }
     }
@@ -122,6 +162,8 @@ pub(super) struct VecLoop<'k> {
     uniform: BTreeMap<Reg, Value>,
     /// How many lanes are computed at once.
     width: Width,
+    /// Whether a reduction has an order.
+    ordered: bool,
     /// Steps of a block.
     pub(super) block: u64,
     /// Partial results, as many lanes in each; those that no step reaches are left out.
@@ -132,17 +174,20 @@ pub(super) struct VecLoop<'k> {
 impl<'k> VecLoop<'k> {
     fn new(lower: &mut Lower<'k, '_>, index: Reg, count: u64, body: &'k [Stmt], folds: &'k [Fold]) -> VecLoop<'k> {
         let (uniform, partials) = (BTreeMap::new(), Vec::new());
-        let (width, block) = (Width::Two, LONGEST);
-        let mut vec_loop = VecLoop { index, count, steps: Vec::new(), folds, uniform, width, block, partials, totals: Vec::new() };
+        let (width, ordered, block) = (Width::Two, false, LONGEST);
+        let mut vec_loop = VecLoop { index, count, steps: Vec::new(), folds, uniform, width, ordered, block, partials, totals: Vec::new() };
         vec_loop.read_outside(lower, body);
         let stores = body.iter().any(|stmt| matches!(stmt, Stmt::Store { .. }));
         for stmt in body {
             if vec_loop.hoists(stmt, stores) { vec_loop.hoist(lower, stmt) } else { vec_loop.keep(lower, stmt) }
         }
         vec_loop.width = vec_loop.fitting_width(lower);
+        vec_loop.pair_loads();
+        vec_loop.ordered = folds.iter().any(|fold| !fold.how.is_free(lower.dtype(fold.src)));
         vec_loop.block = vec_loop.fitting_block();
         for fold in folds {
-            let (ty, vectors) = (lower.dtype(fold.src), count.min(LONGEST).div_ceil(u64::from(vec_loop.width.lanes())));
+            let ty = lower.dtype(fold.src);
+            let vectors = if fold.how.is_free(ty) { 1 } else { count.min(LONGEST).div_ceil(u64::from(vec_loop.width.lanes())) };
             let native = vec_loop.width.native(ty);
             vec_loop.partials.push((0..vectors).map(|_| lower.builder.declare_var(native)).collect());
             vec_loop.totals.push(lower.builder.declare_var(Width::One.native(ty)));
@@ -153,16 +198,16 @@ impl<'k> VecLoop<'k> {
     /// Four lanes where something has 32 bits and nothing has more.
     fn fitting_width(&self, lower: &Lower<'_, '_>) -> Width {
         let regs =
-            self.steps.iter().flat_map(|step| step.reads().into_iter().chain(step.dst())).chain(self.folds.iter().map(|fold| fold.src));
+            self.steps.iter().flat_map(|step| step.reads().into_iter().chain(step.assigns())).chain(self.folds.iter().map(|fold| fold.src));
         let bytes: BTreeSet<usize> = regs.map(|reg| lower.dtype(reg).bytes()).collect();
         if bytes.contains(&4) && !bytes.contains(&8) { Width::Four } else { Width::Two }
     }
 
     fn fitting_block(&self) -> u64 {
-        match (self.folds.is_empty(), self.steps.len() < MANY) {
-            (false, _) => LONGEST,
-            (true, true) => PLAIN,
-            (true, false) => u64::from(self.width.lanes()),
+        match (self.ordered, self.steps.len() < MANY) {
+            (true, _) => LONGEST,
+            (false, true) => PLAIN,
+            (false, false) => u64::from(self.width.lanes()),
         }
     }
 
@@ -238,18 +283,47 @@ impl<'k> VecLoop<'k> {
             Form::Let { dst, op: None, args } => Step::Move { dst, src: args[0] },
             Form::Let { dst, op: Some(Scalar::Call(function)), args } => Step::Call { dst, function, args },
             Form::Let { dst, op: Some(op), args } => Step::Compute { dst, op, ty: lower.dtype(args[args.len() - 1]), args },
-            Form::Load { dst, from } => Step::Load { dst, access: Access::new(lower, self, lower.dtype(dst), from) },
+            Form::Load { dst, from } => Step::Load { dst, access: Access::new(lower, self, lower.dtype(dst), from), from },
             Form::Store { to, src } => Step::Store { access: Access::new(lower, self, lower.dtype(src), to), src },
             Form::InTurn(turns) => {
-                let access = |turn: &'k Turn| (Access::new(lower, self, lower.dtype(turn.src), &turn.to), turn);
-                Step::InTurn(turns.iter().map(access).collect())
+                let pairs = pairs::of_turns(turns, |turn| lower.dtype(turn.src));
+                let access = |(k, after): (usize, Option<usize>)| {
+                    let turn = &turns[k];
+                    (Access::new(lower, self, lower.dtype(turn.src), &turn.to), turn, after.map(|after| &turns[after]))
+                };
+                Step::InTurn(pairs.into_iter().map(access).collect())
             }
         };
         self.steps.push(step);
     }
 
+    /// Loads of numbers side by side become one, where the first of them is. Stages of loops that call functions load again what they need, number
+    /// by number.
+    fn pair_loads(&mut self) {
+        if self.has_calls() {
+            return;
+        }
+        let written = self.steps.iter().position(|step| matches!(step, Step::Store { .. })).unwrap_or(self.steps.len());
+        let rest = self.steps.split_off(written);
+        self.steps = pairs::merged(&self.steps, Step::row, |dst, access| Step::LoadBoth { dst, access });
+        self.steps.extend(rest);
+    }
+
     fn has_calls(&self) -> bool {
         self.steps.iter().any(|step| matches!(step, Step::Call { .. }))
+    }
+
+    /// Flags of loads. Where a loop only adds to memory, which it reads nowhere else, Cranelift may put a load next to where it is used, so
+    /// that what it loads does not wait in registers that there are not. The address depends on the index of the loop, so that no load is taken
+    /// for one of another step or leaves the loop.
+    pub(super) fn load_flags(&self, lower: &Lower<'_, '_>, lanes: &Lanes<'_>) -> MemFlagsData {
+        let in_loop = matches!(lower.builder.func.dfg.value_def(lanes.index), ValueDef::Param(..));
+        if in_loop && self.only_adds() { FLAGS.with_readonly().with_can_move() } else { FLAGS }
+    }
+
+    /// Whether nothing is written but in turn.
+    fn only_adds(&self) -> bool {
+        !self.steps.iter().any(|step| matches!(step, Step::Store { .. })) && matches!(self.steps.last(), Some(Step::InTurn(_)))
     }
 
     pub(super) fn is_uniform(&self, reg: Reg) -> bool {
@@ -288,7 +362,7 @@ impl<'k> VecLoop<'k> {
             let unit = lower.unit(fold);
             lower.builder.def_var(total, unit);
         }
-        if self.folds.is_empty() || self.count <= CHUNK {
+        if !self.ordered || self.count <= CHUNK {
             self.clear_partials(lower);
             if main > 0 {
                 let (start, end) = (lower.integer(0), lower.integer(main.cast_signed()));
@@ -399,9 +473,15 @@ impl<'k> VecLoop<'k> {
                 let values = parts.map(|k| self.value(lower, lanes, *src, k)).collect();
                 lanes.set(*dst, values);
             }
-            Step::Load { dst, access } => {
+            Step::Load { dst, access, .. } => {
                 let values = parts.map(|k| access.load(lower, self, lanes, k)).collect();
                 lanes.set(*dst, values);
+            }
+            Step::LoadBoth { dst, access } => {
+                let both: Vec<[Value; 2]> = parts.map(|k| access.load_both(lower, self, lanes, k)).collect();
+                for (half, dst) in dst.iter().enumerate() {
+                    dst.map(|dst| lanes.set(dst, both.iter().map(|both| both[half]).collect()));
+                }
             }
             Step::Store { access, src } => {
                 for k in parts {
@@ -418,16 +498,27 @@ impl<'k> VecLoop<'k> {
     }
 
     /// Writes of one step.
-    fn turns(&self, lower: &mut Lower<'_, '_>, lanes: &Lanes<'_>, turns: &[(Access, &Turn)], k: usize, lane: u32) {
-        for (access, turn) in turns {
+    fn turns(&self, lower: &mut Lower<'_, '_>, lanes: &Lanes<'_>, turns: &[(Access, &Turn, Option<&Turn>)], k: usize, lane: u32) {
+        let width = lanes.parts[k].width;
+        for (access, turn, after) in turns {
             let value = self.value(lower, lanes, turn.src, k);
-            let mut new = access.lane_of(lower, lanes.parts[k].width, value, lane);
             let (at, offset) = access.lane(lower, self, lanes, k, lane);
-            if let Some(op) = turn.op {
-                let old = lower.load_one(access.ty, at, offset);
-                new = lower.compute(Width::One, op, access.ty, &[old, new]);
+            match (after, width) {
+                (None, _) => {
+                    let new = access.lane_of(lower, width, value, lane);
+                    lower.turn(Width::One, turn.op, access.ty, (at, offset), new);
+                }
+                (Some(after), Width::One) => {
+                    let next = self.value(lower, lanes, after.src, k);
+                    lower.turn(Width::One, turn.op, access.ty, (at, offset), value);
+                    lower.turn(Width::One, turn.op, access.ty, (at, offset + BYTES), next);
+                }
+                (Some(after), Width::Two | Width::Four) => {
+                    let next = self.value(lower, lanes, after.src, k);
+                    let both = lower.exchanged(value, next)[lane as usize];
+                    lower.turn(Width::Two, turn.op, access.ty, (at, offset), both);
+                }
             }
-            lower.builder.ins().store(FLAGS, new, at, offset);
         }
     }
 
@@ -477,7 +568,7 @@ impl<'k> VecLoop<'k> {
         let (ty, wide) = (lower.dtype(fold.src), self.width.lanes());
         for (p, part) in lanes.parts.iter().enumerate() {
             let value = self.value(lower, lanes, fold.src, p);
-            let variable = self.partials[k][(part.lane / wide) as usize];
+            let variable = self.partials[k][(part.lane / wide) as usize % self.partials[k].len()];
             let partial = lower.builder.use_var(variable);
             let combined = match part.width {
                 Width::Two | Width::Four => lower.compute(part.width, fold.how.scalar(), ty, &[partial, value]),
@@ -540,6 +631,18 @@ fn halves(lower: &mut Lower<'_, '_>, width: Width, op: Scalar, ty: DType, mut co
 }
 
 impl Lower<'_, '_> {
+    /// `*at = op(*at, new)`.
+    fn turn(&mut self, width: Width, op: Option<Scalar>, ty: DType, (at, offset): (Value, i32), new: Value) {
+        let new = match op {
+            None => new,
+            Some(op) => {
+                let old = self.builder.ins().load(width.native(ty), FLAGS, at, offset);
+                self.compute(width, op, ty, &[old, new])
+            }
+        };
+        self.builder.ins().store(FLAGS, new, at, offset);
+    }
+
     /// What a reduction starts from, as scalar code holds it.
     fn unit(&mut self, fold: &Fold) -> Value {
         let ty = self.dtype(fold.src);

@@ -83,6 +83,24 @@ impl Access {
         self.stride == self.ty.bytes() as i64 && self.scattered.is_empty()
     }
 
+    /// Whether the elements of steps do not lie side by side.
+    pub(super) fn is_apart(&self) -> bool {
+        !self.is_contiguous() && (self.stride != 0 || !self.scattered.is_empty())
+    }
+
+    /// One part of the lanes of two numbers that lie side by side; lanes without a step are 0.
+    pub(super) fn load_both(&self, lower: &mut Lower<'_>, vec_loop: &VecLoop<'_>, lanes: &Lanes<'_>, k: usize) -> [Value; 2] {
+        let part = lanes.parts[k];
+        let two = Form::new(self.ty, 2);
+        let mut rows: Vec<Value> = vec![];
+        for lane in 0..part.steps {
+            let at = self.lane(lower, vec_loop, lanes, k, lane);
+            rows.push(lower.text.load(two, &at));
+        }
+        rows.resize(part.lanes as usize, Value::new("zeroinitializer"));
+        lower.text.exchanged(two, &rows)
+    }
+
     /// Where the first lane of a part is.
     fn first(&self, lower: &mut Lower<'_>, lanes: &Lanes<'_>, part: Part) -> Value {
         let at = lower.text.scaled(&self.start, &lanes.index, self.stride);
@@ -128,6 +146,47 @@ impl Text {
         }
     }
 
+    /// Of rows of two numbers, as many as a vector has lanes, the first numbers and the second ones.
+    fn exchanged(&mut self, two: Form, rows: &[Value]) -> [Value; 2] {
+        if let [row] = rows {
+            return [0, 1].map(|number| self.lane(two, row, number));
+        }
+        // Rows with even and with odd numbers side by side: then one instruction takes the numbers of both by turns.
+        let [even, odd] = [0, 1].map(|first| {
+            let rows = rows.iter().skip(first).step_by(2).cloned().collect();
+            self.concatenated(two, rows)
+        });
+        let lanes = rows.len() as u32;
+        let form = Form { lanes, ..two };
+        [0, 1].map(|number| self.shuffle(form, &even, &odd, &by_turns(lanes, number)))
+    }
+
+    /// The numbers of one lane of two vectors.
+    pub(super) fn lane_of_both(&mut self, form: Form, x: &Value, y: &Value, lane: u32) -> Value {
+        if form.lanes == 1 {
+            let two = Form { lanes: 2, ..form };
+            let first = self.make(format_args!("insertelement {two} poison, {form} {x}, i32 0"));
+            return self.make(format_args!("insertelement {two} {first}, {form} {y}, i32 1"));
+        }
+        let both = self.shuffle(form, x, y, &by_turns(form.lanes, lane % 2));
+        if form.lanes == 2 {
+            return both;
+        }
+        let first = lane - lane % 2;
+        self.shuffle(form, &both, &Value::new("poison"), &[first, first + 1])
+    }
+
+    /// Vectors of one form as one.
+    fn concatenated(&mut self, form: Form, mut vectors: Vec<Value>) -> Value {
+        let mut form = form;
+        while vectors.len() > 1 {
+            let numbers: Vec<u32> = (0..2 * form.lanes).collect();
+            vectors = vectors.chunks(2).map(|two| self.shuffle(form, &two[0], &two[1], &numbers)).collect();
+            form.lanes *= 2;
+        }
+        vectors.remove(0)
+    }
+
     /// The first lanes only, and 0 in the others.
     fn load_first(&mut self, form: Form, count: u32, at: &Value) -> Value {
         if count == form.lanes {
@@ -166,6 +225,11 @@ impl Text {
         let numbers: Vec<u32> = (0..form.lanes).map(|lane| if inside(lane) { lane + form.lanes } else { lane }).collect();
         self.shuffle(form, whole, &spread, &numbers)
     }
+}
+
+/// Every second lane of two vectors, of one and of the other by turns.
+fn by_turns(lanes: u32, first: u32) -> Vec<u32> {
+    (0..lanes).map(|lane| lane - lane % 2 + first + if lane % 2 == 0 { 0 } else { lanes }).collect()
 }
 
 /// First lanes and sizes, powers of two, that cover so many lanes.

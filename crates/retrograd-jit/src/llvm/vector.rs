@@ -14,6 +14,7 @@ use super::access::Access;
 use super::lower::Lower;
 use super::recorded::inline;
 use super::text::{Form, Value, literal};
+use crate::pairs::{self, Loaded};
 use crate::runtime::Import;
 
 /// Steps of a block without reductions.
@@ -63,22 +64,54 @@ pub(super) struct Lanes<'p> {
 /// A statement whose result, or effect, differs between steps.
 #[derive(Clone, Debug)]
 enum Step<'k> {
-    Compute { dst: Reg, op: Scalar, ty: DType, args: &'k [Reg] },
-    Call { dst: Reg, function: LaneFunction, ty: DType, args: &'k [Reg] },
-    Move { dst: Reg, src: Reg },
-    Load { dst: Reg, access: Access },
-    Store { access: Access, src: Reg },
-    InTurn(Vec<(Access, &'k Turn)>),
+    Compute {
+        dst: Reg,
+        op: Scalar,
+        ty: DType,
+        args: &'k [Reg],
+    },
+    Call {
+        dst: Reg,
+        function: LaneFunction,
+        ty: DType,
+        args: &'k [Reg],
+    },
+    Move {
+        dst: Reg,
+        src: Reg,
+    },
+    Load {
+        dst: Reg,
+        access: Access,
+        from: &'k Address,
+    },
+    /// Of two numbers side by side; the lower may be there already.
+    LoadBoth {
+        dst: [Option<Reg>; 2],
+        access: Access,
+    },
+    Store {
+        access: Access,
+        src: Reg,
+    },
+    /// What is written in turn, and the number that lies after it in memory, if it is written with it.
+    InTurn(Vec<(Access, &'k Turn, Option<&'k Turn>)>),
 }
 
 impl Step<'_> {
+    /// What it loads, if its lanes are apart.
+    fn row(&self) -> Option<Loaded<'_, Access>> {
+        let Step::Load { dst, access, from } = self else { return None };
+        access.is_apart().then_some(Loaded { dst: *dst, ty: access.ty, from, access })
+    }
+
     /// The registers that it reads as lanes.
     fn reads(&self) -> Vec<Reg> {
         match self {
             Step::Compute { args, .. } | Step::Call { args, .. } => args.to_vec(),
             Step::Move { src, .. } | Step::Store { src, .. } => vec![*src],
-            Step::Load { .. } => Vec::new(),
-            Step::InTurn(turns) => turns.iter().map(|(_, turn)| turn.src).collect(),
+            Step::Load { .. } | Step::LoadBoth { .. } => Vec::new(),
+            Step::InTurn(turns) => turns.iter().flat_map(|(_, turn, after)| [Some(*turn), *after]).flatten().map(|turn| turn.src).collect(),
         }
     }
 }
@@ -101,11 +134,12 @@ pub(super) struct VecLoop<'k> {
 impl<'k> VecLoop<'k> {
     fn new(lower: &mut Lower<'k>, index: Reg, count: u64, body: &'k [Stmt], folds: &'k [Fold]) -> VecLoop<'k> {
         let form = |lower: &Lower<'_>, fold: &Fold, lanes: u32| Form::new(lower.dtype(fold.dst), lanes).to_string();
-        let vectors = count.min(LONG).div_ceil(u64::from(lower.lanes));
+        let reached = count.min(LONG).div_ceil(u64::from(lower.lanes));
         let mut partials = Vec::new();
         let mut totals = Vec::new();
         for fold in folds {
             let (wide, one) = (form(lower, fold, lower.lanes), form(lower, fold, 1));
+            let vectors = if fold.how.is_free(lower.dtype(fold.dst)) { 1 } else { reached };
             partials.push((0..vectors).map(|_| lower.text.room(&wide)).collect());
             totals.push(lower.text.room(&one));
         }
@@ -116,6 +150,7 @@ impl<'k> VecLoop<'k> {
         for stmt in body {
             if vec_loop.hoists(stmt, stores) { vec_loop.hoist(lower, stmt) } else { vec_loop.keep(lower, stmt) }
         }
+        vec_loop.pair_loads();
         vec_loop
     }
 
@@ -193,14 +228,26 @@ impl<'k> VecLoop<'k> {
                 Step::Call { dst, function, ty: lower.dtype(args[args.len() - 1]), args }
             }
             Shape::Let { dst, op: Some(op), args } => Step::Compute { dst, op, ty: lower.dtype(args[args.len() - 1]), args },
-            Shape::Load { dst, from } => Step::Load { dst, access: Access::new(lower, self, lower.dtype(dst), from) },
+            Shape::Load { dst, from } => Step::Load { dst, access: Access::new(lower, self, lower.dtype(dst), from), from },
             Shape::Store { to, src } => Step::Store { access: Access::new(lower, self, lower.dtype(src), to), src },
             Shape::InTurn(turns) => {
-                let access = |turn: &'k Turn| (Access::new(lower, self, lower.dtype(turn.src), &turn.to), turn);
-                Step::InTurn(turns.iter().map(access).collect())
+                let pairs = pairs::of_turns(turns, |turn| lower.dtype(turn.src));
+                let access = |(k, after): (usize, Option<usize>)| {
+                    let turn = &turns[k];
+                    (Access::new(lower, self, lower.dtype(turn.src), &turn.to), turn, after.map(|after| &turns[after]))
+                };
+                Step::InTurn(pairs.into_iter().map(access).collect())
             }
         };
         self.steps.push(step);
+    }
+
+    /// Loads of numbers side by side become one, where the first of them is.
+    fn pair_loads(&mut self) {
+        let written = self.steps.iter().position(|step| matches!(step, Step::Store { .. })).unwrap_or(self.steps.len());
+        let rest = self.steps.split_off(written);
+        self.steps = pairs::merged(&self.steps, Step::row, |dst, access| Step::LoadBoth { dst, access });
+        self.steps.extend(rest);
     }
 
     fn has_calls(&self) -> bool {
@@ -249,7 +296,8 @@ impl<'k> VecLoop<'k> {
 
     /// The whole loop: blocks, what remains, and reductions.
     fn emit(&mut self, lower: &mut Lower<'k>) {
-        let block = if self.has_calls() || !self.folds.is_empty() { LONG } else { PLAIN };
+        let ordered = self.folds.iter().any(|fold| !fold.how.is_free(lower.dtype(fold.dst)));
+        let block = if self.has_calls() || ordered { LONG } else { PLAIN };
         let main = self.count / block * block;
         let (whole, rest) = (parts(lower.lanes, block), parts(lower.lanes, self.count - main));
         self.widen(lower, &whole);
@@ -258,7 +306,7 @@ impl<'k> VecLoop<'k> {
             let (form, unit) = (Form::one(lower.dtype(fold.dst)), lower.unit(fold));
             lower.text.act(format_args!("store {form} {unit}, ptr {total}"));
         }
-        if self.folds.is_empty() || self.count <= CHUNK {
+        if !ordered || self.count <= CHUNK {
             self.clear_partials(lower);
             if main == block {
                 self.straight(lower, &Value::integer(0), &whole);
@@ -318,7 +366,14 @@ impl<'k> VecLoop<'k> {
             }
             Step::Call { dst, function, ty, args } => (dst, self.call(lower, lanes, *function, *ty, args)),
             Step::Move { dst, src } => (dst, parts.map(|k| self.value(lower, lanes, *src, k)).collect()),
-            Step::Load { dst, access } => (dst, parts.map(|k| access.load(lower, self, lanes, k)).collect()),
+            Step::Load { dst, access, .. } => (dst, parts.map(|k| access.load(lower, self, lanes, k)).collect()),
+            Step::LoadBoth { dst, access } => {
+                let both: Vec<[Value; 2]> = parts.map(|k| access.load_both(lower, self, lanes, k)).collect();
+                for (half, dst) in dst.iter().enumerate() {
+                    dst.map(|dst| lanes.values.insert(dst, both.iter().map(|both| both[half].clone()).collect()));
+                }
+                return;
+            }
             Step::Store { access, src } => {
                 for k in parts {
                     let value = self.value(lower, lanes, *src, k);
@@ -337,16 +392,25 @@ impl<'k> VecLoop<'k> {
     }
 
     /// Writes of one step.
-    fn turns(&self, lower: &mut Lower<'k>, lanes: &Lanes<'_>, turns: &[(Access, &Turn)], k: usize, lane: u32) {
-        for (access, turn) in turns {
-            let (form, one) = (Form::new(access.ty, lanes.parts[k].lanes), Form::one(access.ty));
+    fn turns(&self, lower: &mut Lower<'k>, lanes: &Lanes<'_>, turns: &[(Access, &Turn, Option<&Turn>)], k: usize, lane: u32) {
+        for (access, turn, after) in turns {
+            let form = Form::new(access.ty, lanes.parts[k].lanes);
             let value = self.value(lower, lanes, turn.src, k);
-            let mut new = lower.text.lane(form, &value, lane);
+            let (new, one) = match after {
+                None => (lower.text.lane(form, &value, lane), Form::one(access.ty)),
+                Some(after) => {
+                    let next = self.value(lower, lanes, after.src, k);
+                    (lower.text.lane_of_both(form, &value, &next, lane), Form::new(access.ty, 2))
+                }
+            };
             let at = access.lane(lower, self, lanes, k, lane);
-            if let Some(op) = turn.op {
-                let old = lower.text.load(one, &at);
-                new = lower.text.compute(op, one, &[old, new]);
-            }
+            let new = match turn.op {
+                None => new,
+                Some(op) => {
+                    let old = lower.text.load(one, &at);
+                    lower.text.compute(op, one, &[old, new])
+                }
+            };
             lower.text.store(one, &at, &new);
         }
     }
@@ -398,7 +462,7 @@ impl<'k> VecLoop<'k> {
         let form = Form::new(lower.dtype(fold.dst), lower.lanes);
         for (k, part) in lanes.parts.iter().enumerate() {
             let value = self.value(lower, lanes, fold.src, k);
-            let room = &partials[(part.lane / lower.lanes) as usize];
+            let room = &partials[(part.lane / lower.lanes) as usize % partials.len()];
             let old = lower.text.make(format_args!("load {form}, ptr {room}"));
             let new = if part.steps == lower.lanes {
                 lower.text.compute(fold.how.scalar(), form, &[old, value])

@@ -10,7 +10,8 @@ use crate::ir::{DType, Type};
 /// Most components of an element: back ends have about so many registers.
 const MOST_COMPONENTS: usize = 16;
 
-/// Components from which a vector loop along them is as good as one along the axis before them.
+/// Elements from which a vector loop along an axis of components, which lies in one run, is as good as one along the axis before it: lanes
+/// along that one would be gathered and scattered.
 const VECTOR_COMPONENTS: usize = 8;
 
 /// How many axes of a shape are looped over, where all that are small behind a long one are components; all of them, where none is.
@@ -19,9 +20,9 @@ pub(super) fn long_axes(shape: &[usize], grain: Grain) -> usize {
     (1..shape.len()).find(splits).unwrap_or(shape.len())
 }
 
-/// Whether axes can be those of components.
+/// Whether axes can be those of components: few, and none of them long enough for vectors.
 pub(super) fn is_small(shape: &[usize]) -> bool {
-    (1..=MOST_COMPONENTS).contains(&shape.iter().product())
+    (1..=MOST_COMPONENTS).contains(&shape.iter().product()) && shape.iter().all(|extent| *extent < VECTOR_COMPONENTS)
 }
 
 /// Whether a loop along components alone is too short for vectors.

@@ -76,7 +76,7 @@ pub(super) struct Group<'p> {
     nodes: Vec<Node>,
     /// Values of this block that are not computed yet; those of the open nest included.
     pending: Pending,
-    /// New values of carries that may be written while the old one is read: they get another place.
+    /// New values of arrays that may be written while the old one is read: they get another place.
     turns: BTreeSet<Val>,
     /// What is used after the block.
     ends: &'p [Val],
@@ -207,8 +207,9 @@ impl Group<'_> {
             Raw::Write { value, base, source, window, index, .. } => {
                 let dynamic = window.dynamic.iter().all(|(start, _)| !self.pending.contains(start));
                 // Whoever reads the old value, and can, goes first: then it dies here and is overwritten in place.
-                let earlier =
-                    (0..raws.len().min(LOOK_AHEAD)).any(|j| j != k && self.reads(&raws[j], *base) && (j < k || self.is_ready(&raws[j])));
+                let goes_first = |j: usize| j != k && self.reads(&raws[j], *base) && (j < k || self.is_ready(&raws[j]));
+                let stays = !self.placed.rewritten.contains_key(value);
+                let earlier = stays && (0..raws.len().min(LOOK_AHEAD)).any(goes_first);
                 let open = self.open.as_ref();
                 let overwrites = !self.turns.contains(value);
                 let conflict = open.is_some_and(|open| {
@@ -577,13 +578,13 @@ pub(super) fn reads_beside(placed: &Placed, nest: &Nest, base: Val, window: &Acc
     })
 }
 
-/// New values of carries that are the old ones but for a window, which is most of them: in two places by turns, the rest of both is the
-/// same, and a step writes the window alone.
+/// Values that get another place than what they are made of. New values of carries that are the old ones but for a window, which is most
+/// of them: in two places by turns, the rest of both is the same, and a step writes the window alone. And arrays of which nothing stays.
 fn turns(placed: &Placed, raws: &[Raw], carries: &[(Val, Val)]) -> BTreeSet<Val> {
     let turned = raws.iter().filter_map(|raw| match raw {
         Raw::Write { value, base, source, window, index: None, how: Write::Set } if window.dynamic.is_empty() => {
             let most = 2 * placed.ty(*source).elements() >= placed.ty(*base).elements();
-            (most && carries.contains(&(*base, *value))).then_some(*value)
+            (most && carries.contains(&(*base, *value)) || placed.rewritten.contains_key(value)).then_some(*value)
         }
         Raw::Row(_) | Raw::Copy { .. } | Raw::Write { .. } | Raw::Node(_) => None,
     });

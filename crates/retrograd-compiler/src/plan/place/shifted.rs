@@ -3,6 +3,9 @@
 //! The adjoint of a stencil adds one array to five windows of another, each a sweep over memory. A cell in all windows gets the same
 //! terms in the same order when one sweep adds them in registers; what a window has beyond the others are strips around it, written one
 //! by one as before. So no bit of any cell changes. A term that is cheap is computed for each window anew instead of being stored first.
+//!
+//! Terms of a nonlinear stencil read the array that they are added to. Then the sum is made in another place, of which every cell is
+//! written, so that all terms find the array as it was; in a loop the two places take turns. Sums that share terms are made together.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,6 +26,9 @@ const LINKS_MOST: usize = 32;
 /// Most work, in additions, of a term that is computed more than once, for each window anew.
 const WORK_MOST: u32 = 3;
 
+/// Most sums that are made together.
+const RUNS_MOST: usize = 8;
+
 /// The code of a block with its chains of writes to shifted windows as sums; `ends` are used after it.
 pub(super) fn merge(placed: &mut Placed, mut raws: Vec<Raw>, ends: &[Val]) -> Vec<Raw> {
     if !raws.iter().any(|raw| matches!(raw, Raw::Write { .. })) {
@@ -32,16 +38,18 @@ pub(super) fn merge(placed: &mut Placed, mut raws: Vec<Raw>, ends: &[Val]) -> Ve
     loop {
         let uses = Uses::new(placed, &raws, ends);
         // The last chain first: where it ends, those before it find the memory that it overwrites still as it was.
-        let Some(run) = uses.runs(placed, &raws, &made).pop() else { return raws };
+        let mut before = uses.runs(placed, &raws, &made);
+        let Some(run) = before.pop() else { return raws };
+        let merge = uses.ways(placed, &raws, &run, &before);
         made.extend(run.links.iter().map(|link| link.value));
-        if let Some(terms) = uses.terms(placed, &raws, &run) {
-            raws = uses.merged(placed, raws, &run, &terms, &mut made);
+        if let Some(merge) = merge {
+            raws = merge.apply(placed, raws, &mut made);
         }
     }
 }
 
 /// A box of cells.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Cells {
     start: Vec<usize>,
     extent: Vec<usize>,
@@ -63,6 +71,11 @@ impl Cells {
         }
         let fits = (0..shape.len()).all(|axis| start[axis] + shape[axis] <= array.shape[axis]);
         fits.then(|| Cells { start, extent: shape.to_vec() })
+    }
+
+    /// All cells of an array.
+    fn all(array: &Type) -> Cells {
+        Cells { start: vec![0; array.rank()], extent: array.shape.clone() }
     }
 
     fn count(&self) -> usize {
@@ -130,6 +143,10 @@ impl Run {
         self.links[0].base
     }
 
+    fn last(&self) -> &Link {
+        self.links.last().expect("a run has links")
+    }
+
     /// The run with one more write, if most of it is shared and it does not read what the run overwrites.
     fn with(&self, link: &Link, placed: &Placed) -> Option<Run> {
         let shared = self.shared.shared(&link.cells);
@@ -153,8 +170,19 @@ struct Uses {
     times: BTreeMap<Val, usize>,
 }
 
-/// Where a merged sum gets its terms from.
-struct Terms {
+/// Where a sum is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Onto {
+    /// Over the array that it goes on from.
+    Base,
+    /// In another place, of which every cell is written.
+    Apart,
+}
+
+/// Runs that become sums, all at one place of the block.
+struct Merge {
+    runs: Vec<Run>,
+    onto: Onto,
     /// Rows that are computed anew for each window, by result.
     anew: BTreeMap<Val, RowItem>,
     /// The first place in the block where everything is there.
@@ -204,55 +232,49 @@ impl Uses {
         runs
     }
 
-    /// The code with a run as one nest and strips.
-    fn merged(&self, placed: &mut Placed, raws: Vec<Raw>, run: &Run, terms: &Terms, made: &mut BTreeSet<Val>) -> Vec<Raw> {
-        let mut sums = Sums { placed, terms, raws: vec![], value: run.base() };
-        let source = sums.shared(run);
-        sums.write(source, &run.shared, Write::Set);
-        for link in &run.links {
-            for strip in link.cells.around(&run.shared) {
-                let source = sums.term(link.source, &moved(&strip, &link.cells));
-                sums.write(source, &strip, link.how);
+    /// How a run is merged: over its base or apart from it with terms that are computed anew, or over it with terms that are read. None
+    /// where no way finds what it reads as it was.
+    fn ways(&self, placed: &Placed, raws: &[Raw], run: &Run, before: &[Run]) -> Option<Merge> {
+        let alone = |run: &Run| self.placed_at(placed, vec![run.clone()], Onto::Base, self.anew(placed, raws, std::slice::from_ref(run)));
+        let over = alone(run);
+        if !self.overwritten(placed, raws, &over) {
+            return Some(over);
+        }
+        let apart = |runs: &[Run]| {
+            let anew = self.anew(placed, raws, runs);
+            Some(self.placed_at(placed, runs.to_vec(), Onto::Apart, anew)).filter(|merge| !self.overwritten(placed, raws, merge))
+        };
+        let mut runs = vec![run.clone()];
+        let mut together = apart(&runs);
+        for other in before.iter().rev().take(RUNS_MOST - 1) {
+            if self.overwritten(placed, raws, &alone(other)) {
+                let more = [std::slice::from_ref(other), &runs].concat();
+                let merge = apart(&more);
+                // What overwrites what another reads can be made together with it.
+                if merge.is_some() || together.is_none() {
+                    (runs, together) = (more, merge);
+                }
             }
         }
-        let mut sum = sums.raws;
-        let last = run.links.last().expect("a run has links").value;
-        let Some(Raw::Write { value, window, .. }) = sum.last_mut() else { panic!("a sum ends with a write") };
-        // The last write gives the value that everybody knows.
-        (*value, window.root) = (last, last);
-        made.extend(sum.iter().flat_map(results));
-        let gone: BTreeSet<usize> = run.links.iter().map(|link| link.at).chain(terms.anew.keys().map(|value| self.maker[value])).collect();
-        let mut merged = Vec::with_capacity(raws.len() + sum.len());
-        for (k, raw) in raws.into_iter().enumerate() {
-            if !gone.contains(&k) {
-                merged.push(raw);
-            }
-            if k == terms.place {
-                merged.append(&mut sum);
-            }
-        }
-        merged
+        let read = || Some(self.placed_at(placed, vec![run.clone()], Onto::Base, BTreeMap::new()));
+        together.filter(|merge| !merge.anew.is_empty()).or_else(|| read().filter(|merge| !self.overwritten(placed, raws, merge)))
     }
 
-    /// The terms of a run: computed anew where that is cheap, else read; none where neither finds its arguments as they were.
-    fn terms(&self, placed: &Placed, raws: &[Raw], run: &Run) -> Option<Terms> {
-        let ways = [self.anew(placed, raws, run), BTreeMap::new()];
-        ways.into_iter().map(|anew| self.placed_terms(placed, run, anew)).find(|terms| !self.overwritten(placed, raws, run, terms))
-    }
-
-    fn placed_terms(&self, placed: &Placed, run: &Run, anew: BTreeMap<Val, RowItem>) -> Terms {
+    fn placed_at(&self, placed: &Placed, runs: Vec<Run>, onto: Onto, anew: BTreeMap<Val, RowItem>) -> Merge {
         let made = |value: &Val| {
             let access = placed.access(*value);
             let roots = [access.root].into_iter().chain(access.dynamic.iter().map(|(start, _)| *start));
             roots.filter(|root| !anew.contains_key(root)).filter_map(|root| self.maker.get(&root).copied()).max()
         };
-        let read = run.links.iter().map(|link| &link.source).chain(anew.values().flat_map(|item| &item.args));
-        let place = read.filter_map(made).max().unwrap_or(0).max(run.links[0].at);
-        Terms { anew, place }
+        let links = runs.iter().flat_map(|run| &run.links);
+        let read = links.map(|link| &link.source).chain(anew.values().flat_map(|item| &item.args));
+        let first = runs.iter().map(|run| run.links[0].at).max();
+        let place = read.filter_map(made).chain(first).max().unwrap_or(0);
+        Merge { runs, onto, anew, place }
     }
 
-    /// Rows that only this run reads, from its sources down, as long as they are computed once or cheap.
-    fn anew(&self, placed: &Placed, raws: &[Raw], run: &Run) -> BTreeMap<Val, RowItem> {
+    /// Rows that only these runs read, from their sources down, as long as they are computed once or cheap.
+    fn anew(&self, placed: &Placed, raws: &[Raw], runs: &[Run]) -> BTreeMap<Val, RowItem> {
         let mut anew = BTreeMap::new();
         // How often each value is read by what is computed anew, how often it is then computed, and the work that is done more than
         // once from the sum down to it.
@@ -263,8 +285,8 @@ impl Uses {
                 *entry = (entry.0 + 1, entry.1.saturating_add(copies), entry.2.max(work));
             }
         };
-        run.links.iter().for_each(|link| tell(link.source, 1, 0, &mut read));
-        let last = run.links.last().map_or(0, |link| link.at);
+        runs.iter().flat_map(|run| &run.links).for_each(|link| tell(link.source, 1, 0, &mut read));
+        let last = runs.iter().map(|run| run.last().at).max().unwrap_or(0);
         for raw in raws[..last].iter().rev() {
             let Raw::Row(item) = raw else { continue };
             let Some((times, copies, work)) = read.get(&item.result).copied() else { continue };
@@ -279,12 +301,13 @@ impl Uses {
         anew
     }
 
-    /// Whether something that is read later now is overwritten before, or belongs to the array that is summed up.
-    fn overwritten(&self, placed: &Placed, raws: &[Raw], run: &Run, terms: &Terms) -> bool {
-        let first = terms.anew.keys().map(|value| self.maker[value]).min().map_or(run.links[0].at, |first| first.min(run.links[0].at));
-        let read = run.links.iter().map(|link| &link.source).chain(terms.anew.values().flat_map(|item| &item.args));
-        let roots: BTreeSet<Val> = read.map(|value| placed.access(*value).root).filter(|root| !terms.anew.contains_key(root)).collect();
-        let links: BTreeSet<usize> = run.links.iter().map(|link| link.at).collect();
+    /// Whether something that is read later now is overwritten before, or made here, or belongs to the array that is summed up in place.
+    fn overwritten(&self, placed: &Placed, raws: &[Raw], merge: &Merge) -> bool {
+        let links = || merge.runs.iter().flat_map(|run| &run.links);
+        let rows = merge.anew.keys().map(|value| self.maker[value]);
+        let first = rows.chain(merge.runs.iter().map(|run| run.links[0].at)).min().unwrap_or(0);
+        let read = links().map(|link| &link.source).chain(merge.anew.values().flat_map(|item| &item.args));
+        let roots: BTreeSet<Val> = read.map(|value| placed.access(*value).root).filter(|root| !merge.anew.contains_key(root)).collect();
         let takes = |k: usize| match &raws[k] {
             Raw::Write { base, .. } => roots.contains(base),
             Raw::Node(node) => {
@@ -294,7 +317,48 @@ impl Uses {
             }
             Raw::Row(_) | Raw::Copy { .. } => false,
         };
-        roots.contains(&run.base()) || (first..terms.place).any(|k| !links.contains(&k) && takes(k))
+        let gone: BTreeSet<usize> = links().map(|link| link.at).collect();
+        let base = merge.onto == Onto::Base && merge.runs.iter().any(|run| roots.contains(&run.base()));
+        let made = links().any(|link| roots.contains(&link.value));
+        base || made || self.waits(placed, raws, merge) || (first..merge.place).any(|k| !gone.contains(&k) && takes(k))
+    }
+
+    /// Whether something before the place of the sums reads one of them.
+    fn waits(&self, placed: &Placed, raws: &[Raw], merge: &Merge) -> bool {
+        let last: BTreeSet<Val> = merge.runs.iter().map(|run| run.last().value).collect();
+        let first = merge.runs.iter().map(|run| run.last().at).min().unwrap_or(0);
+        let mut waits = false;
+        for raw in raws.iter().take(merge.place + 1).skip(first) {
+            reads(raw, &mut |value| waits |= last.contains(&placed.access(value).root));
+        }
+        waits
+    }
+}
+
+impl Merge {
+    /// The code with its runs as nests and strips.
+    fn apply(&self, placed: &mut Placed, raws: Vec<Raw>, made: &mut BTreeSet<Val>) -> Vec<Raw> {
+        let mut sums = Sums { placed, anew: &self.anew, raws: vec![], known: BTreeMap::new(), value: self.runs[0].base() };
+        // All nests before all strips, so that they can be one.
+        let values: Vec<Val> = self.runs.iter().map(|run| sums.start(run)).collect();
+        for (run, value) in self.runs.iter().zip(values) {
+            sums.finish(run, value, self.onto);
+        }
+        let mut sum = sums.raws;
+        made.extend(sum.iter().flat_map(results));
+        made.extend(self.runs.iter().flat_map(|run| run.links.iter().map(|link| link.value)));
+        let links = self.runs.iter().flat_map(|run| run.links.iter().map(|link| link.value));
+        let gone: BTreeSet<Val> = links.chain(self.anew.keys().copied()).collect();
+        let mut merged = Vec::with_capacity(raws.len() + sum.len());
+        for (k, raw) in raws.into_iter().enumerate() {
+            if !results(&raw).iter().any(|value| gone.contains(value)) {
+                merged.push(raw);
+            }
+            if k == self.place {
+                merged.append(&mut sum);
+            }
+        }
+        merged
     }
 }
 
@@ -311,16 +375,57 @@ fn moved(cells: &Cells, within: &Cells) -> Cells {
     Cells { start, extent: cells.extent.clone() }
 }
 
-/// The code of a sum under construction.
+/// The code of sums under construction.
 struct Sums<'p> {
     placed: &'p mut Placed,
-    terms: &'p Terms,
+    anew: &'p BTreeMap<Val, RowItem>,
     raws: Vec<Raw>,
+    /// Boxes of terms that are there.
+    known: BTreeMap<(Val, Cells), Val>,
     /// The array so far.
     value: Val,
 }
 
 impl Sums<'_> {
+    /// The nest of a run, and what it makes of the array.
+    fn start(&mut self, run: &Run) -> Val {
+        self.value = run.base();
+        let source = self.shared(run);
+        self.write(source, &run.shared, Write::Set);
+        self.value
+    }
+
+    /// The strips around the nest of a run.
+    fn finish(&mut self, run: &Run, value: Val, onto: Onto) {
+        self.value = value;
+        if onto == Onto::Apart {
+            for strip in Cells::all(self.placed.ty(value)).around(&run.shared) {
+                let before = self.part(run.base(), &strip);
+                self.write(before, &strip, Write::Set);
+            }
+        }
+        for link in &run.links {
+            for strip in link.cells.around(&run.shared) {
+                // Each strip is a nest of its own and shares nothing with others.
+                self.known.clear();
+                let source = self.term(link.source, &moved(&strip, &link.cells));
+                self.write(source, &strip, link.how);
+            }
+        }
+        // The last write gives the value that everybody knows.
+        let (made, last) = (self.value, run.last().value);
+        for raw in &mut self.raws {
+            if let Raw::Write { value, window, .. } = raw
+                && *value == made
+            {
+                (*value, window.root) = (last, last);
+            }
+        }
+        if onto == Onto::Apart {
+            self.placed.rewritten.insert(if value == made { last } else { value }, last);
+        }
+    }
+
     /// What the cells that all windows share become.
     fn shared(&mut self, run: &Run) -> Val {
         let mut sum = None;
@@ -344,14 +449,20 @@ impl Sums<'_> {
     /// A box of a term: a view of it, or computed there.
     fn term(&mut self, value: Val, cells: &Cells) -> Val {
         let root = self.placed.access(value).root;
-        match self.terms.anew.get(&root) {
+        let computed = self.anew.get(&root);
+        let key = (if computed.is_some() { root } else { value }, cells.clone());
+        if let Some(term) = self.known.get(&key) {
+            return *term;
+        }
+        let term = match computed {
             None => self.part(value, cells),
             Some(item) => {
-                let mut item = item.clone();
-                item.args = item.args.iter().map(|arg| self.term(*arg, cells)).collect();
-                self.row(item, cells)
+                let args = item.args.iter().map(|arg| self.term(*arg, cells)).collect();
+                self.row(RowItem { args, ..item.clone() }, cells)
             }
-        }
+        };
+        self.known.insert(key, term);
+        term
     }
 
     /// A view of a box of a value.

@@ -237,7 +237,9 @@ impl Assign<'_> {
         if self.placed.is_scalar(value) {
             return;
         }
-        if let Some(target) = targets.carries.get_mut(&value) {
+        // What is the start of an array goes where that is wanted.
+        let whole = self.placed.rewritten.get(&value).copied().unwrap_or(value);
+        if let Some(target) = targets.carries.get_mut(&whole) {
             let home = if owned.contains(&target.param) && uses.dead_before(target.param, k) {
                 owned.remove(&target.param);
                 target.main
@@ -246,8 +248,11 @@ impl Assign<'_> {
             };
             self.set_home(value, Home::Pointer(home));
             owned.insert(value);
-        } else if let Some(row) = targets.rows.get(&value) {
+        } else if let Some(row) = targets.rows.get(&whole) {
             self.set_home(value, Home::Pointer(*row));
+            if whole != value {
+                owned.insert(value);
+            }
         } else {
             let store = self.store(self.bytes(value));
             self.set_home(value, Home::Store(store));
@@ -304,7 +309,7 @@ impl Assign<'_> {
                         self.set_home(*value, home);
                         owned.insert(*value);
                     } else {
-                        *copies = !turns;
+                        *copies = !turns && !self.placed.rewritten.contains_key(value);
                         self.fresh(*value, k, uses, owned, targets);
                     }
                 }

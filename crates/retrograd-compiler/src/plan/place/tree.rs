@@ -65,6 +65,9 @@ pub struct Placed {
     pub divisions: BTreeMap<Val, u32>,
     /// Elements picked by run-time indices, by their value.
     pub picks: BTreeMap<Val, Index>,
+    /// Arrays of which a window was written, by what they are when all the rest is written too, before anybody reads them: nothing stays
+    /// of what they were before.
+    pub rewritten: BTreeMap<Val, Val>,
     /// Bytes of the arena.
     pub bytes: u64,
     /// Bytes on the disk.

@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use super::place::Grain;
 use super::{Decision, Facts, Fate, LoopFacts, Search, Tiling};
-use crate::ir::{Error, ErrorKind, Pos};
+use crate::ir::{Error, ErrorKind};
 
 /// Decides the schedule of every loop. It only decides; `place` applies.
 pub trait Strategy: std::fmt::Debug + Send + Sync {
@@ -59,11 +59,6 @@ pub trait Strategy: std::fmt::Debug + Send + Sync {
     /// What is decided beforehand about a value, by what makes it and its line, such as `sin at model.py:12`.
     fn fate(&self, _origin: &str) -> Option<Fate> {
         None
-    }
-
-    /// Whether it says how the loop at a place is reversed, so that it must stay a loop.
-    fn names_loop(&self, _place: &Pos) -> bool {
-        false
     }
 }
 

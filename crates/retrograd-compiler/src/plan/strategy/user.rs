@@ -9,8 +9,8 @@ use crate::plan::{Decision, Facts, Fate, LoopFacts};
 /// Fates of values and loops by their lines; what is not named is decided as by `auto`.
 ///
 /// A value is named by its line (`model.py:12`), by the op that makes it (`sin`), or by both (`sin at model.py:12`); a loop by its line.
-/// A loop of which a value is to be kept records every step. A loop of few steps inside another stays a loop where it is named, while
-/// otherwise its steps are code of the loop around; gradients by what its steps share may then differ in their last bits.
+/// A loop of which a value is to be kept records every step. The steps of a loop of at most four inside another are code of the loop
+/// around, and its values are named like those.
 ///
 /// ```
 /// use retrograd_compiler::plan::Fate;
@@ -64,10 +64,6 @@ impl Strategy for User {
 
     fn fate(&self, origin: &str) -> Option<Fate> {
         self.values.iter().find(|(name, _)| names(name, origin)).map(|(_, fate)| *fate)
-    }
-
-    fn names_loop(&self, place: &Pos) -> bool {
-        self.loops.iter().any(|(name, _)| is_place(name, &place.to_string()))
     }
 }
 
@@ -134,7 +130,8 @@ impl User {
             None => Ok(()),
             Some((name, _)) => {
                 let there: Vec<String> = facts.loops.iter().map(|facts| facts.pos.to_string()).collect();
-                Err(argument(format!("no loop at `{name}` is unwound; there are {}", there.join(", "))))
+                let advice = "the steps of a loop of at most four inside another are code of the loop around, which can be named instead";
+                Err(argument(format!("no loop at `{name}` is unwound; there are {}; {advice}", there.join(", "))))
             }
         }
     }

@@ -36,6 +36,7 @@ impl<'p> Flatten<'p> {
         }
         let site = self.placed.fault(ErrorKind::Bounds, pos, format!("a loop of more steps than its streams have rows ({bound})"));
         scope.raws.push(Raw::Node(Node::Clamp { result, index: positive, last: bound as i64, site }));
+        self.ranges.insert(result, (0, bound as i64));
         result
     }
 
@@ -44,15 +45,19 @@ impl<'p> Flatten<'p> {
         self.defines(types).into_iter().map(|value| Emitted { value, clear: !full }).collect()
     }
 
-    /// A step over fresh parameters. `code` gets the scope, the index, the carries and the rows, and returns new carries and emitted rows.
+    /// A step over fresh parameters, of so many where a count bounds its index. `code` gets the scope, the index, the carries and the rows, and returns new carries and emitted rows.
     fn step(
         &mut self,
+        count: Option<Val>,
         carry_types: &[Type],
         rows: Vec<(RowPlace, Type)>,
         code: impl FnOnce(&mut Self, &mut Scope, Val, &[Val], &[Val]) -> (Vec<Val>, Vec<(RowPlace, Val)>),
     ) -> Step {
         let mut scope = Scope::default();
         let index = self.placed.define(Type::scalar(DType::I64));
+        if let Some(count) = count {
+            self.bound_index(index, count);
+        }
         let params = self.defines(carry_types);
         let rows: Vec<RowRead> =
             rows.into_iter().map(|(from, ty)| RowRead { value: self.placed.define(ty), from, pointer: None }).collect();
@@ -103,7 +108,7 @@ impl<'p> Flatten<'p> {
         let xs = self.all_in_memory(xs, scope);
         let carry_types = self.types(&inits);
         let rows = self.row_types(&xs);
-        let step = self.step(&carry_types, rows, |this, scope, i, c, x| this.body(op.body, i, c, inv, x, &emitted, scope));
+        let step = self.step(Some(count), &carry_types, rows, |this, scope, i, c, x| this.body(op.body, i, c, inv, x, &emitted, scope));
         let results = self.defines(&carry_types);
         let all: Vec<Val> = results.iter().copied().chain(emitted.iter().map(|e| e.value)).collect();
         scope.raws.push(Raw::Node(Node::For(Box::new(Loop {
@@ -132,7 +137,7 @@ impl<'p> Flatten<'p> {
         let (c0, inv) = op.args(args);
         let inits = self.all_in_memory(c0, scope);
         let carry_types = self.types(&inits);
-        let step = self.step(&carry_types, vec![], |this, scope, _, c, _| {
+        let step = self.step(None, &carry_types, vec![], |this, scope, _, c, _| {
             (this.function(this.program.function(op.body), &[c, inv].concat(), scope), vec![])
         });
         let carries: Vec<Val> = step.carries.iter().map(|(before, _)| *before).collect();
@@ -250,7 +255,7 @@ impl<'p> Flatten<'p> {
         let carry_types = self.types(&inits);
         let advance = uses.advance.then(|| {
             let rows = self.row_types(&xs);
-            self.step(&carry_types, rows, |this, scope, i, c, x| this.body(op.body, i, c, inv, x, &emitted, scope))
+            self.step(Some(count), &carry_types, rows, |this, scope, i, c, x| this.body(op.body, i, c, inv, x, &emitted, scope))
         });
         let read: Vec<Val> = xs2.iter().zip(&recorded).filter(|(_, read)| **read).map(|(stream, _)| *stream).collect();
         let tape = |(split, used): (&Split, &bool)| {
@@ -274,7 +279,7 @@ impl<'p> Flatten<'p> {
                 rows.extend(kept.into_iter().enumerate().map(|(k, value)| (RowPlace::Tape(k), value)));
                 (next, rows)
             };
-            used.then(|| self.step(&carry_types, rows, step))
+            used.then(|| self.step(Some(count), &carry_types, rows, step))
         };
         let tape = splits.iter().zip(&uses.tape).map(tape).collect();
         let results = self.defines(&carry_types);
@@ -363,7 +368,7 @@ impl<'p> Flatten<'p> {
         let op = parts.op;
         let advance = uses.advance.then(|| {
             let rows = self.row_types(parts.xs);
-            self.step(state_types, rows, |this, scope, i, c, x| this.body(op.body, i, c, parts.inv, x, &[], scope))
+            self.step(Some(parts.count), state_types, rows, |this, scope, i, c, x| this.body(op.body, i, c, parts.inv, x, &[], scope))
         });
         let tape = |(split, used): (&Split, &bool)| {
             let rows = self.row_types(parts.xs);
@@ -373,7 +378,7 @@ impl<'p> Flatten<'p> {
                 let kept = this.function(&split.cone, &[&[i], c, parts.inv, x].concat(), scope);
                 (next, kept.into_iter().enumerate().map(|(k, value)| (RowPlace::Tape(k), value)).collect())
             };
-            used.then(|| self.step(state_types, rows, step))
+            used.then(|| self.step(Some(parts.count), state_types, rows, step))
         };
         (advance, splits.iter().zip(&uses.tape).map(tape).collect())
     }
@@ -383,7 +388,7 @@ impl<'p> Flatten<'p> {
         let (count, streams) = (from.len(), parts.xs.len());
         let recorded = from.iter().any(|(place, _)| matches!(place, RowPlace::Tape(_)));
         let rows = [from, self.row_types(parts.xs), self.row_types(parts.gs)].concat();
-        self.step(&parts.carry_types, rows, |this, scope, i, carries, rows| {
+        self.step(Some(parts.count), &parts.carry_types, rows, |this, scope, i, carries, rows| {
             scope.joins = recorded;
             let (from, rows) = rows.split_at(count);
             let (x, g) = rows.split_at(streams);

@@ -2,6 +2,7 @@
 
 mod branches;
 mod loops;
+mod ranges;
 
 use std::collections::BTreeMap;
 
@@ -23,8 +24,9 @@ use branches::Opened;
 pub(super) fn flatten(parted: &Parted, decision: &Decision, grain: Grain) -> Placed {
     let program = &parted.program;
     let main = program.main();
-    let (placed, constants, effects) = (Placed { grain, ..Placed::default() }, BTreeMap::new(), program.effects());
-    let mut flatten = Flatten { program, parted, decision, placed, constants, effects, steps: vec![] };
+    let placed = Placed { grain, ..Placed::default() };
+    let (constants, ranges, effects) = (BTreeMap::new(), BTreeMap::new(), program.effects());
+    let mut flatten = Flatten { program, parted, decision, placed, constants, ranges, effects, steps: vec![] };
     let mut scope = Scope::default();
     let inputs: Vec<Val> = main.params.iter().map(|v| flatten.placed.define(main.ty(*v).clone())).collect();
     let args: Vec<Val> = inputs.iter().enumerate().map(|(k, input)| flatten.input(k, *input, &mut scope)).collect();
@@ -43,6 +45,8 @@ pub(super) struct Flatten<'p> {
     pub(super) placed: Placed,
     /// Literals of rank 0, by value.
     constants: BTreeMap<Val, Array>,
+    /// What other integers of rank 0 can be.
+    ranges: BTreeMap<Val, ranges::Range>,
     /// Which functions have an effect.
     effects: Vec<bool>,
     /// Indices of the loops around what is placed now, the outermost first.
@@ -298,6 +302,9 @@ impl<'p> Flatten<'p> {
         if row.lowering == Lowering::Constant {
             self.constant(result, attrs.array("value"));
         }
+        if self.placed.is_scalar(result) && self.placed.ty(result).dtype == DType::I64 {
+            self.bound_row(result, row, &args);
+        }
         if row.lowering != Lowering::Constant || self.placed.is_scalar(result) {
             scope.raws.push(Raw::Row(RowItem { row, attrs, args, result, pos: pos.clone() }));
         }
@@ -344,15 +351,16 @@ impl<'p> Flatten<'p> {
         value
     }
 
-    /// Starts of a window: numbers where they are known and fit, clamped registers otherwise.
+    /// Starts of a window: numbers where they are known and fit, registers that always do, clamped ones otherwise.
     fn starts(&mut self, base: Val, starts: &[Val], sizes: &[usize], attrs: &Attrs, pos: &Pos, scope: &mut Scope) -> Vec<Start> {
         let steps = attrs.sizes("step");
         let extents = self.placed.ty(base).shape.clone();
         let mut result = vec![];
         for (axis, start) in starts.iter().enumerate() {
             let last = ops::clamp_start(i64::MAX, extents[axis], sizes[axis], steps[axis]);
-            match self.constants.get(start).map(|known| known.as_i64()[0]) {
-                Some(known) if (0..=last).contains(&known) => result.push(Start::Fixed(known)),
+            match self.range(*start) {
+                Some((least, most)) if least == most && (0..=last).contains(&least) => result.push(Start::Fixed(least)),
+                Some((least, most)) if least >= 0 && most <= last => result.push(Start::Register(*start)),
                 Some(_) | None => result.push(Start::Register(self.clamp(*start, last, extents[axis], pos, scope))),
             }
         }
@@ -367,6 +375,7 @@ impl<'p> Flatten<'p> {
         let result = self.placed.define(Type::scalar(DType::I64));
         let site = self.placed.fault(ErrorKind::Bounds, pos, format!("an index is outside 0..={last} on an axis of {extent} elements"));
         scope.raws.push(Raw::Node(Node::Clamp { result, index, last, site }));
+        self.ranges.insert(result, (0, last));
         scope.known.insert(key, result);
         result
     }

@@ -38,7 +38,9 @@ const SCALED: &str = "  %f: f64 = convert %i {dtype=f64}
 ";
 const TURNED: &str = "  %0: f64[160] = mul %a, %w
   %1: f64[160] = sin %0
-  %2: f64[160] = reverse %1 {axes=[0]}
+  %5: f64[160] = asinh %1
+  %6: f64[160] = atan %5
+  %2: f64[160] = reverse %6 {axes=[0]}
   %3: f64[160] = mul %b, %2
   %4: f64[160] = cos %3
   return %2, %4

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 
-use super::Spill;
 use super::branches::Parted;
 use super::cut::{Cut, Fate, Forward, Search};
 use super::pair::{Pair, pairs, work_beyond};
@@ -11,6 +10,7 @@ use super::place::row_layout;
 use super::schedule::Sweep;
 use super::split::split;
 use super::work::Vectors;
+use super::{Request, Spill};
 use crate::ir::{Array, FuncId, Function, Inst, Op, Pos, Program, Type, UnwindOp, Value};
 
 /// Facts about a Program.
@@ -153,9 +153,10 @@ impl LoopFacts {
 pub(super) type Fates<'a> = &'a dyn Fn(&str) -> Option<Fate>;
 
 /// Facts about a Program.
-pub(super) fn facts(parted: &Parted, vectors: Vectors, search: Search, fates: Fates<'_>) -> Facts {
-    let program = &parted.program;
-    let mut visit = Visit { program, parted, vectors, search, fates, effects: program.effects(), loops: vec![] };
+pub(super) fn facts(parted: &Parted, request: &Request, fates: Fates<'_>) -> Facts {
+    let (program, vectors, search) = (&parted.program, request.vectors, request.strategy.search());
+    let memory = request.budget.unwrap_or(u64::MAX);
+    let mut visit = Visit { program, parted, vectors, memory, search, fates, effects: program.effects(), loops: vec![] };
     let root = visit.function(program.entry, 0);
     let cost = vectors.cost(program, program.main());
     Facts { loops: visit.loops, root, residuals: vec![], cost, vectors, spill: None }
@@ -165,6 +166,8 @@ struct Visit<'p> {
     program: &'p Program,
     parted: &'p Parted,
     vectors: Vectors,
+    /// Bytes that there are at most.
+    memory: u64,
     search: Search,
     fates: Fates<'p>,
     /// Which functions have an effect.
@@ -226,7 +229,7 @@ impl Visit<'_> {
         let forward = Forward::new(bwd, op, &self.effects);
         let inst_work = |inst: &Inst| vectors.inst_cost(program, bwd, inst);
         let state_bytes = row_layout(op.args(&inst.args).carries.iter().map(|v| function.ty(*v))).1;
-        let words = |bytes: u64| vectors.words(bytes / 8, bytes.saturating_mul(steps(function, inst)));
+        let words = |bytes: u64| vectors.words(bytes / 8, bytes.saturating_mul(steps(function, inst)).min(self.memory));
         let before = pair.map(|pair| defined_before(function, pair.loop_inst));
         let choice = |cut: Cut| {
             let split = split(bwd, op, &cut, &self.effects);

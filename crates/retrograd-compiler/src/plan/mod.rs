@@ -245,7 +245,7 @@ fn plan_with(program: &Program, request: &Request) -> Result<Plan, Error> {
     let (strategy, budget) = (&request.strategy, request.budget);
     let fate = |origin: &str| strategy.fate(origin);
     let parted = branches::parted(program, request.vectors);
-    let mut facts = Facts { spill: request.spill, ..facts::facts(&parted, request.vectors, strategy.search(), &fate) };
+    let mut facts = Facts { spill: request.spill, ..facts::facts(&parted, request, &fate) };
     // What is in memory of the code outside of loops shows where everything is kept.
     let kept = strategy::Auto.decide(&facts, None)?;
     let grain = Grain { threads: request.threads, ..strategy.grain() };

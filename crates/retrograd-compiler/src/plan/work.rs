@@ -70,8 +70,8 @@ impl Vectors {
         }
     }
 
-    /// Words of a record or a held state that are written and later read: by whoever writes and by whoever reads. All steps together take
-    /// so many bytes.
+    /// Words of a record or a held state that are written and later read: by whoever writes and by whoever reads. So many bytes are
+    /// written until then, at most.
     pub(super) fn words(self, words: u64, bytes_of_all: u64) -> [u64; 2] {
         let far = FAR.iter().find(|(bytes, _)| bytes_of_all > *bytes).map_or([0, 0], |(_, far)| *far);
         far.map(|far| words.saturating_mul(far + self.prices(u64::MAX).word))
@@ -135,14 +135,15 @@ impl Vectors {
     }
 
     /// Words of arrays that rows of a function read of its parameters, each window of one at its own time and the rest at most once, and of
-    /// those that they leave as its results. What an `if` gives is in memory: it is written and read.
+    /// those that they leave as its results. What an `if` gives is in memory: it is
+    /// written and read, and an update of it goes to another place.
     fn traffic(self, function: &Function) -> u64 {
         let mut read: BTreeMap<Value, u64> = BTreeMap::new();
         let mut words = 0u64;
         for inst in &function.insts {
             let Op::Row(row, _) = &inst.op else {
                 let arrays = inst.results.iter().map(|v| function.ty(*v)).filter(|ty| matches!(inst.op, Op::If(_)) && ty.rank() > 0);
-                words = arrays.map(|ty| 2 * ty.elements() as u64).fold(words, u64::saturating_add);
+                words = arrays.map(|ty| 4 * ty.elements() as u64).fold(words, u64::saturating_add);
                 continue;
             };
             let result = function.ty(inst.results[0]);

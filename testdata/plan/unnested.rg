@@ -22,20 +22,17 @@ fn inner(%j: i64, %s: f64[640], %w: f64[640]) -> f64[640] {
   return %2
 }
 // ---- expected
-// plan by `auto`: peak 77.14 kB (77144 bytes)
+// plan by `auto`: peak 77.08 kB (77080 bytes)
 // budget 82 kB (82000 bytes)
-// work 1.511 times the least without a budget, 44.4 % above the bound for this memory
-//   at the peak: states and records of the loop at unnested.rg:6, 15.36 kB
-//   at the peak: states and records of the loop at unnested.rg:13, 15.36 kB
-//   at the peak: arrays and controllers, 46.42 kB
-//   loop at unnested.rg:6: 20 steps: 3 snapshots of 5.12 kB and 3 records of 5.12 kB, each step run at most 3 times (states and records mixed: 14 steps recorded, 6 turned back, 3 states held, 28 steps run again)
-//     a state 5.12 kB, a record 5.12 kB, pool 15.36 kB (15360 bytes)
-//     48 forward steps (2.40 per step, the program's own loop included), 3 states held
-//     f64[640] (state, 5.12 kB): kept of some steps, recomputed for the others
-//     loop at unnested.rg:13: 10 steps: 1 snapshot of 5.12 kB and 3 records of 5.12 kB, each step run at most 2 times (states and records mixed: 7 steps recorded, 3 turned back, 1 states held, 7 steps run again)
-//       a state 5.12 kB, a record 5.12 kB, pool 15.36 kB (15360 bytes)
-//       17 forward steps (1.70 per step, besides the program's own), 1 states held
-//       f64[640] (state, 5.12 kB): kept of some steps, recomputed for the others
-//       f64[640] (cos at unnested.rg:18, 5.12 kB): recomputed from what is kept: cheaper than its bytes
-//   actions: advance 0..3, snapshot x3 at 0, advance 3..7, tape 7..9 at 5120 by 1, turnback 9, reverse 7..9 at 5120 by 1, restore x3 from 0, tape 3..6 at 0 by 1, turnback 6, reverse 3..6 at 0 by 1, restore x0 from the start, tape 0..2 at 0 by 1, turnback 2, reverse 0..2 at 0 by 1, done
+// work 2.677 times the least without a budget, 34.8 % above the bound for this memory
+//   at the peak: states and records of the loop at unnested.rg:6, 30.72 kB
+//   at the peak: arrays and controllers, 46.36 kB
+//   a loop of 20 steps with one of 10 inside runs as one of 200
+//   loop at unnested.rg:6: 200 steps: 6 snapshots of 5.12 kB and 3 records of 15.36 kB or 10.24 kB or 5.12 kB, each step run at most 4 times (states and records mixed: 108 steps recorded, 92 turned back, 62 states held, 531 steps run again)
+//     a state 5.12 kB, a record 15.36 kB or 10.24 kB or 5.12 kB, pool 30.72 kB (30720 bytes)
+//     731 forward steps (3.65 per step, the program's own loop included), 62 states held
+//     f64[640] (if at unnested.rg:13, 5.12 kB): kept of some steps, recomputed for the others
+//     f64[640] (div at unnested.rg:20, 5.12 kB): kept of some steps, recomputed for the others
+//     f64[640] (rsqrt at unnested.rg:19, 5.12 kB): kept of some steps, recomputed for the others
+//     f64[640] (cos at unnested.rg:18, 5.12 kB): recomputed from what is kept: cheaper than its bytes
 //

@@ -40,9 +40,13 @@ impl Bound<'_> {
         if facts.keeps_nothing() {
             return inside.nothing().work;
         }
+        // What the program's own loop cannot record, blocks of its reversal can.
+        let by_all = |way: Records<'_>| Records { choices: facts.choices.iter().collect(), ..way };
         let ways = |sweep: &Sweep| match (facts.count, sweep) {
             // No schedule of a loop whose length is known at run time is better than if the length were known before.
-            (_, Sweep::Alone | Sweep::Paired) => inside.records(*sweep, facts.count.unwrap_or(UNKNOWN_STEPS)),
+            (_, Sweep::Alone | Sweep::Paired) => {
+                inside.records(*sweep, facts.count.unwrap_or(UNKNOWN_STEPS)).into_iter().map(by_all).collect()
+            }
             (Some(count), Sweep::Online) => inside.records(*sweep, count),
             // Of a loop that holds states while it runs nothing is recorded.
             (None, Sweep::Online) => vec![Records { sweep: Sweep::Paired, choices: vec![], count: UNKNOWN_STEPS }],

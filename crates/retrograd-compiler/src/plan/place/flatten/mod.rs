@@ -17,6 +17,7 @@ use crate::ir::{
 use crate::ops;
 use crate::plan::branches::Parted;
 use crate::plan::pair::{Pair, pairs};
+use crate::plan::ranges::Range;
 use crate::plan::{Again, Decision};
 use branches::Opened;
 
@@ -46,7 +47,7 @@ pub(super) struct Flatten<'p> {
     /// Literals of rank 0, by value.
     constants: BTreeMap<Val, Array>,
     /// What other integers of rank 0 can be.
-    ranges: BTreeMap<Val, ranges::Range>,
+    ranges: BTreeMap<Val, Range>,
     /// Which functions have an effect.
     effects: Vec<bool>,
     /// Indices of the loops around what is placed now, the outermost first.

@@ -223,9 +223,15 @@ fn plan_undone(program: &Program, request: &Request) -> Result<Plan, Error> {
     if !request.strategy.undoes() {
         return plan;
     }
-    let Some(undone) = undo::undone(program) else { return plan };
-    let other = plan_as_is(&undone.program, request).map(|plan| Plan { logs: undone.logs, ..plan });
-    less(plan, other)
+    let with_logs = |depth: usize| {
+        let undone = undo::undone(program, depth)?;
+        Some(plan_as_is(&undone.program, request).map(|plan| Plan { logs: undone.logs, ..plan }))
+    };
+    let fits = |plan: &Option<Result<Plan, Error>>| plan.as_ref().is_some_and(Result::is_ok);
+    // Logs of all steps are the least work; those of one step at a time take less memory.
+    let all = with_logs(0);
+    let some = if fits(&all) { None } else { with_logs(1) };
+    [all, some].into_iter().flatten().fold(plan, less)
 }
 
 /// The plan of less work; where there is none, the error that asks for less.

@@ -30,12 +30,25 @@ pub(super) struct Threads<'f> {
 impl Making {
     /// An unwind that puts states back: the states before all steps, and the results of the unwind that it stands for.
     pub(super) fn put_back(&mut self, b: &Builder, threads: Option<&Threads<'_>>, bwd: FuncId, read: &Logs) -> Vec<Value> {
-        let none = UnwindOp { body: bwd, bwd, carries: 0, invariants: 0, streams: 0, adjoints: 0, emitted: 0, running: 0, bound: 0, linearity: Linearity::Custom };
+        let none = UnwindOp {
+            body: bwd,
+            bwd,
+            carries: 0,
+            invariants: 0,
+            streams: 0,
+            adjoints: 0,
+            emitted: 0,
+            running: 0,
+            bound: 0,
+            linearity: Linearity::Custom,
+        };
         let args = threads.map(|threads| threads.op.args(&threads.args));
         let group = |of: fn(&crate::ir::UnwindArgs<'_, Value>) -> Vec<Value>| args.as_ref().map_or(vec![], of);
-        let invariants = [group(|args| args.invariants.to_vec()), read.extra.clone(), read.row.into_iter().collect(), read.logs.clone()].concat();
+        let invariants =
+            [group(|args| args.invariants.to_vec()), read.extra.clone(), read.row.into_iter().collect(), read.logs.clone()].concat();
         let adjoints = [read.states.clone(), group(|args| args.adjoints.to_vec())].concat();
-        let (streams, emitted, running) = (group(|args| args.streams.to_vec()), group(|args| args.emitted.to_vec()), group(|args| args.running.to_vec()));
+        let (streams, emitted, running) =
+            (group(|args| args.streams.to_vec()), group(|args| args.emitted.to_vec()), group(|args| args.running.to_vec()));
         let types = [b.types(&read.states), threads.map_or(vec![], |threads| threads.results.clone())].concat();
         let nothing = Builder::new("no_state");
         nothing.param(Type::scalar(DType::I64));
@@ -74,8 +87,11 @@ impl Making {
         let logs = b.params(level.logs.iter().cloned());
         let row = row_of(&b, outside, level.steps, index);
         let of = |v: Value| level.numbers[v.0 as usize];
-        let after: Vec<Value> =
-            level.threads.iter().map(|carry| undoing.param(level.body, level.body.results[*carry], of(level.body.results[*carry]))).collect();
+        let after: Vec<Value> = level
+            .threads
+            .iter()
+            .map(|carry| undoing.param(level.body, level.body.results[*carry], of(level.body.results[*carry])))
+            .collect();
         for (log, carry) in logs.iter().zip(&level.whole) {
             let state = read(&b, *log, row);
             undoing.known.insert(of(level.body.params[1 + carry]), state);
@@ -93,12 +109,24 @@ impl Making {
             }
         }
         undoing.want(&ends)?;
-        let before = level.threads.iter().map(|carry| undoing.known.get(&of(level.body.params[1 + carry])).copied()).collect::<Option<Vec<_>>>()?;
+        let before =
+            level.threads.iter().map(|carry| undoing.known.get(&of(level.body.params[1 + carry])).copied()).collect::<Option<Vec<_>>>()?;
         let ends = ends.iter().map(|number| undoing.known[number]).collect();
         let (numbers, extra): (Vec<u32>, Vec<Value>) = undoing.extra.into_iter().unzip();
         let mut function = b.finish([before, ends].concat());
         let adjoints = level.unwind.map_or(0, |(op, _)| op.adjoints);
-        function.params = [vec![index], invariants, extra, outside.into_iter().collect(), logs, streams, after, rest[..adjoints].to_vec(), rest[adjoints..].to_vec()].concat();
+        function.params = [
+            vec![index],
+            invariants,
+            extra,
+            outside.into_iter().collect(),
+            logs,
+            streams,
+            after,
+            rest[..adjoints].to_vec(),
+            rest[adjoints..].to_vec(),
+        ]
+        .concat();
         Some((self.program.add(function), numbers))
     }
 }
@@ -168,7 +196,9 @@ impl Undoing<'_, '_, '_> {
     fn readers(&mut self, state: u32) {
         let Some((_, bwd)) = self.level.unwind else { return };
         let numbers = &self.level.bwd_numbers;
-        for inst in bwd.insts.iter().filter(|inst| matches!(inst.op, Op::Row(..)) && inst.args.iter().any(|v| numbers[v.0 as usize] == state)) {
+        for inst in
+            bwd.insts.iter().filter(|inst| matches!(inst.op, Op::Row(..)) && inst.args.iter().any(|v| numbers[v.0 as usize] == state))
+        {
             // What needs an earlier state as well is computed when that is there.
             _ = self.want(&inst.results.iter().map(|v| numbers[v.0 as usize]).collect::<Vec<u32>>());
         }

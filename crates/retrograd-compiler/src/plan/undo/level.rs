@@ -8,6 +8,9 @@ use crate::ops;
 use crate::plan::pair::{Numbers, same_walk};
 use crate::plan::ranges::{Range, ranges};
 
+/// A row is at most such a part of a state.
+const PART: usize = 4;
+
 /// What is known of the code around a loop.
 #[derive(Clone, Copy)]
 pub(super) struct Outside<'a> {
@@ -137,6 +140,13 @@ impl<'p> Level<'p> {
         };
         level.changes(program, numbers, &needs, &bounds)?;
         Some(level)
+    }
+
+    /// Whether no row of a log is more than a part of what is changed: otherwise it is as good as a state.
+    pub(super) fn changes_little(&self) -> bool {
+        let state: usize = self.threads.iter().map(|carry| self.body.ty(self.body.params[1 + carry]).bytes()).sum();
+        let longest = self.logs.iter().map(|log| log.bytes() / log.shape[0].max(1)).max().unwrap_or(0);
+        longest <= state / PART
     }
 
     /// Rows of the longest log.

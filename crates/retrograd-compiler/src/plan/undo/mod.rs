@@ -9,10 +9,14 @@
 mod backwards;
 mod forwards;
 mod level;
+#[cfg(test)]
+mod tests;
 
+use super::facts::constant;
 use super::pair::{Numbers, pairs};
-use super::ranges::ranges;
-use crate::ir::{Attrs, Builder, ForOp, FuncId, Function, Inst, Op, Pos, Program, Type, UnwindOp, Value};
+use super::ranges::{Range, ranges};
+use super::schedule::Sweep;
+use crate::ir::{Attrs, Builder, ForOp, FuncId, Function, Inst, Op, Pos, Program, Type, Value};
 use crate::{ops, opt};
 use backwards::{Logs, Threads};
 use level::Level;
@@ -40,85 +44,130 @@ pub struct Logged {
 /// Longest log: more cannot be meant.
 const LONGEST: u64 = 1 << 40;
 
-/// The Program with logs in the loops of its main function that change little of what they carry; none where there are none.
-pub(super) fn undone(program: &Program) -> Option<Undone> {
-    let mut found = Undone { program: program.clone(), logs: vec![] };
-    let mut after = 0;
-    while let Some((at, program, log)) = next(&found.program, after) {
-        (found.program, after) = (program, at);
-        found.logs.push(log);
-    }
-    if found.logs.is_empty() {
-        return None;
-    }
-    opt::dead_code(&mut found.program);
-    Some(found)
-}
-
-/// The Program with a log for the first unwind from there on that can do with one, and where to go on.
-fn next(program: &Program, after: usize) -> Option<(usize, Program, Logged)> {
-    (after..program.main().insts.len()).find_map(|unwind| match &program.main().insts[unwind].op {
-        Op::Unwind(op) if op.carries > 0 => undo(program, unwind, op),
-        Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
-    })
-}
-
-/// The Program with one unwind of its entry by a log, and where to go on.
-fn undo(program: &Program, unwind: usize, op: &UnwindOp) -> Option<(usize, Program, Logged)> {
+/// The Program with logs in its loops that change little of what they carry; none where there are none. Of depth 0 are the loops that are
+/// reversed in the main function, of depth 1 those that are reversed within steps of others, from states that these hold.
+pub(super) fn undone(program: &Program, depth: usize) -> Option<Undone> {
+    let mut making = Making { program: program.clone(), logs: vec![] };
     let main = program.main();
-    let effects = program.effects();
-    if effects[usize::from(op.body)] || effects[usize::from(op.bwd)] {
-        return None;
-    }
-    let pair = pairs(program, main).into_iter().find(|pair| pair.unwind_inst == unwind)?;
-    let Op::For(_) = &main.insts[pair.loop_inst].op else { return None };
-    let mut numbers = Numbers::new(program);
-    let params: Vec<u32> = (0..main.params.len()).map(|k| numbers.number(format!("argument {k}"))).collect();
-    let known = numbers.values(main, &params);
-    let bounds = ranges(main, &vec![None; main.params.len()]);
-    let outside = level::Outside { numbers: &known, ranges: &bounds, rows: 1 };
-    let back = Some((main, &known[..], unwind, pair.states));
-    let level = Level::new(program, &mut numbers, (main, &outside), pair.loop_inst, back, &[])?;
-    // Where nothing is changed in place, a log is all states.
-    if level.threads.is_empty() {
-        return None;
-    }
-    let bytes = level.logs.iter().map(|log| log.bytes() as u64).sum();
-    let log = Logged { pos: main.insts[pair.loop_inst].pos.clone(), rows: level.most_rows() as u64, bytes };
-    let mut making = Making { program: program.clone() };
-    let forward = making.forwards(&level, None);
-    let (backward, extra) = making.backwards(&level, None)?;
-    let entry = making.entry(main, (pair.loop_inst, forward), (unwind, backward, &extra), &level, &known)?;
-    let at = entry.insts.iter().rposition(|inst| matches!(&inst.op, Op::Unwind(op) if op.bwd == backward))? + 1;
+    let entry = making.within(main, &vec![None; main.params.len()], depth)?;
     making.program.entry = making.program.add(entry);
-    Some((at, making.program, log))
+    opt::dead_code(&mut making.program);
+    Some(Undone { program: making.program, logs: making.logs })
 }
 
 /// The Program under construction.
 struct Making {
     program: Program,
+    logs: Vec<Logged>,
 }
 
 impl Making {
-    /// The main function with a loop that keeps logs and an unwind that reads them.
-    fn entry(
+    /// A function with logs in loops at some depth of it, given the ranges of its parameters; none where there are none.
+    fn within(&mut self, function: &Function, bounds: &[Option<Range>], depth: usize) -> Option<Function> {
+        if depth == 0 {
+            return self.here(function, bounds);
+        }
+        let (mut changed, mut function) = (false, function.clone());
+        for k in 0..function.insts.len() {
+            let Op::Unwind(op) = &function.insts[k].op else { continue };
+            let bwd = self.program.function(op.bwd).clone();
+            let mut inside = vec![None; bwd.params.len()];
+            inside[0] = constant(&function, function.insts[k].args[0]).map(|count| (0, (count.as_i64()[0] - 1).max(0)));
+            if let Some(bwd) = self.within(&bwd, &inside, depth - 1) {
+                let bwd = self.program.add(bwd);
+                let Op::Unwind(op) = &mut function.insts[k].op else { panic!("it is the same instruction") };
+                (op.bwd, changed) = (bwd, true);
+            }
+        }
+        changed.then_some(function)
+    }
+
+    fn here(&mut self, function: &Function, bounds: &[Option<Range>]) -> Option<Function> {
+        let mut function = self.swept(function);
+        let (mut at, before) = (0, self.logs.len());
+        while at < function.insts.len() {
+            let undone = match &function.insts[at].op {
+                Op::Unwind(op) if op.carries > 0 => self.undo(&function, bounds, at),
+                Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
+            };
+            if let Some(undone) = undone {
+                // What is new is before the unwind.
+                at += undone.insts.len() - function.insts.len();
+                function = undone;
+            }
+            at += 1;
+        }
+        (self.logs.len() > before).then_some(function)
+    }
+
+    /// A function in which every unwind of states comes after a loop that walks them.
+    fn swept(&self, function: &Function) -> Function {
+        let paired: Vec<usize> = pairs(&self.program, function).iter().map(|pair| pair.unwind_inst).collect();
+        let b = Builder::new(function.name.clone());
+        let params = b.params(function.param_types());
+        let mut map = b.map(function, &params);
+        for (k, inst) in function.insts.iter().enumerate() {
+            let args: Vec<Value> = inst.args.iter().map(|v| map[v.0 as usize].expect("SSA: defined before use")).collect();
+            if let Op::Unwind(op) = &inst.op
+                && op.carries > 0
+                && !paired.contains(&k)
+            {
+                let groups = op.args(&args);
+                b.set_pos(&inst.pos);
+                let walked = [&[groups.count], groups.carries, groups.invariants, groups.streams].concat();
+                b.push(Op::For(op.trajectory()), walked, b.types(groups.carries));
+            }
+            inst.results.iter().zip(b.copy(function, inst, args)).for_each(|(old, new)| map[old.0 as usize] = Some(new));
+        }
+        b.finish(function.results.iter().map(|v| map[v.0 as usize].expect("SSA: results are defined")).collect())
+    }
+
+    /// The function with one of its unwinds by a log.
+    fn undo(&mut self, function: &Function, bounds: &[Option<Range>], unwind: usize) -> Option<Function> {
+        let program = self.program.clone();
+        let Op::Unwind(op) = &function.insts[unwind].op else { return None };
+        let effects = program.effects();
+        if effects[usize::from(op.body)] || effects[usize::from(op.bwd)] {
+            return None;
+        }
+        let pair = pairs(&program, function).into_iter().find(|pair| pair.unwind_inst == unwind && pair.sweep == Sweep::Paired)?;
+        let mut numbers = Numbers::new(&program);
+        let params: Vec<u32> = (0..function.params.len()).map(|k| numbers.number(format!("argument {k}"))).collect();
+        let known = numbers.values(function, &params);
+        let bounds = ranges(function, bounds);
+        let outside = level::Outside { numbers: &known, ranges: &bounds, rows: 1 };
+        let back = Some((function, &known[..], unwind, pair.states));
+        let level = Level::new(&program, &mut numbers, (function, &outside), pair.loop_inst, back, &[])?;
+        if !level.changes_little() {
+            return None;
+        }
+        let forward = self.forwards(&level, None);
+        let (backward, extra) = self.backwards(&level, None)?;
+        let undone = self.around(function, (pair.loop_inst, forward), (unwind, backward, &extra), &level, &known)?;
+        let bytes = level.logs.iter().map(|log| log.bytes() as u64).sum();
+        self.logs.push(Logged { pos: function.insts[pair.loop_inst].pos.clone(), rows: level.most_rows() as u64, bytes });
+        Some(undone)
+    }
+
+    /// The function around a loop that keeps logs and an unwind that reads them.
+    fn around(
         &mut self,
-        main: &Function,
+        function: &Function,
         (loop_inst, forward): (usize, FuncId),
         (unwind, backward, extra): (usize, FuncId, &[u32]),
         level: &Level<'_>,
         numbers: &[u32],
     ) -> Option<Function> {
-        let b = Builder::new(main.name.clone());
-        let params = b.params(main.param_types());
-        let mut map = b.map(main, &params);
+        let b = Builder::new(function.name.clone());
+        let params = b.params(function.param_types());
+        let mut map = b.map(function, &params);
         let (mut logs, mut ends) = (vec![], vec![]);
-        for (k, inst) in main.insts.iter().enumerate() {
+        for (k, inst) in function.insts.iter().enumerate() {
             let args: Vec<Value> = inst.args.iter().map(|v| map[v.0 as usize].expect("SSA: defined before use")).collect();
             let results = if k == loop_inst {
                 b.set_pos(&inst.pos);
                 logs = level.logs.iter().map(|log| b.zeros(log)).collect();
-                let (results, after) = self.keep(&b, (main, inst), &args, forward, &logs, None);
+                let (results, after) = self.keep(&b, (function, inst), &args, forward, &logs, None);
                 (logs, ends) = (after, level.threads.iter().map(|carry| results[*carry]).collect());
                 results
             } else if k == unwind {
@@ -127,14 +176,14 @@ impl Making {
                 let extra = extra.iter().map(find).collect::<Option<Vec<Value>>>()?;
                 let Op::Unwind(op) = &inst.op else { panic!("what reverses a loop is an unwind") };
                 let reads = Logs { count: args[0], extra, row: None, logs: logs.clone(), states: ends.clone() };
-                let threads = Threads { op, args, results: inst.results.iter().map(|v| main.ty(*v).clone()).collect() };
+                let threads = Threads { op, args, results: inst.results.iter().map(|v| function.ty(*v).clone()).collect() };
                 self.put_back(&b, Some(&threads), backward, &reads).split_off(level.threads.len())
             } else {
-                b.copy(main, inst, args)
+                b.copy(function, inst, args)
             };
             inst.results.iter().zip(results).for_each(|(old, new)| map[old.0 as usize] = Some(new));
         }
-        Some(b.finish(main.results.iter().map(|v| map[v.0 as usize].expect("SSA: results are defined")).collect()))
+        Some(b.finish(function.results.iter().map(|v| map[v.0 as usize].expect("SSA: results are defined")).collect()))
     }
 
     /// A loop over a step that keeps logs: its results, and the logs after it.

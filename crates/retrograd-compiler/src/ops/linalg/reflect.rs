@@ -85,7 +85,7 @@ impl Scale {
         let (step, mut count) = (T::count(SCALE_STEP), 0);
         if largest > step {
             // An infinity stays one, and becomes NaN.
-            while largest > step && !is_nan(largest - largest) {
+            while largest > step && !is_nan(largest * T::ZERO) {
                 (largest, count) = (largest / step, count + 1);
             }
             return Scale::Down(count);

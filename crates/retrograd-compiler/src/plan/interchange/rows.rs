@@ -89,7 +89,7 @@ fn unit(function: &Function, prefix: &[usize]) -> usize {
     let summed = function.insts.iter().filter_map(|inst| sums_all(function, inst)).filter(|ty| ty.shape.starts_with(prefix));
     let largest = summed.max_by_key(|ty| ty.elements());
     let row = largest.map_or(0, |ty| ty.shape[prefix.len()..].iter().product());
-    if row == 0 || SUM_CHUNK % row != 0 {
+    if row == 0 || !SUM_CHUNK.is_multiple_of(row) {
         return 1;
     }
     let (unit, count) = (SUM_CHUNK / row, prefix.iter().product::<usize>());

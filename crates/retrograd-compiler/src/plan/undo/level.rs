@@ -92,6 +92,8 @@ impl<'p> Level<'p> {
         let (body, name) = (program.function(op.body), format!("{} {at} {}", op.body.0, outside.rows));
         let bound = outside.ranges[inst.args[0].0 as usize].and_then(|(_, most)| usize::try_from(most.max(0)).ok());
         let steps = if op.bound > 0 { bound.unwrap_or(op.bound).min(op.bound) } else { bound? };
+        // A log has a row, also one that nothing is written to.
+        let steps = steps.max(1);
         let rows = outside.rows.checked_mul(steps).filter(|rows| (*rows as u64) < LONGEST)?;
         let outer = |v: &Value| outside.numbers[v.0 as usize];
         let (_, _, invariants, streams) = op.args(&inst.args);
@@ -146,7 +148,7 @@ impl<'p> Level<'p> {
     pub(super) fn changes_little(&self) -> bool {
         let state: usize = self.threads.iter().map(|carry| self.body.ty(self.body.params[1 + carry]).bytes()).sum();
         let longest = self.logs.iter().map(|log| log.bytes() / log.shape[0].max(1)).max().unwrap_or(0);
-        longest <= state / PART
+        !self.threads.is_empty() && longest <= state / PART
     }
 
     /// Rows of the longest log.

@@ -83,6 +83,10 @@ impl Making {
     }
 
     fn here(&mut self, function: &Function, bounds: &[Option<Range>]) -> Option<Function> {
+        let has_states = |inst: &Inst| matches!(&inst.op, Op::Unwind(op) if op.carries > 0);
+        if !function.insts.iter().any(has_states) {
+            return None;
+        }
         let mut function = self.swept(function);
         let (mut at, before) = (0, self.logs.len());
         while at < function.insts.len() {

@@ -101,6 +101,14 @@ fn programs() -> Vec<(&'static str, String)> {
                 "  %l: i64[1] = dynamic_slice %k, %i {sizes=[1], step=[1]}\n  %m: i64 = reshape %l {shape=[]}\n  %b: f64[60] = update %a, %u, %m {step=[1]}\n  %o: i64[1] = add %l, %l\n  %h: i64[1] = constant {value=i64[1] [50]}\n  %g: i64[1] = rem %o, %h\n  %f: i64[60] = update %k, %g, %j {step=[1]}\n  return %b, %s, %f\n}\n",
             ),
         ),
+        (
+            "an inner loop of no steps",
+            TRIANGLE.replace("for %i carries(%a)", "for %none carries(%a)").replacen(
+                "  %0: f64[12,12] = for %none",
+                "  %none: i64 = constant {value=0}\n  %0: f64[12,12] = for %none",
+                1,
+            ),
+        ),
         ("a triangle", TRIANGLE.to_owned()),
     ]
 }

@@ -42,7 +42,7 @@ impl Fuse<'_> {
             return Rows::one_by_one(rows, body);
         }
         let (groups, several) = (rows / at_once, self.several_rows(row, at_once, &body));
-        Rows { groups, several, rest: (rows % at_once > 0).then_some((groups * at_once, body)) }
+        Rows { groups, several, rest: (!rows.is_multiple_of(at_once)).then_some((groups * at_once, body)) }
     }
 
     /// The rows that belong to no group.

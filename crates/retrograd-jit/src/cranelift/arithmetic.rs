@@ -134,12 +134,13 @@ impl Lower<'_, '_> {
     /// flips bits of floats.
     fn signed(&mut self, x: Value) -> Value {
         let dfg = &self.builder.func.dfg;
-        match dfg.value_def(x).inst().map(|inst| dfg.insts[inst]) {
-            Some(InstructionData::Binary { opcode: Opcode::Bxor, args }) if dfg.value_type(x).lane_type().is_float() => {
-                self.builder.ins().fneg(args[0])
-            }
-            _ => x,
+        if let Some(inst) = dfg.value_def(x).inst()
+            && let InstructionData::Binary { opcode: Opcode::Bxor, args } = dfg.insts[inst]
+            && dfg.value_type(x).lane_type().is_float()
+        {
+            return self.builder.ins().fneg(args[0]);
         }
+        x
     }
 
     fn binary(&mut self, width: Width, op: Scalar, ty: DType, a: Value, b: Value) -> Value {

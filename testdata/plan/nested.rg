@@ -21,27 +21,27 @@ fn inner(%j: i64, %s: f64[4], %w: f64[4]) -> f64[4] {
   return %1
 }
 // ---- expected
-// plan by `auto`: peak 568 bytes
+// plan by `auto`: peak 544 bytes
 // no budget
 // work 1.000 times the least without a budget, 0.0 % above the bound for this memory
 //   at the peak: states and records of the loop at nested.rg:8, 160 bytes
-//   at the peak: states and records of the loop at nested.rg:14, 96 bytes
+//   at the peak: states and records of the loop at nested.rg:14, 64 bytes
 //   at the peak: arrays and controllers, 304 bytes
 //   loop at nested.rg:8: 5 steps: 5 records of 32 bytes, each step run once (keep all)
 //     a state 32 bytes, a record 32 bytes, pool 160 bytes
 //     5 forward steps (1.00 per step, the program's own loop included), 0 states held
 //     f64[4] (state, 32 bytes): kept
-//     loop at nested.rg:14: 3 steps: 3 records of 32 bytes, each step run once (keep all)
-//       a state 32 bytes, a record 32 bytes, pool 96 bytes
+//     loop at nested.rg:14: 3 steps: 2 records of 32 bytes, each step run once (states and records mixed: 2 steps recorded, 1 turned back, 0 states held, 0 steps run again)
+//       a state 32 bytes, a record 32 bytes, pool 64 bytes
 //       3 forward steps (1.00 per step, besides the program's own), 0 states held
-//       f64[4] (state, 32 bytes): kept
+//       f64[4] (state, 32 bytes): kept of some steps, recomputed for the others
 //       f64[4] (cos at nested.rg:20, 32 bytes): recomputed from what is kept: cheaper than its bytes
 //   actions: tape 0..5 at 0 by 0, turn, reverse 0..5 at 0 by 0, done
-//   actions: tape 0..3 at 0 by 1, reverse 0..3 at 0 by 1, done
+//   actions: tape 0..2 at 0 by 1, turnback 2, reverse 0..2 at 0 by 1, done
 //
 // plan by `keep_all`: peak 664 bytes
 // no budget
-// work 1.015 times the least without a budget, 1.5 % above the bound for this memory
+// work 1.074 times the least without a budget, 7.4 % above the bound for this memory
 //   at the peak: states and records of the loop at nested.rg:8, 160 bytes
 //   at the peak: states and records of the loop at nested.rg:14, 192 bytes
 //   at the peak: arrays and controllers, 304 bytes
@@ -59,7 +59,7 @@ fn inner(%j: i64, %s: f64[4], %w: f64[4]) -> f64[4] {
 //
 // plan by `periodic`: peak 608 bytes
 // no budget
-// work 2.590 times the least without a budget, 159.0 % above the bound for this memory
+// work 1.725 times the least without a budget, 72.5 % above the bound for this memory
 //   at the peak: states and records of the loop at nested.rg:8, 64 bytes
 //   at the peak: states and records of the loop at nested.rg:14, 128 bytes
 //   at the peak: arrays and controllers, 400 bytes
@@ -77,7 +77,7 @@ fn inner(%j: i64, %s: f64[4], %w: f64[4]) -> f64[4] {
 //
 // plan by `revolve`: peak 488 bytes
 // no budget
-// work 4.884 times the least without a budget, 388.4 % above the bound for this memory
+// work 1.420 times the least without a budget, 42.0 % above the bound for this memory
 //   at the peak: states and records of the loop at nested.rg:8, 128 bytes
 //   at the peak: states and records of the loop at nested.rg:14, 32 bytes
 //   at the peak: arrays and controllers, 328 bytes

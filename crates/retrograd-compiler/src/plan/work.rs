@@ -102,7 +102,7 @@ const FAR: [(u64, [u64; 2]); 2] = [(16 << 20, [300, 200]), (1 << 20, [80, 50])];
 const MOST: u64 = 1 << 60;
 
 /// Asking a controller for an action and branching to it.
-pub(super) const ACTION: u64 = 25_000;
+pub(super) const ACTION: u64 = 15_000;
 
 /// What a loop makes of the single numbers of its steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,9 @@
 use super::attr::{Attr, AttrKind, Attrs};
 use super::error::{Error, ErrorKind, Pos};
 use super::linear::check_unwinds;
-use super::program::{CallOp, CustomRule, ForOp, FuncId, Function, IfOp, Inst, Op, Program, UnwindArgs, UnwindOp, Value, WhileOp};
+use super::program::{
+    CallOp, CustomRule, ForOp, FuncId, Function, IfOp, Inst, Linearity, Op, Program, UnwindArgs, UnwindOp, Value, WhileOp,
+};
 use super::row::Row;
 use super::types::{DType, Type};
 
@@ -251,8 +253,9 @@ impl Checker<'_> {
         let UnwindArgs { count, carries, invariants, streams, adjoints, emitted, running } = op.args(&args);
         let (a, r, h) = op.results(&results);
         self.count(inst, count)?;
+        // What is not linear may carry what is no cotangent: the state itself, where `plan` puts back what a step overwrote.
         for (value, ty) in adjoints.iter().chain(emitted).chain(running).chain(h) {
-            if !ty.dtype.is_float() {
+            if op.linearity == Linearity::Linear && !ty.dtype.is_float() {
                 return self.fail(inst, format!("needs cotangents that are floats, found %{}: {ty}", value.0));
             }
         }

@@ -319,7 +319,9 @@ pub(super) fn constant(function: &Function, value: Value) -> Option<&Array> {
 /// Steps that a loop of unknown length is taken to have where costs are compared.
 pub(super) const UNKNOWN_STEPS: u64 = 10_000;
 
-/// Steps of a loop, or what they are taken to be.
+/// Steps of a loop, or what they are taken to be: one of unknown length over arrays goes through them, and through half of them as often
+/// as not.
 pub(super) fn steps(function: &Function, inst: &Inst) -> u64 {
-    constant(function, inst.args[0]).map_or(UNKNOWN_STEPS, |n| n.as_i64()[0].max(0) as u64)
+    let longest = || inst.args.iter().flat_map(|v| &function.ty(*v).shape).max().map_or(UNKNOWN_STEPS, |extent| *extent as u64 / 2);
+    constant(function, inst.args[0]).map_or_else(longest, |n| n.as_i64()[0].max(0) as u64)
 }

@@ -13,12 +13,14 @@ mod interchange;
 pub mod optimal;
 mod pair;
 pub mod place;
+mod ranges;
 pub mod schedule;
 mod share;
 mod spill;
 mod split;
 mod straight;
 pub mod strategy;
+mod undo;
 mod unnest;
 mod work;
 
@@ -32,6 +34,7 @@ pub use facts::{ChoiceFacts, Facts, LoopFacts, Region, Residual};
 pub use interchange::Tiling;
 pub use straight::Again;
 pub use strategy::Strategy;
+pub use undo::Logged;
 pub use work::Vectors;
 
 use crate::ir::{Error, ErrorKind, FuncId, Lowering, Op, Pos, Program};
@@ -137,6 +140,8 @@ pub struct Plan {
     pub strips: Vec<usize>,
     /// Steps of the outer and of the inner loop, for each loop in a loop that runs as one.
     pub unnested: Vec<[u64; 2]>,
+    /// Loops that keep a log of what their steps overwrite.
+    pub logs: Vec<Logged>,
     /// What was known when they were chosen.
     pub facts: Facts,
     /// The Program in the order and memory in which it runs.
@@ -164,7 +169,7 @@ pub fn plan(program: &Program, request: &Request) -> Result<Plan, Error> {
 
 fn plan_in_tiles(program: &Program, request: &Request) -> Result<Plan, Error> {
     let tilings = request.strategy.tiling().map_or(vec![], |tiling| interchange::interchange(program, &tiling));
-    let Some(smallest) = tilings.last() else { return plan_unnested(program, request) };
+    let Some(smallest) = tilings.last() else { return plan_undone(program, request) };
     let named = |tiled: &Interchanged, plan: Plan| Plan { tiles: tiled.tiles.clone(), strips: tiled.strips.clone(), ..plan };
     // Where no step need run twice, the tiles of the least work are taken, of equals the largest: they come first.
     let free =
@@ -178,7 +183,7 @@ fn plan_in_tiles(program: &Program, request: &Request) -> Result<Plan, Error> {
     // In tiles a loop is faster and takes less memory, as a rule; where it does not fit, the loop may.
     match plan_as_is(&smallest.program, request) {
         Ok(plan) => Ok(named(smallest, plan)),
-        Err(in_tiles) => plan_unnested(program, request).map_err(|error| if needed(&in_tiles) < needed(&error) { in_tiles } else { error }),
+        Err(in_tiles) => plan_undone(program, request).map_err(|error| if needed(&in_tiles) < needed(&error) { in_tiles } else { error }),
     }
 }
 
@@ -212,6 +217,32 @@ fn needed(error: &Error) -> u64 {
     if let ErrorKind::OverBudget { needed, .. } = error.kind { needed } else { u64::MAX }
 }
 
+/// Loops with their states, or with logs of what they overwrite where that is less work.
+fn plan_undone(program: &Program, request: &Request) -> Result<Plan, Error> {
+    let plan = plan_unnested(program, request);
+    if !request.strategy.undoes() {
+        return plan;
+    }
+    let with_logs = |depth: usize| {
+        let undone = undo::undone(program, depth)?;
+        Some(plan_as_is(&undone.program, request).map(|plan| Plan { logs: undone.logs, ..plan }))
+    };
+    let fits = |plan: &Option<Result<Plan, Error>>| plan.as_ref().is_some_and(Result::is_ok);
+    // Logs of all steps are the least work; those of one step at a time take less memory.
+    let all = with_logs(0);
+    let some = if fits(&all) { None } else { with_logs(1) };
+    [all, some].into_iter().flatten().fold(plan, less)
+}
+
+/// The plan of less work; where there is none, the error that asks for less.
+fn less(plan: Result<Plan, Error>, other: Result<Plan, Error>) -> Result<Plan, Error> {
+    match (plan, other) {
+        (Ok(plan), Ok(other)) => Ok(if other.decision.work < plan.decision.work { other } else { plan }),
+        (Err(error), Err(other)) => Err(if needed(&other) < needed(&error) { other } else { error }),
+        (Ok(plan), Err(_)) | (Err(_), Ok(plan)) => Ok(plan),
+    }
+}
+
 /// Loops in loops as they are, or as one loop each where that is less work.
 fn plan_unnested(program: &Program, request: &Request) -> Result<Plan, Error> {
     let plan = plan_as_is(program, request);
@@ -224,12 +255,7 @@ fn plan_unnested(program: &Program, request: &Request) -> Result<Plan, Error> {
     {
         return Ok(plan.clone());
     }
-    let other = plan_as_is(&flat.program, request).map(|plan| Plan { unnested: flat.steps, ..plan });
-    match (plan, other) {
-        (Ok(plan), Ok(other)) => Ok(if other.decision.work < plan.decision.work { other } else { plan }),
-        (Err(error), Err(other)) => Err(if needed(&other) < needed(&error) { other } else { error }),
-        (Ok(plan), Err(_)) | (Err(_), Ok(plan)) => Ok(plan),
-    }
+    less(plan, plan_as_is(&flat.program, request).map(|plan| Plan { unnested: flat.steps, ..plan }))
 }
 
 fn plan_as_is(program: &Program, request: &Request) -> Result<Plan, Error> {
@@ -273,6 +299,7 @@ fn plan_with(program: &Program, request: &Request) -> Result<Plan, Error> {
         tiles: vec![],
         strips: vec![],
         unnested: vec![],
+        logs: vec![],
         facts,
         placed,
     })

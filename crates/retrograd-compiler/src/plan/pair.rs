@@ -30,10 +30,10 @@ pub(super) fn pairs(program: &Program, function: &Function) -> Vec<Pair> {
         let Op::Unwind(unwind) = &inst.op else { continue };
         let before = function.insts[..unwind_inst].iter().enumerate().rev();
         let pair = before.filter(|(k, _)| found.iter().all(|pair| pair.loop_inst != *k)).find_map(|(loop_inst, candidate)| {
-            let mut numbers = Numbers { program, interned: BTreeMap::new() };
+            let mut numbers = Numbers::new(program);
             let outer = |numbers: &mut Numbers<'_>, v: Value| numbers.number(format!("outer {}", v.0));
             let walk = Walk::of(candidate, &mut |v| outer(&mut numbers, v))?;
-            let states = same_states(numbers, &walk, (unwind, inst), outer)?;
+            let states = same_states(&mut numbers, &walk, (unwind, inst), outer)?;
             Some(Pair { loop_inst, unwind_inst, states, sweep: walk.sweep })
         });
         found.extend(pair);
@@ -44,13 +44,18 @@ pub(super) fn pairs(program: &Program, function: &Function) -> Vec<Pair> {
 /// Which carry of a loop is state number k of an unwind, where the two stand in a step forwards and in its adjoint, whose first parameters
 /// are the same.
 pub(super) fn inner_states(program: &Program, forward: (&Function, &Inst), backward: (&Function, &Inst)) -> Option<Vec<usize>> {
-    let mut numbers = Numbers { program, interned: BTreeMap::new() };
+    let mut numbers = Numbers::new(program);
     let shared = forward.0.params.len();
     let params: Vec<u32> = (0..backward.0.params.len().max(shared)).map(|k| numbers.number(format!("param {k}"))).collect();
     let (ours, theirs) = (numbers.values(backward.0, &params), numbers.values(forward.0, &params));
+    same_walk(&mut numbers, (&theirs, forward.1), (&ours, backward.1))
+}
+
+/// Which carry of a loop is state number k of an unwind, given the numbers of all values where each of them stands.
+pub(super) fn same_walk(numbers: &mut Numbers<'_>, forward: (&[u32], &Inst), backward: (&[u32], &Inst)) -> Option<Vec<usize>> {
     let Op::Unwind(unwind) = &backward.1.op else { return None };
-    let walk = Walk::of(forward.1, &mut |v| theirs[v.0 as usize])?;
-    same_states(numbers, &walk, (unwind, backward.1), |_, v| ours[v.0 as usize])
+    let walk = Walk::of(forward.1, &mut |v| forward.0[v.0 as usize])?;
+    same_states(numbers, &walk, (unwind, backward.1), |_, v| backward.0[v.0 as usize])
 }
 
 /// A loop forwards, with its arguments by role and number.
@@ -90,12 +95,12 @@ impl Walk {
 
 /// Which carry of a loop is which state of an unwind, given the numbers of what both read.
 fn same_states(
-    mut numbers: Numbers<'_>,
+    numbers: &mut Numbers<'_>,
     walk: &Walk,
     (unwind, inst): (&UnwindOp, &Inst),
     number: impl Fn(&mut Numbers<'_>, Value) -> u32,
 ) -> Option<Vec<usize>> {
-    let back = Walk::back(unwind, inst, |v| number(&mut numbers, v));
+    let back = Walk::back(unwind, inst, |v| number(numbers, v));
     if walk.count != back.count || unwind.carries == 0 {
         return None;
     }
@@ -115,7 +120,7 @@ fn same_states(
 /// Work of what `other` computes and `function`, with the same first parameters, does not. Branches of one predicate go the same way, and
 /// are placed as one.
 pub(super) fn work_beyond(vectors: Vectors, program: &Program, function: &Function, other: &Function) -> u64 {
-    let mut numbers = Numbers { program, interned: BTreeMap::new() };
+    let mut numbers = Numbers::new(program);
     let params: Vec<u32> = (0..function.params.len().max(other.params.len())).map(|k| numbers.number(format!("param {k}"))).collect();
     let mut known = Known::default();
     numbers.run(vectors, function, &params, &mut known);
@@ -132,13 +137,19 @@ struct Known {
 }
 
 /// Numbers for what values are: equal numbers, equal values.
-struct Numbers<'p> {
+pub(super) struct Numbers<'p> {
     program: &'p Program,
     interned: BTreeMap<String, u32>,
 }
 
-impl Numbers<'_> {
-    fn number(&mut self, key: String) -> u32 {
+impl<'p> Numbers<'p> {
+    /// No numbers yet.
+    pub(super) fn new(program: &'p Program) -> Numbers<'p> {
+        Numbers { program, interned: BTreeMap::new() }
+    }
+
+    /// The number of what a text says.
+    pub(super) fn number(&mut self, key: String) -> u32 {
         let next = self.interned.len() as u32;
         *self.interned.entry(key).or_insert(next)
     }
@@ -165,7 +176,7 @@ impl Numbers<'_> {
     }
 
     /// Numbers of all values of a function over numbered parameters.
-    fn values(&mut self, function: &Function, params: &[u32]) -> Vec<u32> {
+    pub(super) fn values(&mut self, function: &Function, params: &[u32]) -> Vec<u32> {
         let mut numbers = vec![0; function.types.len()];
         for (param, number) in function.params.iter().zip(params) {
             numbers[param.0 as usize] = *number;

@@ -3,11 +3,11 @@
 use std::fmt::Write;
 
 use super::{CurvePoint, LoopReport, ResidualReport};
-use crate::plan::Plan;
 use crate::plan::schedule::Sweep;
+use crate::plan::{Logged, Plan};
 
 impl Plan {
-    /// The whole plan as JSON: peak and its parts, work and its bound, the tiles of loops and of other code that run in tiles, the loops in loops that run as one, every loop with its schedule, every value that could be kept.
+    /// The whole plan as JSON: peak and its parts, work and its bound, the tiles of loops and of other code that run in tiles, the loops in loops that run as one, the loops that keep logs, every loop with its schedule, every value that could be kept.
     pub fn to_json(&self) -> String {
         let peak = self.peak().into_iter().map(|(what, bytes)| object(&[("what", text(&what)), ("bytes", bytes.to_string())]));
         let fields = [
@@ -25,6 +25,7 @@ impl Plan {
             ("tiles", list(self.tiles.iter().map(usize::to_string))),
             ("strips", list(self.strips.iter().map(usize::to_string))),
             ("unnested", list(self.unnested.iter().map(|steps| list(steps.iter().map(u64::to_string))))),
+            ("logs", list(self.logs.iter().map(log_json))),
             ("loops", list(self.reports().iter().map(loop_json))),
         ];
         object(&fields) + "\n"
@@ -38,6 +39,10 @@ pub(super) fn curve(points: &[CurvePoint]) -> String {
         object(&[("bytes", point.bytes.to_string()), ("work", point.work.to_string()), ("chosen", chosen.into())])
     };
     list(points.iter().map(point)) + "\n"
+}
+
+fn log_json(log: &Logged) -> String {
+    object(&[("line", text(&log.pos.to_string())), ("rows", log.rows.to_string()), ("bytes", log.bytes.to_string())])
 }
 
 fn loop_json(report: &LoopReport) -> String {

@@ -60,6 +60,10 @@ impl fmt::Display for Plan {
         for [outer, inner] in &self.unnested {
             writeln!(f, "  a loop of {outer} steps with one of {inner} inside runs as one of {}", outer * inner)?;
         }
+        for log in &self.logs {
+            let (rows, bytes) = (with_commas(log.rows), bytes_in_words(log.bytes));
+            writeln!(f, "  the loop at {} keeps a log of what its steps overwrite, and puts it back: {rows} rows, {bytes}", log.pos)?;
+        }
         for frame in &self.placed.frames {
             let (threads, bytes) = (frame.chunks, bytes_in_words(frame.bytes));
             writeln!(f, "  the steps of a map are shared by {threads} threads, each with {bytes} of its own")?;

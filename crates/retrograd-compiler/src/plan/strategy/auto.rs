@@ -22,6 +22,10 @@ impl Strategy for Auto {
         true
     }
 
+    fn undoes(&self) -> bool {
+        true
+    }
+
     fn replay(&self) -> Replay {
         Replay::Fit
     }

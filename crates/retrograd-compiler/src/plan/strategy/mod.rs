@@ -37,6 +37,11 @@ pub trait Strategy: std::fmt::Debug + Send + Sync {
         false
     }
 
+    /// Whether a loop may keep a log of what its steps overwrite.
+    fn undoes(&self) -> bool {
+        false
+    }
+
     /// The fastest decision of this strategy whose pools and controllers take at most `room` bytes, or its smallest where none fits;
     /// `None` is no limit.
     fn decide(&self, facts: &Facts, room: Option<u64>) -> Result<Decision, Error>;

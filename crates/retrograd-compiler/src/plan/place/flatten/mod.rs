@@ -17,6 +17,7 @@ use crate::ir::{
 use crate::ops;
 use crate::plan::branches::Parted;
 use crate::plan::pair::{Pair, pairs};
+use crate::plan::ranges::Range;
 use crate::plan::{Again, Decision};
 use branches::Opened;
 
@@ -46,7 +47,7 @@ pub(super) struct Flatten<'p> {
     /// Literals of rank 0, by value.
     constants: BTreeMap<Val, Array>,
     /// What other integers of rank 0 can be.
-    ranges: BTreeMap<Val, ranges::Range>,
+    ranges: BTreeMap<Val, Range>,
     /// Which functions have an effect.
     effects: Vec<bool>,
     /// Indices of the loops around what is placed now, the outermost first.
@@ -311,7 +312,7 @@ impl<'p> Flatten<'p> {
         result
     }
 
-    /// A view: another access of the same memory. A rank-0 view is read at once, so that its memory may change afterwards; of a scalar
+    /// A view: another access of the same memory. One number is read at once, so that its memory may change afterwards; of a scalar
     /// that is repeated it is that scalar.
     fn view(&mut self, view: View, attrs: &Attrs, args: &[Val], ty: &Type, pos: &Pos, scope: &mut Scope) -> Val {
         let result = self.placed.define(ty.clone());
@@ -325,6 +326,12 @@ impl<'p> Flatten<'p> {
             operand = self.in_memory(operand, scope);
             composed(&self.placed, operand).expect("every view of a contiguous array is affine")
         });
+        let narrows = matches!(view, View::Slice | View::DynamicSlice);
+        if narrows && ty.rank() > 0 && ty.elements() == 1 && !self.placed.is_scalar(access.root) {
+            let number = self.placed.define(Type::scalar(ty.dtype));
+            let number = self.seen(number, Access { strides: vec![], ..access }, scope);
+            return self.seen(result, Access { root: number, strides: vec![0; ty.rank()], offset: 0, dynamic: vec![] }, scope);
+        }
         self.seen(result, access, scope)
     }
 

@@ -41,7 +41,7 @@ class Contender:
     """One way to compute a program.
 
     `run()` returns (value, gradients), with `None` for the gradients when only the value is computed. `bytes_taken` counts results and everything in between, not the
-    arguments; `seconds_first` is from the source to the first result; `clock()`, where there is one, gives the seconds of the last run without the call from Python;
+    arguments; `seconds_first` is from the source to the first result, `seconds_compile` to machine code, where that can be asked for without a run; `clock()`, where there is one, gives the seconds of the last run without the call from Python;
     `form` is ours: which of the program's functions it is.
     """
 
@@ -49,6 +49,7 @@ class Contender:
     run: object
     bytes_taken: int | None = None
     seconds_first: float | None = None
+    seconds_compile: float | None = None
     clock: object = None
     plan: str = ""
     form: str = ""

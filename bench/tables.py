@@ -113,6 +113,8 @@ def compile_times(entries):
 
 
 def compiling(entry):
+    if entry is not None and entry["compile"] is not None:
+        return entry["compile"]
     return None if entry is None or entry["first"] is None else max(entry["first"] - entry["best"], 1e-9)
 
 

@@ -126,14 +126,15 @@ def ours_within(who, form, program, budget, backend, everything):
 
 def ours(who, form, function, args, unpack):
     start = time.perf_counter()
+    compiled = function.compile(*args)
+    seconds_compile = time.perf_counter() - start
     function(*args)
     seconds = time.perf_counter() - start
-    compiled = function.compile(*args)
     planned, measured = compiled.plan.bytes_peak, compiled.stats.bytes_peak
     if planned != measured:
         raise AssertionError(f"{planned} bytes planned, {measured} measured")
     plan = str(compiled.plan).replace(str(ROOT) + os.sep, "").strip()
-    return Contender(who, lambda: unpack(function(*args)), planned, seconds, clock=lambda: compiled.stats.seconds, plan=plan, form=form)
+    return Contender(who, lambda: unpack(function(*args)), planned, seconds, seconds_compile, clock=lambda: compiled.stats.seconds, plan=plan, form=form)
 
 
 def from_python(who, function, args):
@@ -146,13 +147,17 @@ def from_python(who, function, args):
 
 def with_jax(who, function, args, unpack):
     on_device = jax.block_until_ready([jax.numpy.asarray(x) for x in args])
+    start = time.perf_counter()
+    # Another function to JAX, so that the first call below compiles, too.
+    compiled = jax.jit(lambda *args: function(*args)).lower(*on_device).compile()
+    seconds_compile = time.perf_counter() - start
+    memory = compiled.memory_analysis()
     jitted = jax.jit(function)
     start = time.perf_counter()
     jax.block_until_ready(jitted(*on_device))
     seconds = time.perf_counter() - start
-    memory = jitted.lower(*on_device).compile().memory_analysis()
     taken = None if memory is None else memory.temp_size_in_bytes + memory.output_size_in_bytes
-    return Contender(who, lambda: unpack(jax.block_until_ready(jitted(*on_device))), taken, seconds)
+    return Contender(who, lambda: unpack(jax.block_until_ready(jitted(*on_device))), taken, seconds, seconds_compile)
 
 
 def copies(args):
@@ -267,7 +272,8 @@ def measure(part, contenders, seconds):
 
 
 def report(part, contender):
-    facts = dict(kind="result", part=part, side=contender.side, who=contender.who, bytes=contender.bytes_taken, first=contender.seconds_first, plan=contender.plan)
+    facts = dict(kind="result", part=part, side=contender.side, who=contender.who, bytes=contender.bytes_taken, plan=contender.plan)
+    facts |= dict(first=contender.seconds_first, compile=contender.seconds_compile)
     if contender.seconds:
         facts |= dict(best=min(contender.seconds), inside=min(contender.seconds_inside), median=float(np.median(contender.seconds)), runs=len(contender.seconds))
     say(**facts)

@@ -22,7 +22,7 @@ from .custom import clip_cotangent, custom_jvp, custom_vjp, map_cotangent, probe
 from .errors import (
     ArgumentError, BoundsError, DiskError, DivisionByZero, DTypeError, Error, InternalError, MissingRule, NotFinite, OutOfMemory, OverBudget, ShapeError, Unsupported,
 )
-from .linalg import triangular_solve
+from .linalg import lu, triangular_solve
 from .numeric import logsumexp
 from .steps import map, scan
 
@@ -30,7 +30,7 @@ __all__ = [
     "ArgumentError", "Array", "BoundsError", "DTypeError", "DiskError", "DivisionByZero", "Error", "InternalError", "MissingRule", "NotFinite", "OutOfMemory",
     "OverBudget", "Progress",
     "ShapeError", "Unsupported", "auto", "cache_clear", "cache_info", "check_grads", "clip_cotangent", "custom_jvp", "custom_vjp", "debug_nan", "grad", "hessian", "hvp", "ilp",
-    "jacfwd", "jacobian", "jacrev", "jit", "jvp", "keep_all", "load", "logsumexp", "map", "map_cotangent", "observe", "periodic", "probe", "probe_cotangent",
+    "jacfwd", "jacobian", "jacrev", "jit", "jvp", "keep_all", "load", "logsumexp", "lu", "map", "map_cotangent", "observe", "periodic", "probe", "probe_cotangent",
     "recompute_all", "revolve", "scan", "spec", "stop_gradient", "triangular_solve",
     "user", "value_and_grad", "vjp",
 ]

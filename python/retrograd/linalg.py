@@ -9,6 +9,7 @@ from . import errors, functions, views
 from .array import entangle, traced
 from .trace import current
 
+QRResult = collections.namedtuple("QRResult", ("Q", "R"))
 SlogdetResult = collections.namedtuple("SlogdetResult", ("sign", "logabsdet"))
 
 
@@ -24,6 +25,31 @@ def triangular_solve(a, b, lower=True, trans=False, unit_diagonal=False):
             triangle = np.where(diagonal, 1.0, triangle)
         return np.linalg.solve(np.swapaxes(triangle, -1, -2) if trans else triangle, b)
     return _system("triangular_solve", a, b, lower=[int(lower)], transpose=[int(trans)], unit=[int(unit_diagonal)])
+
+
+def lu(a):
+    """The packed factors of `a`, L below the diagonal and U on and above it, by partial pivoting, and which row of `a` is row i of L U.
+
+    As `jax.lax.linalg.lu` without its exchanges of rows. Axes before the last two are batches.
+    """
+    if not functions._arrays((a,)):
+        return _known_lu(np.array(a, dtype=np.result_type(a, np.float32)))
+    return _matrix("lu", a), _matrix("lu_permutation", a)
+
+
+def _known_lu(a):
+    """Of numbers, of which `a` is a copy: NumPy has no such function."""
+    *batch, n = a.shape[:-1]
+    rows = np.tile(np.arange(n), (*batch, 1))
+    for at in np.ndindex(*batch):
+        factors, order = a[at], rows[at]
+        for k in range(n):
+            best = k + int(np.argmax(np.abs(factors[k:, k])))
+            factors[[k, best]], order[[k, best]] = factors[[best, k]], order[[best, k]]
+            if factors[k, k]:
+                factors[k + 1 :, k] /= factors[k, k]
+                factors[k + 1 :, k + 1 :] -= np.outer(factors[k + 1 :, k], factors[k, k + 1 :])
+    return a, rows
 
 
 # np.linalg
@@ -51,6 +77,13 @@ def _cholesky(a, *, upper=False):
 
 def _slogdet(a):
     return SlogdetResult(_matrix("det_sign", a), _matrix("logdet", a))
+
+
+def _qr(a, mode="reduced"):
+    if mode not in ("reduced", "r"):
+        raise errors.Unsupported(f"np.linalg.qr with mode={mode!r} is not supported; 'reduced' and 'r' are", errors.here())
+    q, r = current().tracer.qr(functions._as_array(a).handle(), errors.here())
+    return traced(r) if mode == "r" else QRResult(traced(q), traced(r))
 
 
 # Products
@@ -152,6 +185,7 @@ FUNCTIONS = {
         np.linalg.inv: lambda a: _matrix("inverse", a),
         np.linalg.det: lambda a: _matrix("det", a),
         np.linalg.slogdet: _slogdet,
+        np.linalg.qr: _qr,
         np.einsum: _einsum,
         np.tensordot: _tensordot,
         np.outer: _outer,

@@ -69,6 +69,15 @@ def log_determinants(a, m):
     return np.sum(sign * logdet**2) + np.linalg.slogdet(-m).logabsdet + np.linalg.slogdet(m[:3, :3])[0]
 
 
+tall = rng.normal(size=(2, 5, 3))
+
+
+@case(tall)
+def orthogonal_factors(a):
+    q, r = np.linalg.qr(a[0])
+    return np.sum(np.sin(q) * a[1]) + np.sum(r**3) + np.sum(np.linalg.qr(a).Q ** 3) + np.sum(np.linalg.qr(a[:, :3], mode="r") ** 2 * a[:, 1:4])
+
+
 @case(m23, m34, t234)
 def einsums(a, b, t):
     return (
@@ -139,6 +148,31 @@ def test_triangular_solves_equal_jax(lower, trans, unit):
         return jnp.sum(solve(b) ** 2) + jnp.sum(solve(v) ** 3)
 
     check_jax(f, m4, b42, v4, reference=reference, tolerance=1e-10)
+
+
+def test_triangular_factors_equal_jax():
+    def f(a, m):
+        factors, rows = rg.lu(m)
+        return np.sum(factors**2 * np.arange(16.0).reshape(4, 4)) + np.sum(np.take_along_axis(m, rows[:, None], 0)[0] ** 3) + np.sum(np.sin(rg.lu(a)[0]))
+
+    def reference(a, m):
+        factors, _, rows = jax.lax.linalg.lu(m)
+        return jnp.sum(factors**2 * jnp.arange(16.0).reshape(4, 4)) + jnp.sum(m[rows][0] ** 3) + jnp.sum(jnp.sin(jax.lax.linalg.lu(a)[0]))
+
+    check_jax(f, batch[:, ::-1].copy(), m4[::-1].copy(), reference=reference, tolerance=1e-10)
+
+
+def test_factors_of_more_columns_than_rows():
+    def f(a):
+        q, r = np.linalg.qr(a)
+        return np.sum(q**3) + np.sum(np.sin(r))
+
+    def shapes(a):
+        return np.linalg.qr(a)
+
+    assert [x.shape for x in rg.jit(shapes)(m34)] == [(3, 3), (3, 4)]
+    close(rg.jit(f)(m34), f(m34))
+    rg.check_grads(f, (m34,), order=2)
 
 
 def test_cholesky_reads_one_triangle():
@@ -241,6 +275,11 @@ def axes_as_lists(x):
 @mistake(rg.ShapeError, "square")
 def matrix_that_is_not_square(x):
     return np.linalg.det(x[:2])
+
+
+@mistake(rg.Unsupported, "complete")
+def all_columns_of_q(x):
+    return np.linalg.qr(x, mode="complete")
 
 
 @mistake(rg.ShapeError, "right side")

@@ -120,6 +120,11 @@ impl Tracer {
         Ok(self.keep(value))
     }
 
+    fn qr(&mut self, py: Python<'_>, a: usize, pos: Place) -> PyResult<(usize, usize)> {
+        let (q, r) = raised(py, self.tracer()?.qr(self.values[a], &place(pos)))?;
+        Ok((self.keep(q), self.keep(r)))
+    }
+
     fn of_systems(&mut self, py: Python<'_>, name: &str, attrs: &Bound<'_, PyDict>, a: usize, b: usize, pos: Place) -> PyResult<usize> {
         let row = row(name)?;
         let (attrs, a, b) = (attrs_of(row, attrs)?, self.values[a], self.values[b]);

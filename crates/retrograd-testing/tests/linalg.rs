@@ -107,6 +107,51 @@ fn factors_multiply_back() {
     }
 }
 
+/// Q and R of an m×n matrix.
+fn qr(a: &Array) -> (Vec<f64>, Vec<f64>) {
+    let [m, n] = a.shape() else { panic!("a matrix") };
+    let mut q = run("qr %0", &[a], &format!("f64[{},{n}]", m + n));
+    let r = q.split_off(m * n);
+    (q, r)
+}
+
+#[test]
+fn q_has_orthonormal_columns_and_q_r_is_the_matrix() {
+    for (m, n) in [(1, 1), (4, 4), (7, 3), (32, 32), (33, 32), (40, 33), (130, 70), (70, 65), (300, 97)] {
+        let a = Random::new(m as u64).array(&retrograd_compiler::ir::Type::f64([m, n]), (-1.0, 1.0));
+        // Squares of these are beyond the range of floats; scaling by powers of two changes no other bit.
+        let scaled = |factor: f64| Array::f64([m, n], a.as_f64().iter().map(|x| x * factor).collect());
+        let (q, r) = qr(&a);
+        for factor in [2.0_f64.powi(900), 2.0_f64.powi(-700)] {
+            let (other, length) = qr(&scaled(factor));
+            close(&other, &q);
+            close(&length.iter().map(|x| x / factor).collect::<Vec<f64>>(), &r);
+        }
+        let inner = |i: usize, j: usize| (0..m).map(|k| q[k * n + i] * q[k * n + j]).sum::<f64>();
+        close(
+            &(0..n * n).map(|k| inner(k / n, k % n)).collect::<Vec<_>>(),
+            &(0..n * n).map(|k| f64::from(k / n == k % n)).collect::<Vec<_>>(),
+        );
+        let entry = |i: usize, j: usize| (0..n).map(|k| q[i * n + k] * r[k * n + j]).sum::<f64>();
+        close(&(0..m * n).map(|k| entry(k / n, k % n)).collect::<Vec<_>>(), a.as_f64());
+        assert!((0..n * n).all(|k| k / n <= k % n || r[k] == 0.0), "R is zero below its diagonal");
+    }
+}
+
+#[test]
+fn columns_that_are_zero_or_depend_on_others_have_q_and_r() {
+    for x in [[0.0; 6], [1.0, 2.0, 2.0, 4.0, 3.0, 6.0], [0.0, 1.0, 0.0, 2.0, 0.0, 3.0]] {
+        let (q, r) = qr(&Array::f64([3, 2], x.to_vec()));
+        let inner = |i: usize, j: usize| (0..3).map(|k| q[k * 2 + i] * q[k * 2 + j]).sum::<f64>();
+        close(&[inner(0, 0), inner(0, 1), inner(1, 1)], &[1.0, 0.0, 1.0]);
+        close(&(0..6).map(|k| q[k / 2 * 2] * r[k % 2] + q[k / 2 * 2 + 1] * r[2 + k % 2]).collect::<Vec<_>>(), &x);
+    }
+    for broken in [[1.0, f64::NAN, 0.0, 1.0], [1.0, f64::INFINITY, 2.0, 1.0]] {
+        let (q, r) = qr(&Array::f64([2, 2], broken.to_vec()));
+        assert!(q.iter().chain(&r).any(|x| x.is_nan()), "{broken:?}");
+    }
+}
+
 #[test]
 fn the_gradient_of_a_determinant_is_exact_at_singular_matrices() {
     let singular = [

@@ -1,5 +1,7 @@
 //! Linear algebra over the matrices in the last two axes, as in `numpy.linalg`; the axes before them are batches and broadcast.
 
+use std::ops::Range;
+
 use retrograd_compiler::ir::{Attrs, DType, Error, Pos, Row, Type};
 use retrograd_compiler::ops;
 
@@ -66,6 +68,33 @@ impl Tracer {
             shape.pop();
         }
         self.reshape(x, &shape, pos)
+    }
+
+    /// Q and R of matrices, as `numpy.linalg.qr` has them. Where there are more columns than rows, the first ones make Q.
+    pub fn qr(&self, a: Traced, pos: &Pos) -> Result<(Traced, Traced), Error> {
+        let a = self.as_floats(a, pos)?;
+        let ty = self.ty(a);
+        // What does not fit is for the row to say.
+        let [m, n] = if ty.rank() < 2 { [0, 0] } else { last_two(&ty.shape) };
+        if m >= n {
+            let both = self.op(&ops::QR, Attrs::none(), &[a], pos)?;
+            let rows = ty.rank() - 2;
+            return Ok((self.range_of(both, rows, 0..m, pos)?, self.range_of(both, rows, m..m + n, pos)?));
+        }
+        let columns = ty.rank() - 1;
+        let (q, left) = self.qr(self.range_of(a, columns, 0..m, pos)?, pos)?;
+        let mut axes: Vec<usize> = (0..ty.rank()).collect();
+        axes.swap(columns - 1, columns);
+        let right = self.matmul(self.transpose(q, &axes, pos)?, self.range_of(a, columns, m..n, pos)?, pos)?;
+        Ok((q, self.concat(&[left, right], columns, pos)?))
+    }
+
+    /// A range of one axis, and all of the others.
+    fn range_of(&self, v: Traced, axis: usize, range: Range<usize>, pos: &Pos) -> Result<Traced, Error> {
+        let mut stop = self.ty(v).shape;
+        let (mut start, step) = (vec![0; stop.len()], vec![1; stop.len()]);
+        (start[axis], stop[axis]) = (range.start, range.end);
+        self.op(&ops::SLICE, Attrs::none().ints("start", start).ints("stop", stop).ints("step", step), &[v], pos)
     }
 
     fn as_floats(&self, v: Traced, pos: &Pos) -> Result<Traced, Error> {
@@ -172,5 +201,23 @@ impl<'t> Var<'t> {
     pub fn lu(self) -> (Var<'t>, Var<'t>) {
         let pos = here();
         (self.of_matrices(&ops::LU, &pos), self.of_matrices(&ops::LU_PERMUTATION, &pos))
+    }
+
+    /// Q, with orthonormal columns, and R, zero below its diagonal, whose product is this matrix; of m rows and n columns, Q has the lesser of
+    /// both as columns. Signs are those of LAPACK. The gradient is infinite or NaN where the columns that make Q depend on each other.
+    ///
+    /// ```
+    /// # use retrograd::{Array, jit_many};
+    /// let qr = jit_many(|[a]| { let (q, r) = a.qr(); vec![q, r] });
+    /// let outputs = qr.run(&[Array::f64([2, 1], vec![3.0, 4.0])])?;
+    /// assert_eq!(outputs[1], Array::f64([1, 1], vec![-5.0]));
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn qr(self) -> (Var<'t>, Var<'t>) {
+        let pos = here();
+        self.trace()
+            .attempt(|tracer| tracer.qr(self.traced(), &pos))
+            .map_or((self, self), |(q, r)| (self.trace().var(q), self.trace().var(r)))
     }
 }

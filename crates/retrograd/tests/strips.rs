@@ -73,3 +73,47 @@ fn what_stays_in_cache_is_as_it_was() {
     let (_, _, strips) = run(product, &args, Auto, None);
     assert!(strips.is_empty(), "{strips:?}");
 }
+
+/// Extents before the rows that tiles are cut from.
+const BATCH: [usize; 3] = [4, 8, 64];
+
+/// Softmax over the last of four axes: its sum of everything is made of chunks that tiles leave.
+fn softmax<'t>([x, w]: [Var<'t>; 2]) -> Var<'t> {
+    let rows: Vec<usize> = BATCH.iter().copied().chain([1]).collect();
+    let e = (x * w - x.max_axes(&[3]).reshape(rows.clone())).exp();
+    let y = e / e.sum_axes(&[3]).reshape(rows);
+    (y * y).sum()
+}
+
+/// Something of the first axes alone, which is no row of all of them, and a sum over one of them.
+fn of_other_axes<'t>([x, w]: [Var<'t>; 2]) -> Var<'t> {
+    let shares = (x * w).exp() / x.exp().sum_axes(&[3]).reshape([4, 8, 64, 1]);
+    let other = (shares * shares.sum_axes(&[1, 2, 3]).reshape([4, 1, 1, 1])).sum_axes(&[2]);
+    (other * other).sum() + shares.sum()
+}
+
+#[test]
+fn rows_behind_several_axes_are_one_axis_to_tiles() {
+    // Rows that divide a chunk of a sum, and rows that do not.
+    let cases: [(&str, Loss, usize, bool); 4] = [
+        ("chunks", softmax, 128, true),
+        ("rows", softmax, 100, true),
+        ("long rows", softmax, 600, true),
+        ("others", of_other_axes, 128, false),
+    ];
+    for (name, f, wide, saves) in cases {
+        let args = [numbers(&[4, 8, 64, wide], 0.3), numbers(&[wide], 5.1)];
+        let (expected, keep_all, _) = run(f, &args, KeepAll, None);
+        let (tiled, peak, strips) = run(f, &args, Auto, None);
+        assert!(!saves || !strips.is_empty() && strips.iter().all(|tile| *tile < 4 * 8 * 64), "{name}: {strips:?}");
+        assert!(!saves || 2 * peak < keep_all, "{name}: {peak} against {keep_all}");
+        assert!(expected.iter().zip(&tiled).all(|(a, b)| a.same_bits(b)), "{name}");
+    }
+}
+
+#[test]
+fn the_sum_of_a_softmax_takes_the_memory_of_a_tile() {
+    let (x, w) = (numbers(&[4, 8, 64, 128], 0.3), numbers(&[128], 5.1));
+    let compiled = retrograd::jit(softmax).threads(std::num::NonZeroUsize::MIN).compile(&[&x, &w]).unwrap();
+    assert!(3 * compiled.plan.bytes_peak < x.ty().bytes() as u64, "{}", compiled.plan.bytes_peak);
+}

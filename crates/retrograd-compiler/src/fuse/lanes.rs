@@ -223,7 +223,7 @@ fn checks(body: &[Stmt]) -> Vec<Stmt> {
 }
 
 /// A statement with another address, if it has one.
-fn readdressed(stmt: &Stmt, address: &impl Fn(&Address) -> Address) -> Stmt {
+pub(super) fn readdressed(stmt: &Stmt, address: &impl Fn(&Address) -> Address) -> Stmt {
     if let Stmt::Load { dst, from } = stmt {
         Stmt::Load { dst: *dst, from: address(from) }
     } else if let Stmt::Store { to, src } = stmt {

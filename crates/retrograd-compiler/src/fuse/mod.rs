@@ -1,6 +1,6 @@
 //! From a Plan to loops over scalar code.
 //!
-//! `fuse` walks the placed tree once: registers for scalars, addresses for arrays, nests as vector loops (`nest`, reductions over components in `component`, sums along the lanes in `row`), reductions (`reduce`),
+//! `fuse` walks the placed tree once: registers for scalars, addresses for arrays, nests as vector loops (`nest`, reductions over components in `component`, sums along the lanes in `row`, several rows at a time in `rows`), reductions (`reduce`),
 //! walks along an axis (`line`), schedules as native drivers (`drive`), long code and what is spread over
 //! threads as functions of their own (`parts`).
 
@@ -15,6 +15,7 @@ mod nest;
 mod parts;
 mod reduce;
 mod row;
+mod rows;
 mod saved;
 mod telling;
 

@@ -2,6 +2,7 @@
 
 use super::Fuse;
 use super::kernel::{Address, Fold, Order, Reg, RegType, Stmt};
+use super::rows::Rows;
 use crate::ir::{DType, Lowering, Reduction, Scalar};
 use crate::plan::place::{Access, Index, Nest, Root, RowItem, Val};
 
@@ -21,7 +22,7 @@ fn index_of(component: usize, shape: &[usize], rank: usize, axis: usize) -> usiz
     if axis < rank { 0 } else { component / shape[axis + 1..].iter().product::<usize>() % shape[axis] }
 }
 
-fn up(index: Reg, [from, to]: [Reg; 2], body: Vec<Stmt>) -> Stmt {
+pub(super) fn up(index: Reg, [from, to]: [Reg; 2], body: Vec<Stmt>) -> Stmt {
     Stmt::For { index, from, to, order: Order::Up, body }
 }
 
@@ -114,9 +115,11 @@ impl Fuse<'_> {
                 }
             }
             [outer, rest @ ..] if !rest.is_empty() => {
-                let chunk = (chunk / each(outer.extent)).clamp(1, outer.extent);
                 let body = self.nested(|fuse| fuse.loop_nest(rest, Steps::InLanes, &mut vec![(index, outer.axis)], nest));
-                self.spread(vec![up(index, range, body)], range, outer.extent, chunk);
+                let rows = self.in_groups(index, outer.extent, body);
+                let chunk = (chunk / each(rows.groups)).clamp(1, rows.groups);
+                self.spread(vec![up(index, range, rows.several)], range, rows.groups, chunk);
+                self.rest_of_rows(index, outer.extent, rows.rest);
             }
             loops => self.loop_nest(loops, Steps::InLanes, &mut vec![], nest),
         }
@@ -176,11 +179,18 @@ impl Fuse<'_> {
                 self.sum_rows(nest, *last, indices);
             }
             [outer, rest @ ..] => {
-                let (index, from, to) = (self.int(), self.literal(0), self.literal(outer.extent as i64));
+                let (index, from) = (self.int(), self.literal(0));
                 indices.push((index, outer.axis));
                 let body = self.nested(|fuse| fuse.loop_nest(rest, steps, indices, nest));
                 indices.pop();
-                self.body.push(Stmt::For { index, from, to, order: Order::Up, body });
+                let rows = if self.is_independent(nest) {
+                    self.in_groups(index, outer.extent, body)
+                } else {
+                    Rows::one_by_one(outer.extent, body)
+                };
+                let groups = self.literal(rows.groups as i64);
+                self.body.push(up(index, [from, groups], rows.several));
+                self.rest_of_rows(index, outer.extent, rows.rest);
             }
         }
         if loops.is_empty() {

@@ -4,7 +4,7 @@
 //! bits are the lower half of four, whose upper half is never looked at.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::{ConstantData, Endianness, InstBuilder, InstructionData, MemFlagsData, Type, Value, types};
+use cranelift_codegen::ir::{ConstantData, Endianness, InstBuilder, InstructionData, MemFlagsData, Opcode, Type, Value, types};
 use retrograd_compiler::ir::{DType, Scalar};
 
 use super::Lower;
@@ -57,8 +57,11 @@ impl Lower<'_, '_> {
     pub(super) fn compute(&mut self, width: Width, op: Scalar, ty: DType, args: &[Value]) -> Value {
         match op {
             Scalar::Add | Scalar::Sub | Scalar::Mul | Scalar::Div | Scalar::Rem => self.binary(width, op, ty, args[0], args[1]),
-            Scalar::Fma => self.builder.ins().fma(args[0], args[1], args[2]),
-            Scalar::Neg if ty.is_float() => self.builder.ins().fneg(args[0]),
+            Scalar::Fma => {
+                let [a, b, c] = [args[0], args[1], args[2]].map(|x| self.signed(x));
+                self.builder.ins().fma(a, b, c)
+            }
+            Scalar::Neg if ty.is_float() => self.negative(width, ty, args[0]),
             Scalar::Neg => self.builder.ins().ineg(args[0]),
             Scalar::Abs if ty.is_float() => self.builder.ins().fabs(args[0]),
             Scalar::Abs => self.builder.ins().iabs(args[0]),
@@ -114,6 +117,30 @@ impl Lower<'_, '_> {
             Scalar::Select => self.select(width, ty, args[0], args[1], args[2]),
             Scalar::Convert(to) => self.convert(width, ty, to, args[0]),
         }
+    }
+
+    /// In lanes, one instruction with a constant in memory, where Cranelift has three.
+    fn negative(&mut self, width: Width, ty: DType, x: Value) -> Value {
+        match width {
+            Width::One => self.builder.ins().fneg(x),
+            Width::Two | Width::Four => {
+                let sign = self.float(width, ty, -0.0);
+                self.builder.ins().bxor(x, sign)
+            }
+        }
+    }
+
+    /// An operand of `fma`, a negative one as Cranelift knows it: then its sign is part of the instruction. Nothing but [`Lower::negative`]
+    /// flips bits of floats.
+    fn signed(&mut self, x: Value) -> Value {
+        let dfg = &self.builder.func.dfg;
+        if let Some(inst) = dfg.value_def(x).inst()
+            && let InstructionData::Binary { opcode: Opcode::Bxor, args } = dfg.insts[inst]
+            && dfg.value_type(x).lane_type().is_float()
+        {
+            return self.builder.ins().fneg(args[0]);
+        }
+        x
     }
 
     fn binary(&mut self, width: Width, op: Scalar, ty: DType, a: Value, b: Value) -> Value {

@@ -169,13 +169,27 @@ pub(super) struct VecLoop<'k> {
     /// Partial results, as many lanes in each; those that no step reaches are left out.
     partials: Vec<Vec<Variable>>,
     totals: Vec<Variable>,
+    /// Results of `fma` whose factors are exchanged.
+    exchanged: BTreeSet<Reg>,
 }
 
 impl<'k> VecLoop<'k> {
     fn new(lower: &mut Lower<'k, '_>, index: Reg, count: u64, body: &'k [Stmt], folds: &'k [Fold]) -> VecLoop<'k> {
         let (uniform, partials) = (BTreeMap::new(), Vec::new());
         let (width, ordered, block) = (Width::Two, false, LONGEST);
-        let mut vec_loop = VecLoop { index, count, steps: Vec::new(), folds, uniform, width, ordered, block, partials, totals: Vec::new() };
+        let mut vec_loop = VecLoop {
+            index,
+            count,
+            steps: Vec::new(),
+            folds,
+            uniform,
+            width,
+            ordered,
+            block,
+            partials,
+            totals: Vec::new(),
+            exchanged: BTreeSet::new(),
+        };
         vec_loop.read_outside(lower, body);
         let stores = body.iter().any(|stmt| matches!(stmt, Stmt::Store { .. }));
         for stmt in body {
@@ -183,6 +197,7 @@ impl<'k> VecLoop<'k> {
         }
         vec_loop.width = vec_loop.fitting_width(lower);
         vec_loop.pair_loads();
+        vec_loop.exchanged = vec_loop.exchanged();
         vec_loop.ordered = folds.iter().any(|fold| !fold.how.is_free(lower.dtype(fold.src)));
         vec_loop.block = vec_loop.fitting_block();
         for fold in folds {
@@ -307,6 +322,25 @@ impl<'k> VecLoop<'k> {
         let rest = self.steps.split_off(written);
         self.steps = pairs::merged(&self.steps, Step::row, |dst, access| Step::LoadBoth { dst, access });
         self.steps.extend(rest);
+    }
+
+    /// Products that are added to something and whose second factor is not read again, while the first is: the machine overwrites the first, which
+    /// else would be copied. In long bodies, what counts is the order in which Cranelift computes, which is that of operands.
+    fn exchanged(&self) -> BTreeSet<Reg> {
+        if self.steps.len() >= MANY {
+            return BTreeSet::new();
+        }
+        let mut last: BTreeMap<Reg, usize> = BTreeMap::new();
+        for (k, step) in self.steps.iter().enumerate() {
+            last.extend(step.reads().into_iter().map(|reg| (reg, k)));
+        }
+        last.extend(self.folds.iter().map(|fold| (fold.src, usize::MAX)));
+        let fma = |(k, step): (usize, &Step<'_>)| {
+            let Step::Compute { dst, op: Scalar::Fma, args, .. } = step else { return None };
+            let dies = |reg: Reg| !self.is_uniform(reg) && reg != self.index && last[&reg] == k;
+            (dies(args[1]) && !dies(args[0])).then_some(*dst)
+        };
+        self.steps.iter().enumerate().filter_map(fma).collect()
     }
 
     fn has_calls(&self) -> bool {
@@ -459,7 +493,10 @@ impl<'k> VecLoop<'k> {
         match step {
             Step::Compute { dst, op, ty, args } => {
                 let values = parts.map(|k| {
-                    let args: Vec<Value> = args.iter().map(|&arg| self.value(lower, lanes, arg, k)).collect();
+                    let mut args: Vec<Value> = args.iter().map(|&arg| self.value(lower, lanes, arg, k)).collect();
+                    if self.exchanged.contains(dst) {
+                        args.swap(0, 1);
+                    }
                     lower.compute(lanes.parts[k].width, *op, *ty, &args)
                 });
                 let values = values.collect();

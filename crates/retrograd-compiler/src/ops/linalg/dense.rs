@@ -107,6 +107,9 @@ pub(super) const LU_LOWER: Triangle = Triangle { lower: true, transposed: false,
 /// U of the packed factors of `lu`.
 pub(super) const LU_UPPER: Triangle = Triangle { lower: false, transposed: false, unit: false };
 
+/// A lower triangle with its diagonal.
+const LOWER: Triangle = Triangle { lower: true, transposed: false, unit: false };
+
 /// Partial sums of an inner product.
 pub(super) const LANES: usize = 8;
 
@@ -167,22 +170,27 @@ pub(super) fn swap_rows<T>(x: &mut [T], m: usize, a: usize, b: usize) {
 
 /// The factor L with A = L Lᵀ, from the lower triangle of A; zeros above. Where A is not positive definite all of the triangle is NaN.
 ///
-/// Panels of columns are factored; then products bring the triangle that is left up to date.
+/// A square on the diagonal is factored, the rows below are solved with it, side by side in lanes; then products bring the triangle that is
+/// left up to date.
 pub(super) fn cholesky<T: Real>(a: &[T], l: &mut [T], scratch: &mut [T], n: usize) {
     l.copy_from_slice(a);
     for first in (0..n).step_by(PANEL) {
         let end = n.min(first + PANEL);
-        wide(CholeskyPanel { l, n, first, end });
-        let below = &mut l[end * n..];
+        let (above, below) = l.split_at_mut(end * n);
+        let square = &mut above[first * n + first..];
+        wide(CholeskySquare { square, n, width: end - first });
         if below.is_empty() {
             break;
         }
-        let (panel, scratch) = copied(below, n, first..end, scratch);
-        let k = end - first;
+        let (m, k) = (n - end, end - first);
+        let (panel, scratch) = scratch.split_at_mut(m * k);
+        transpose(&below[first..], panel, [n, m], [m, k]);
+        wide(SolveRows { square: Matrix::new(square, n, 1), triangle: LOWER, x: panel, m });
+        transpose(panel, &mut below[first..], [m, n], [k, m]);
         for (part, rows) in below.chunks_mut(SQUARE * n).enumerate() {
-            let (i, m) = (part * SQUARE, rows.len() / n);
-            let (left, right) = (Matrix::new(&panel[i * k..], k, 1), Matrix::new(panel, 1, k));
-            multiply(Target::Subtract, Extents { m, n: i + m, k }, left, right, &mut rows[end..], n, scratch);
+            let (i, height) = (part * SQUARE, rows.len() / n);
+            let (left, right) = (Matrix::new(&panel[i..], 1, m), Matrix::new(panel, m, 1));
+            multiply(Target::Subtract, Extents { m: height, n: i + height, k }, left, right, &mut rows[end..], n, scratch);
         }
     }
     // A NaN pivot is not enough: rows above it are right for another matrix.
@@ -198,35 +206,46 @@ pub(super) fn cholesky<T: Real>(a: &[T], l: &mut [T], scratch: &mut [T], n: usiz
 /// Rows of a triangle that one product brings up to date; what it writes above the diagonal is not read.
 const SQUARE: usize = 96;
 
-/// Columns `first..end` of L, for the rows from `first` on.
-struct CholeskyPanel<'a, T> {
-    l: &'a mut [T],
+/// L of a square of at most [`PANEL`] rows, in the place of its lower triangle.
+struct CholeskySquare<'a, T> {
+    square: &'a mut [T],
     n: usize,
-    first: usize,
-    end: usize,
+    width: usize,
 }
 
-impl<T: Real> WithSimd for CholeskyPanel<'_, T> {
+impl<T: Real> WithSimd for CholeskySquare<'_, T> {
     type Output = ();
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        let CholeskyPanel { l, n, first, end } = self;
-        // The square at the top, transposed, so that what is subtracted from a row lies in one run.
-        let mut top = [[T::ZERO; PANEL]; PANEL];
-        for (i, row) in l[first * n..].chunks_exact_mut(n).enumerate() {
-            let row = &mut row[first..end];
-            for j in 0..row.len().min(i) {
-                row[j] /= top[j][j];
-                let (multiple, width) = (row[j], row.len());
-                if i < width {
-                    top[j][i] = multiple;
-                }
-                subtract(&mut row[j + 1..], multiple, &top[j][j + 1..width]);
+        let CholeskySquare { square, n, width } = self;
+        // Both triangles, so that a column is a row, too.
+        let mut rows = [[T::ZERO; PANEL]; PANEL];
+        for i in 0..width {
+            for j in 0..=i {
+                (rows[i][j], rows[j][i]) = (square[i * n + j], square[i * n + j]);
             }
-            if i < row.len() {
-                row[i] = if row[i] > T::ZERO { row[i].sqrt() } else { T::NAN };
-                top[i][i] = row[i];
+        }
+        for k in 0..width {
+            let pivot = if rows[k][k] > T::ZERO { rows[k][k].sqrt() } else { T::NAN };
+            let mut column = rows[k];
+            column[..k].fill(T::ZERO);
+            column.iter_mut().for_each(|x| *x /= pivot);
+            column[k] = pivot;
+            for i in k..width {
+                square[i * n + k] = column[i];
+                let multiple = -column[i];
+                (0..PANEL).for_each(|j| rows[i][j] = multiple.fused(column[j], rows[i][j]));
             }
+        }
+    }
+}
+
+/// Elements (i, j) of `from`, of so many rows and columns, to (j, i) of `to`; `down` is how far rows are apart in each.
+fn transpose<T: Real>(from: &[T], to: &mut [T], down: [usize; 2], [rows, columns]: [usize; 2]) {
+    for first in (0..rows).step_by(LANES) {
+        let last = rows.min(first + LANES);
+        for (j, to) in to.chunks_mut(down[1]).take(columns).enumerate() {
+            (first..last).for_each(|i| to[i] = from[i * down[0] + j]);
         }
     }
 }
@@ -266,7 +285,7 @@ pub(super) fn triangular_solve<T: Real>(matrix: &[T], triangle: Triangle, x: &mu
     }
 }
 
-/// The rows of x, as many as it has, against the square on the diagonal.
+/// The rows of x, as many as it has and at most [`PANEL`], against the square on the diagonal.
 struct SolveRows<'a, T> {
     square: Matrix<'a, T>,
     triangle: Triangle,
@@ -274,23 +293,58 @@ struct SolveRows<'a, T> {
     m: usize,
 }
 
+impl<T: Real> SolveRows<'_, T> {
+    /// The rows in the order of solving, each with those that are known before it.
+    #[inline(always)]
+    fn rows(&self) -> impl Iterator<Item = (usize, std::ops::Range<usize>)> + use<T> {
+        let (n, downwards) = (self.x.len() / self.m, self.triangle.is_solved_downwards());
+        (0..n).map(move |step| if downwards { (step, 0..step) } else { (n - 1 - step, n - step..n) })
+    }
+
+    /// So many columns from `first` on, a row of which stays in registers while others are subtracted from it.
+    #[inline(always)]
+    fn run_abreast(&mut self, square: &[[T; PANEL]; PANEL], first: usize) {
+        let place = |i: usize| i * self.m + first;
+        for (i, known) in self.rows() {
+            let mut row: [T; ABREAST] = *self.x[place(i)..].first_chunk().expect("a row has these columns");
+            for k in known {
+                let (other, multiple): (&[T; ABREAST], T) = (self.x[place(k)..].first_chunk().expect("so do others"), -square[i][k]);
+                (0..ABREAST).for_each(|j| row[j] = multiple.fused(other[j], row[j]));
+            }
+            if !self.triangle.unit {
+                row.iter_mut().for_each(|x| *x /= square[i][i]);
+            }
+            self.x[place(i)..][..ABREAST].copy_from_slice(&row);
+        }
+    }
+}
+
+/// Columns that are solved side by side.
+const ABREAST: usize = 32;
+
 impl<T: Real> WithSimd for SolveRows<'_, T> {
     type Output = ();
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        let SolveRows { square, triangle, x, m } = self;
-        if m == 0 {
+    fn with_simd<S: Simd>(mut self, _: S) {
+        if self.m == 0 {
             return;
         }
-        let n = x.len() / m;
-        for step in 0..n {
-            let (i, others) = if triangle.is_solved_downwards() { (step, 0..step) } else { (n - 1 - step, n - step..n) };
-            for k in others {
+        let abreast = self.m / ABREAST * ABREAST;
+        if abreast > 0 {
+            let mut square = [[T::ZERO; PANEL]; PANEL];
+            for (i, known) in self.rows() {
+                known.chain([i]).for_each(|k| square[i][k] = self.square.at(i, k));
+            }
+            (0..abreast).step_by(ABREAST).for_each(|first| self.run_abreast(&square, first));
+        }
+        for (i, known) in self.rows() {
+            let SolveRows { square, triangle, ref mut x, m } = self;
+            for k in known {
                 let (to, from) = two_rows(x, m, i, k);
-                subtract(to, square.at(i, k), from);
+                subtract(&mut to[abreast..], square.at(i, k), &from[abreast..]);
             }
             if !triangle.unit {
-                x[i * m..][..m].iter_mut().for_each(|x| *x /= square.at(i, i));
+                x[i * m..][abreast..m].iter_mut().for_each(|x| *x /= square.at(i, i));
             }
         }
     }

@@ -4,6 +4,7 @@
 
 mod adjugate;
 pub(super) mod dense;
+mod reflect;
 mod routines;
 
 use super::build::{given, routine, tangent, total};
@@ -12,7 +13,7 @@ use super::gather::TAKE_ALONG_AXIS;
 use super::ops;
 use super::reduce::{SUM, float_only};
 use super::scalar::{EQ, GE, GT, LE, LT, SELECT, SUB};
-use super::shape::{BROADCAST, IOTA, TRANSPOSE, shape_error, view};
+use super::shape::{BROADCAST, CONCAT, IOTA, TRANSPOSE, cut, shape_error, view};
 use crate::ir::{
     Array, Attr, Attrs, Builder, Contribution, DType, Data, Error, ErrorKind, Lowering, Routine, Row, Rule, Sample, Type, Value, View,
 };
@@ -26,6 +27,8 @@ ops! {
     LU = Row { rule: tangent(lu_tangent), ..of_factors("lu", routines::LU) };
     /// Row i of L U, of `lu`, is this row of A.
     LU_PERMUTATION = Row { infer: |row, types, attrs| infer_matrix(row, types, attrs).map(|ty| Type::new(DType::I64, &ty.shape[..ty.rank() - 1])), rule: Rule::Zero, ..of_factors("lu_permutation", routines::LU_PERMUTATION) };
+    /// Q above R, in one array of m + n rows: A, of m ≥ n rows and n columns, is Q R, where the columns of Q are orthonormal and R is zero below its diagonal, by reflections. The derivative is infinite or NaN where the columns of A depend on each other.
+    QR = Row { infer: infer_tall, rule: tangent(qr_tangent), samples: tall_samples, ..of_matrix("qr", routines::QR) };
     /// X with A X = B, or Aᵀ X = B (`transpose=[1]`), by the factors of A. Infinite or NaN where A is singular.
     SOLVE = Row { attrs: &["transpose"], rule: Rule::Tangent { tangent: solve_tangent, linear: &[None, Some(transpose_solve)] }, samples: solve_samples, arity: Some(2), infer: infer_system, ..of_factors("solve", routines::SOLVE) };
     /// A⁻¹. Infinite or NaN where A is singular.
@@ -83,6 +86,17 @@ fn infer_matrix(row: &Row, types: &[Type], _: &Attrs) -> Result<Type, Error> {
     match types[0].shape[..] {
         [.., n, m] if n == m => Ok(types[0].clone()),
         _ => shape_error(format!("`{}` needs square matrices in the last two axes, found {}", row.name, types[0])),
+    }
+}
+
+fn infer_tall(row: &Row, types: &[Type], _: &Attrs) -> Result<Type, Error> {
+    float_only(row.name, &types[0])?;
+    match types[0].shape[..] {
+        [ref batch @ .., m, n] if m >= n => Ok(Type::new(types[0].dtype, [batch, &[m + n, n]].concat())),
+        _ => shape_error(format!(
+            "`{}` needs matrices of as many rows as columns, or more, in the last two axes, found {}",
+            row.name, types[0]
+        )),
     }
 }
 
@@ -221,6 +235,23 @@ fn lu_tangent(b: &Builder, _: &Attrs, args: &[Value], y: Value, tangents: &[Opti
     b.add(dl, product(b, above, part(b, &LE, y)))
 }
 
+/// With B = dA R⁻¹ and C = Qᵀ B, Qᵀ dQ is skew and dR upper triangular: both are so with U = C − S, S = C below the diagonal less the
+/// transpose of that, in dR = U R and dQ = B − Q U.
+fn qr_tangent(b: &Builder, _: &Attrs, _: &[Value], y: Value, tangents: &[Option<Value>]) -> Value {
+    let da = given(tangents);
+    let (shape, rank) = (b.ty(da).shape, b.ty(da).rank());
+    let (mut square, mut below) = (shape.clone(), vec![0; rank]);
+    square[rank - 2] = shape[rank - 1];
+    below[rank - 2] = shape[rank - 2];
+    let (q, r) = (cut(b, y, &vec![0; rank], &shape), cut(b, y, &below, &square));
+    let divided = flipped(b, triangular_solve(b, triangular(false, true, false), r, flipped(b, da)));
+    let c = product_with(b, Left::Transposed, q, divided);
+    let skew = part(b, &GT, c);
+    let u = b.add(b.row(&SUB, Attrs::none(), &[c, skew]), flipped(b, skew));
+    let dq = b.row(&SUB, Attrs::none(), &[divided, product(b, q, u)]);
+    b.row(&CONCAT, Attrs::none().ints("axis", [rank - 2]), &[dq, product(b, u, r)])
+}
+
 /// dX = A⁻¹ (dB − dA X), the same with transposes.
 fn solve_tangent(b: &Builder, attrs: &Attrs, args: &[Value], x: Value, tangents: &[Option<Value>]) -> Value {
     let left = if attrs.size("transpose") == 1 { Left::Transposed } else { Left::Plain };
@@ -259,8 +290,8 @@ fn adjugate_tangent(b: &Builder, _: &Attrs, args: &[Value], y: Value, tangents: 
 /// symmetric matrix of its lower triangle is positive definite.
 fn dominant(args: &mut [Array]) {
     let shape = args[0].shape().to_vec();
-    let n = shape[shape.len() - 1];
-    let places = |k: usize| if k / n % n == k % n { n as f64 } else { 0.0 };
+    let (m, n) = (shape[shape.len() - 2], shape[shape.len() - 1]);
+    let places = |k: usize| if k / n % m == k % n { n as f64 } else { 0.0 };
     match args[0].data_mut() {
         Data::F32(x) => x.iter_mut().enumerate().for_each(|(k, x)| *x += places(k) as f32),
         Data::F64(x) => x.iter_mut().enumerate().for_each(|(k, x)| *x += places(k)),
@@ -271,6 +302,11 @@ fn dominant(args: &mut [Array]) {
 fn matrix_samples(row: &Row) -> Vec<Sample> {
     let sample = |shape: &[usize]| Sample { args: vec![(Type::f64(shape), row.domain[0])], attrs: Attrs::none() };
     vec![sample(&[1, 1]), sample(&[3, 3]), sample(&[5, 5]), sample(&[2, 4, 4]), sample(&[2, 1, 2, 2]), sample(&[10, 10])]
+}
+
+fn tall_samples(row: &Row) -> Vec<Sample> {
+    let sample = |shape: &[usize]| Sample { args: vec![(Type::f64(shape), row.domain[0])], attrs: Attrs::none() };
+    vec![sample(&[1, 1]), sample(&[3, 3]), sample(&[5, 2]), sample(&[2, 4, 3]), sample(&[3, 0]), sample(&[9, 6])]
 }
 
 fn system_samples(row: &Row, attrs: &[Attrs]) -> Vec<Sample> {

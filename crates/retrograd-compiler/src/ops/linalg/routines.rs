@@ -2,6 +2,7 @@
 
 use super::adjugate::adjugate as adjugate_of;
 use super::dense::{self, Real, Triangle};
+use super::reflect;
 use crate::ir::{Attrs, DType, Routine, Run, Slice, SliceMut, Type};
 
 /// A routine over every float type.
@@ -16,6 +17,7 @@ macro_rules! by_float {
 }
 
 pub(super) const CHOLESKY: Routine = routine(|types, _| vec![work(types)], by_float!(cholesky));
+pub(super) const QR: Routine = routine(qr_scratch, by_float!(qr));
 pub(super) const TRIANGULAR_SOLVE: Routine = routine(|types, _| vec![work(types)], by_float!(triangular_solve));
 pub(super) const FACTORS: Routine = routine(|types, _| vec![places(types), work(types)], by_float!(factors));
 pub(super) const LU: Routine = routine(|_, _| vec![], by_float!(lu));
@@ -35,6 +37,11 @@ const fn routine(scratch: fn(&[Type], &Attrs) -> Vec<Type>, run: Run) -> Routine
 /// Rows of the matrices in the last two axes.
 fn order(ty: &Type) -> usize {
     ty.shape[ty.rank() - 1]
+}
+
+/// Rows and columns of the matrices in the last two axes.
+fn extents(ty: &Type) -> [usize; 2] {
+    [ty.shape[ty.rank() - 2], order(ty)]
 }
 
 /// How many matrices.
@@ -63,6 +70,11 @@ fn solve_scratch(types: &[Type], attrs: &Attrs) -> Vec<Type> {
     vec![work(types), Type::new(types[0].dtype, [rows, order(&types[1])])]
 }
 
+fn qr_scratch(types: &[Type], _: &Attrs) -> Vec<Type> {
+    let [m, n] = extents(&types[0]);
+    vec![Type::new(types[0].dtype, [reflect::scratch_elements(m, n)])]
+}
+
 /// The factors of every matrix, one after the other: packed, and the order of its rows.
 fn each_factored<'a, T: Real + 'a>(types: &[Type], args: &[Slice<'a>]) -> impl Iterator<Item = (&'a [T], &'a [T])> {
     let n = order(&types[0]);
@@ -85,6 +97,15 @@ fn cholesky<T: Real>(types: &[Type], _: &Attrs, args: &[Slice<'_>], mut result: 
     for k in 0..count(&types[0]) {
         let place = k * n * n..(k + 1) * n * n;
         dense::cholesky(&a[place.clone()], &mut l[place], work, n);
+    }
+}
+
+fn qr<T: Real>(types: &[Type], _: &Attrs, args: &[Slice<'_>], mut result: SliceMut<'_>, scratch: &mut [SliceMut<'_>]) {
+    let (a, both, work) = (T::of(args[0]), T::of_mut(&mut result), T::of_mut(&mut scratch[0]));
+    let [m, n] = extents(&types[0]);
+    for k in 0..count(&types[0]) {
+        let (q, r) = both[k * (m + n) * n..][..(m + n) * n].split_at_mut(m * n);
+        reflect::qr(&a[k * m * n..][..m * n], q, r, work, [m, n]);
     }
 }
 

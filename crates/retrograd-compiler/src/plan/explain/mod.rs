@@ -72,7 +72,7 @@ impl fmt::Display for Plan {
             writeln!(f, "  a loop that treats elements alike runs in tiles of {tile} of them")?;
         }
         for tile in &self.strips {
-            writeln!(f, "  code outside of loops runs in tiles of {tile} elements of its leading axis")?;
+            writeln!(f, "  code outside of loops runs in tiles of {tile} rows of its arrays")?;
         }
         let too_long = |facts: &&LoopFacts| facts.depth == 0 && facts.count.is_some_and(|count| count > LONGEST_ON_DISK);
         for facts in self.facts.loops.iter().filter(too_long).filter(|_| self.facts.spill.is_some()) {

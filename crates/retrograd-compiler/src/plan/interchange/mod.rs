@@ -6,6 +6,7 @@
 
 mod group;
 mod retile;
+mod rows;
 mod straight;
 
 use std::collections::BTreeSet;

@@ -216,7 +216,7 @@ fn of_type(attrs: &Attrs, ty: &Type) -> Attrs {
 }
 
 /// The attributes with another list of integers under a name.
-fn replace(attrs: &Attrs, name: &'static str, list: Vec<usize>) -> Attrs {
+pub(super) fn replace(attrs: &Attrs, name: &'static str, list: Vec<usize>) -> Attrs {
     attrs
         .iter()
         .fold(Attrs::none(), |new, (known, attr)| if *known == name { new.ints(name, list.clone()) } else { new.with(known, attr.clone()) })

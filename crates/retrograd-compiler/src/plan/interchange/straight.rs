@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::group::{Members, goes_on, tiled};
 use super::retile::{Part, Retile, Values};
+use super::rows::Rows;
 use super::{Tiling, tile_of};
 use crate::ir::{Builder, Function, Inst, Lowering, Op, Program, Type, Value};
 
@@ -27,7 +28,16 @@ pub(super) fn next(program: &Program, tiling: &Tiling, cache_bytes: u64) -> Opti
     let mut extents: Vec<(u64, usize)> = bytes.into_iter().map(|(extent, bytes)| (bytes, extent)).collect();
     extents.sort_unstable();
     let worth = extents.into_iter().rev().take_while(|(bytes, _)| *bytes >= tiling.bytes_made);
-    worth.filter_map(|(_, extent)| along(program, function, extent, tiling, cache_bytes)).next()
+    let (by_chunks, by_rows): (Vec<Rows>, Vec<Rows>) =
+        Rows::candidates(function, tiling.bytes_made).into_iter().partition(|rows| rows.unit() > 1);
+    let in_rows = |rows: Rows| {
+        let program = rows.apply(program);
+        let (program, tile) = along(&program, program.main(), rows.extent(), tiling, cache_bytes)?;
+        Some((program, tile * rows.unit()))
+    };
+    // What is only summed up is not left in memory, if that can be; then, as few axes as will do.
+    let as_it_is = worth.filter_map(|(_, extent)| along(program, function, extent, tiling, cache_bytes));
+    by_chunks.into_iter().filter_map(in_rows).chain(as_it_is).chain(by_rows.into_iter().filter_map(in_rows)).next()
 }
 
 /// The code along an axis of this extent in tiles.

@@ -1,8 +1,7 @@
 //! Sums of shifted windows: writes to windows of one array, one after the other, become one nest over what all windows share.
 //!
 //! The adjoint of a stencil adds one array to five windows of another, each a sweep over memory. A cell in all windows gets the same
-//! terms in the same order when one sweep adds them in registers; what a window has beyond the others are strips around it, written one
-//! by one as before. So no bit of any cell changes. A term that is cheap is computed for each window anew instead of being stored first.
+//! terms in the same order when one sweep adds them in registers; around it are strips that fewer windows reach, each a sum of its own. So no bit of any cell changes. A term that is cheap is computed for each window anew instead of being stored first.
 //!
 //! Terms of a nonlinear stencil read the array that they are added to. Then the sum is made in another place, of which every cell is
 //! written, so that all terms find the array as it was; in a loop the two places take turns. Sums that share terms are made together.
@@ -92,6 +91,17 @@ impl Cells {
         Cells { start, extent }
     }
 
+    /// The smallest box around others.
+    fn hull<'c>(mut boxes: impl Iterator<Item = &'c Cells>) -> Cells {
+        let first = boxes.next().expect("there are boxes").clone();
+        boxes.fold(first, |hull, one| {
+            let axes = 0..hull.start.len();
+            let start: Vec<usize> = axes.clone().map(|axis| hull.start[axis].min(one.start[axis])).collect();
+            let extent = axes.map(|axis| hull.end(axis).max(one.end(axis)) - start[axis]).collect();
+            Cells { start, extent }
+        })
+    }
+
     /// The same box with another range along an axis.
     fn along(&self, axis: usize, start: usize, end: usize) -> Cells {
         let mut cells = self.clone();
@@ -156,9 +166,30 @@ impl Run {
         let links = [&self.links[..], std::slice::from_ref(link)].concat();
         let mostly = links.iter().all(|link| 2 * shared.count() >= link.cells.count());
         let apart = placed.access(link.source).root != self.base();
-        let strips: usize = links.iter().map(|link| link.cells.around(&shared).len()).sum();
-        let worth = links.len() <= LINKS_MOST && shared.count() >= CELLS_LEAST.max(CELLS_A_STRIP * strips);
-        (worth && mostly && apart).then_some(Run { links, shared })
+        let run = Run { links, shared };
+        let worth = run.links.len() <= LINKS_MOST && run.shared.count() >= CELLS_LEAST.max(CELLS_A_STRIP * run.strips().len());
+        (worth && mostly && apart).then_some(run)
+    }
+
+    /// What its windows have beyond the cells that all of them share, as runs of the windows that reach there.
+    fn strips(&self) -> Vec<Run> {
+        let all = Cells::hull(self.links.iter().map(|link| &link.cells));
+        all.around(&self.shared).iter().flat_map(|region| self.within(region)).collect()
+    }
+
+    /// The cells of a region that windows reach, in boxes, with the windows that reach all of each; every cell is in one of them, or in one for
+    /// each of its windows, in their order.
+    fn within(&self, region: &Cells) -> Vec<Run> {
+        let reaching: Vec<(Link, Cells)> =
+            self.links.iter().map(|link| (link.clone(), link.cells.shared(region))).filter(|(_, cells)| cells.count() > 0).collect();
+        let Some(shared) = reaching.iter().map(|(_, cells)| cells.clone()).reduce(|a, b| a.shared(&b)) else { return vec![] };
+        if shared.count() == 0 {
+            return reaching.into_iter().map(|(link, shared)| Run { links: vec![link], shared }).collect();
+        }
+        let all = Cells::hull(reaching.iter().map(|(_, cells)| cells));
+        let run = Run { links: reaching.into_iter().map(|(link, _)| link).collect(), shared };
+        let around: Vec<Run> = all.around(&run.shared).iter().flat_map(|region| run.within(region)).collect();
+        [vec![run], around].concat()
     }
 }
 
@@ -404,13 +435,11 @@ impl Sums<'_> {
                 self.write(before, &strip, Write::Set);
             }
         }
-        for link in &run.links {
-            for strip in link.cells.around(&run.shared) {
-                // Each strip is a nest of its own and shares nothing with others.
-                self.known.clear();
-                let source = self.term(link.source, &moved(&strip, &link.cells));
-                self.write(source, &strip, link.how);
-            }
+        for strip in run.strips() {
+            // Each strip is a nest of its own and shares nothing with others.
+            self.known.clear();
+            let source = self.shared(&strip);
+            self.write(source, &strip.shared, Write::Set);
         }
         // The last write gives the value that everybody knows.
         let (made, last) = (self.value, run.last().value);
@@ -490,5 +519,53 @@ impl Sums<'_> {
         window.offset = cells.start.iter().zip(&window.strides).map(|(start, stride)| *start as i64 * stride).sum();
         self.raws.push(Raw::Write { value, base: self.value, source, window, index: None, how });
         self.value = value;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Windows of the inner size of a cube, one cell apart from the middle along each axis, and in the middle.
+    fn star(n: usize, rank: usize) -> Run {
+        let shifts = (0..rank).flat_map(|axis| [0, 2].map(|start| (axis, start))).chain([(0, 1)]);
+        let links: Vec<Link> = shifts
+            .enumerate()
+            .map(|(at, (axis, start))| {
+                let mut cells = Cells { start: vec![1; rank], extent: vec![n - 2; rank] };
+                cells.start[axis] = start;
+                Link { at, value: Val(at as u32), base: Val(99), source: Val(98), how: Write::Add, cells }
+            })
+            .collect();
+        let shared = links.iter().map(|link| link.cells.clone()).reduce(|a, b| a.shared(&b)).expect("there are links");
+        Run { links, shared }
+    }
+
+    /// The cells of a box, by their number in a cube.
+    fn numbers(cells: &Cells, n: usize) -> Vec<usize> {
+        let mut numbers = vec![0];
+        for axis in 0..cells.start.len() {
+            numbers = numbers.iter().flat_map(|number| (cells.start[axis]..cells.end(axis)).map(move |k| number * n + k)).collect();
+        }
+        numbers
+    }
+
+    #[test]
+    fn every_cell_around_a_nest_is_written_once_with_all_its_terms() {
+        for (n, rank) in [(9, 1), (9, 2), (9, 3), (5, 3)] {
+            let run = star(n, rank);
+            let mut terms: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+            for strip in run.strips().iter().chain([&run]) {
+                for cell in numbers(&strip.shared, n) {
+                    let before = terms.insert(cell, strip.links.iter().map(|link| link.at).collect());
+                    assert_eq!(before, None, "cell {cell} of {n}^{rank} is written twice");
+                }
+            }
+            let mut expected: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+            for link in &run.links {
+                numbers(&link.cells, n).into_iter().for_each(|cell| expected.entry(cell).or_default().push(link.at));
+            }
+            assert_eq!(terms, expected);
+        }
     }
 }

@@ -148,7 +148,7 @@ impl<'p> Level<'p> {
     pub(super) fn changes_little(&self) -> bool {
         let state: usize = self.threads.iter().map(|carry| self.body.ty(self.body.params[1 + carry]).bytes()).sum();
         let longest = self.logs.iter().map(|log| log.bytes() / log.shape[0].max(1)).max().unwrap_or(0);
-        longest <= state / PART
+        !self.threads.is_empty() && longest <= state / PART
     }
 
     /// Rows of the longest log.

@@ -98,7 +98,7 @@ fn programs() -> Vec<(&'static str, String)> {
         (
             "a place that follows from the state",
             step(
-                "  %l: i64[1] = dynamic_slice %k, %i {sizes=[1], step=[1]}\n  %m: i64 = reshape %l {shape=[]}\n  %b: f64[60] = update %a, %u, %m {step=[1]}\n  %o: i64[1] = add %l, %l\n  %h: i64[1] = constant {value=i64[1] [50]}\n  %g: i64[1] = rem %o, %h\n  %f: i64[60] = update %k, %g, %j {step=[1]}\n  return %b, %s, %f\n}\n",
+                "  %l: i64[1] = dynamic_slice %k, %i {sizes=[1], step=[1]}\n  %m: i64 = reshape %l {shape=[]}\n  %o: i64[1] = add %l, %l\n  %h: i64[1] = constant {value=i64[1] [50]}\n  %g: i64[1] = rem %o, %h\n  %f: i64[60] = update %k, %g, %j {step=[1]}\n  %b: f64[60] = update %a, %u, %m {step=[1]}\n  return %b, %s, %f\n}\n",
             ),
         ),
         (

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 AS_IT_STANDS = ", not in tiles"
+WITH_DISK = ", and a disk"
 GCC = ["gcc", "-O3", "-march=native", "-shared", "-fPIC"]
 
 
@@ -20,7 +21,7 @@ class Program:
     `forms` maps a name to a plain-NumPy function; the first one defines the value. `argnums` are the arguments of the gradient, `None` where only the value is asked
     for. `c(args)` returns (contenders for the value, contenders for the gradient). `jax_losses` are what JAX differentiates, `jax_values` what it computes.
     A budget is `keep_all` or `auto` (no budget, that strategy), bytes in words, or the fraction that is left of what `keep_all` takes; bytes in words that end in
-    `AS_IT_STANDS` are without tiles. `peers()` are other libraries: (losses that JAX differentiates, functions that return value and gradient).
+    `AS_IT_STANDS` are without tiles, those that end in `WITH_DISK` with 10 GB of a directory for states. `peers()` are other libraries: (losses that JAX differentiates, functions that return value and gradient).
     """
 
     args: tuple

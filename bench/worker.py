@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import sys
+import tempfile
 import time
 
 # Before JAX is imported: one thread for everybody, on one core.
@@ -17,7 +18,7 @@ import numpy as np
 
 import programs
 import retrograd as rg
-from contender import AS_IT_STANDS, Contender
+from contender import AS_IT_STANDS, WITH_DISK, Contender
 
 BACKENDS = "cranelift", "llvm"
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -112,6 +113,8 @@ def ours_within(who, form, program, budget, backend, everything):
     how = dict(budget=int(budget * everything[0])) if isinstance(budget, float) else strategies.get(budget, dict(budget=budget))
     if isinstance(budget, str) and budget.endswith(AS_IT_STANDS):
         how = dict(budget=budget.removesuffix(AS_IT_STANDS), strategy=rg.user())
+    if isinstance(budget, str) and budget.endswith(WITH_DISK):
+        how = dict(budget=budget.removesuffix(WITH_DISK), spill=tempfile.gettempdir(), spill_budget="10 GB")
     function = rg.value_and_grad(program.forms[form], program.argnums, backend=backend, **how)
     result = ours(who, form, function, program.args, tuple)
     if budget == "keep_all" and not everything:
@@ -186,7 +189,7 @@ def agreeing(part, contenders, tolerance):
     """The contenders whose results agree with the first: C where there is C, else JAX, else NumPy; a form of ours has the same bits under all budgets and back ends."""
     if not contenders:
         return []
-    order = {"c": 0, "jax": 1, "numpy": 2, "ours": 3}
+    order = {"c": 0, "jax": 1, "numpy": 2, "ours": 3, "peer": 4}
     contenders.sort(key=lambda pair: order[pair[0]])
     say(kind="at", part=part, who=contenders[0][1].who)
     reference = leaves(contenders[0][1].run())

@@ -22,7 +22,7 @@ fn step(%i: i64, %a: f64[1000], %from: i64[3], %to: i64[3]) -> f64[1000] {
 //   loop at scatter_in_loop.rg:6: 6 steps: 6 records of 24 bytes, each step run once (keep all)
 //     a state 8 kB, a record 24 bytes, pool 144 bytes
 //     6 forward steps (1.00 per step, the program's own loop included), 0 states held
-//     f64[3] (fma at scatter_in_loop.rg:12, 24 bytes): kept
+//     f64[3] (fma at scatter_in_loop.rg:12, 24 bytes): kept: steps are not reversed without it; read at scatter_in_loop.rg:12
 //   actions: tape 0..6 at 0 by 0, turn, reverse 0..6 at 0 by 0, done
 //
 // plan by `keep_all`: peak 8.28 kB (8280 bytes)
@@ -33,6 +33,6 @@ fn step(%i: i64, %a: f64[1000], %from: i64[3], %to: i64[3]) -> f64[1000] {
 //   loop at scatter_in_loop.rg:6: 6 steps: 6 records of 24 bytes, each step run once (keep all)
 //     a state 8 kB, a record 24 bytes, pool 144 bytes
 //     6 forward steps (1.00 per step, the program's own loop included), 0 states held
-//     f64[3] (fma at scatter_in_loop.rg:12, 24 bytes): kept
+//     f64[3] (fma at scatter_in_loop.rg:12, 24 bytes): kept: steps are not reversed without it; read at scatter_in_loop.rg:12
 //   actions: tape 0..6 at 0 by 0, turn, reverse 0..6 at 0 by 0, done
 //

@@ -26,7 +26,7 @@ fn step(%i: i64, %s: f64[100], %theta: f64) -> f64[100] {
 //     loop at shared_parameter.rg:5: 10 steps: 10 records of 800 bytes, each step run once (keep all)
 //       a state 400 bytes, a record 800 bytes, pool 8 kB (8000 bytes)
 //       10 forward steps (1.00 per step, the program's own loop included), 0 states held
-//       f64[50] (state, 400 bytes): kept
-//       f64[50] (fma at shared_parameter.rg:12, 400 bytes): kept
+//       f64[50] (state, 400 bytes): kept: steps are not reversed without it; read at shared_parameter.rg:11, shared_parameter.rg:5
+//       f64[50] (fma at shared_parameter.rg:12, 400 bytes): kept: to compute it again takes 47.5 ns a step; read at shared_parameter.rg:12
 //   actions: tape 0..10 at 0 by 0, turn, reverse 0..10 at 0 by 0, done
 //

@@ -126,6 +126,13 @@ fn a_disk_makes_a_small_budget_faster() {
     assert!(spilling.decision.work < alone.decision.work && steps(&spilling) < steps(&alone), "{alone}\n{spilling}");
 }
 
+#[test]
+fn a_loop_too_long_for_the_disk_says_so_and_is_planned_in_memory() {
+    let plan = planned(&looped(4_000_001, PAIRED), 100_000, 1 << 40, 10_000_000_000);
+    assert_eq!(plan.bytes_spilled, 0);
+    assert!(plan.to_string().contains("stay in memory: it has more than 4000000 steps"), "{plan}");
+}
+
 /// A plan with states on disk, its code by every back end, and a directory.
 fn spilling(name: &str, check: impl Fn(&Executable, &Path)) {
     let (program, directory) = (looped(200, PAIRED), directory(name));
@@ -153,6 +160,18 @@ fn a_directory_that_is_not_there_is_an_error_before_the_run() {
         assert!(error.message.contains(directory), "{error}");
     }
     assert!(!seen.get(), "nothing runs");
+}
+
+/// Nobody makes files in `/sys`, not even those who may do everything elsewhere.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_directory_without_permission_is_an_error_before_the_run() {
+    let program = looped(200, PAIRED);
+    let plan = planned(&program, 8_000, 1 << 30, u64::MAX);
+    let code = code(&program, &plan, &Backend::Cranelift, Path::new("/sys"));
+    let error = run(&code, &mut |_| panic!("nothing runs")).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Disk);
+    assert!(error.message.contains("/sys"), "{error}");
 }
 
 #[test]

@@ -121,10 +121,11 @@ fn the_plan_says_what_is_computed_again() {
     let [least, most] = [smallest(network::<12>), compiled(network::<12>, KeepAll, None).unwrap().plan.bytes_peak];
     let plan = compiled(network::<12>, Auto, Some((least + most) / 2)).unwrap().plan.clone();
     let (text, residuals) = (plan.to_string(), plan.residuals());
-    assert!(text.contains("straight.rs") && text.contains("computed again where it is read"), "{text}");
+    assert!(text.contains("straight.rs") && text.contains("computed again: where it is read"), "{text}");
     assert!(residuals.iter().any(|residual| residual.fate == "kept"), "{text}");
     assert!(residuals.iter().all(|residual| residual.bytes == 20 * 30 * 8), "{text}");
-    assert!(plan.to_json().contains("computed again where it is read"));
+    assert!(residuals.iter().all(|residual| !residual.reason.is_empty() && !residual.read_at.is_empty()), "{text}");
+    assert!(plan.to_json().contains(r#""fate": "computed again", "reason": "where it is read"#));
     assert!(plan.work_bound() <= plan.decision.work && plan.work_least() < plan.decision.work);
 }
 

@@ -117,9 +117,31 @@ pub struct Residual {
     pub origin: String,
     /// Its type.
     pub ty: Type,
+    /// The user's lines whose gradients read it.
+    pub read_at: Vec<Pos>,
+}
+
+/// The user's lines at which some of these instructions read a value, each once.
+pub(super) fn readers<'i>(insts: impl IntoIterator<Item = &'i Inst>, value: Value) -> Vec<Pos> {
+    let mut found: Vec<Pos> = vec![];
+    for inst in insts.into_iter().filter(|inst| inst.pos.is_known() && inst.args.contains(&value)) {
+        if !found.iter().any(|known| known.to_string() == inst.pos.to_string()) {
+            found.push(inst.pos.clone());
+        }
+    }
+    found
 }
 
 impl LoopFacts {
+    /// What a step takes longer, in picoseconds, if a value is computed again instead of kept; `None` where some choice says nothing of it.
+    pub fn cost_again(&self, value: Value) -> Option<i64> {
+        let least = |keeps: bool| {
+            let all = self.choices.iter().filter(|choice| choice.cut.kept.contains(&value) == keeps);
+            all.map(|choice| (choice.cost_forward + choice.cost_reverse).cast_signed()).min()
+        };
+        Some(least(false)? - least(true)?)
+    }
+
     /// The choice of the least work: every residual is kept.
     pub fn everything(&self) -> &ChoiceFacts {
         &self.choices[0]
@@ -248,7 +270,8 @@ impl Visit<'_> {
         let fate = |value: Value| (self.fates)(&origin(value));
         let choices: Vec<ChoiceFacts> = forward.cuts(self.search, &inst_work, &fate).into_iter().map(choice).collect();
         let values: BTreeSet<Value> = choices.iter().flat_map(|choice| choice.cut.kept.iter().copied()).collect();
-        let residual = |value: Value| Residual { value, origin: origin(value), ty: bwd.ty(value).clone() };
+        let residual =
+            |value: Value| Residual { value, origin: origin(value), ty: bwd.ty(value).clone(), read_at: readers(&bwd.insts, value) };
         LoopFacts {
             bwd: op.bwd,
             pos: inst.pos.clone(),

@@ -195,6 +195,19 @@ impl Sharing<'_> {
                 point.loops.insert(number, new);
             }
         }
+        // What loops inside of others gain does not show: the loops around them were fitted before.
+        point.work = point.work.min(self.work(&self.facts.root, &point.loops));
         Ok(())
+    }
+
+    /// Work of a region with these shares.
+    fn work(&self, region: &Region, loops: &BTreeMap<usize, Share>) -> u128 {
+        let works = |parts: &[Region]| parts.iter().map(|part| self.work(part, loops)).collect::<Vec<u128>>();
+        match region {
+            Region::Sequence(parts) => works(parts).into_iter().fold(0, u128::saturating_add),
+            Region::Branches(parts) => works(parts).into_iter().max().unwrap_or(0),
+            Region::Repeat { times, body } => self.work(body, loops).saturating_mul(u128::from(*times)),
+            Region::Unwind(number) => loops.get(number).map_or(0, |share| share.fitted.work),
+        }
     }
 }

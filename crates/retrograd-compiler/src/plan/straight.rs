@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::cut::{Fate, Search, origin};
-use super::facts::{Fates, Residual};
+use super::facts::{Fates, Residual, readers};
 use super::optimal::chain::{Chain, First, Table};
 use super::optimal::closure::{Closure, Maker};
 use super::optimal::replay::{Code, Item, Order, Run};
@@ -118,7 +118,7 @@ impl<'p> Straight<'p> {
         let residual = |k: usize| {
             let value = self.values[k].value;
             let inst = self.definitions[value.0 as usize].expect("items make their results");
-            Residual { value, origin: origin(&main.insts[inst]), ty: main.ty(value).clone() }
+            Residual { value, origin: origin(&main.insts[inst]), ty: main.ty(value).clone(), read_at: readers(&main.insts[inst..], value) }
         };
         (0..self.values.len()).filter(|k| crossing[*k] && self.code.bytes[*k] > 0).map(residual).collect()
     }

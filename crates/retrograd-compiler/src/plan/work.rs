@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::facts::{UNKNOWN_STEPS, constant, steps};
-use super::place::{Block, Call, Loop, Nest, Node, Placed, Step, Val};
-use crate::ir::{DType, FuncId, Function, Inst, Lowering, Op, Program, Row, Scalar, Type, Value};
+use super::place::{Block, Call, Grain, Loop, Nest, Node, Placed, Step, Val, long_axes};
+use crate::ir::{Attrs, DType, FuncId, Function, Inst, Lowering, Op, Program, Row, Scalar, Type, Value};
 use crate::ops::{self, DotAxes};
 
 /// The vectors that a back end makes: what one computes again cheaply, another keeps.
@@ -33,22 +33,66 @@ impl fmt::Display for Vectors {
 /// Work of a second.
 pub(super) const SECOND: f64 = 1e12;
 
-/// Picoseconds for every addition that a row says it is worth, and for a word of an array in cache that is read or written.
+/// Picoseconds for every addition that a row says it is worth, and for numbers in cache that are read or written.
 struct Prices {
     arithmetic: u64,
     /// Quotients and square roots.
     division: u64,
     /// Functions that are blocks, and products of matrices.
     function: u64,
+    /// A function of an array that fills no block of lanes, all of its elements together.
+    function_of_few: u64,
     word: u64,
+    /// A word of rows that are components (`place/component.rs`): lanes go across them.
+    word_across: u64,
+    /// A number that is read or written at an index of its own.
+    at_index: u64,
+    /// A number of a row that is.
+    in_row_at_index: u64,
 }
 
 /// Of arrays in vectors of 128 bits.
-const NARROW: Prices = Prices { arithmetic: 50, division: 42, function: 27, word: 42 };
+const NARROW: Prices = Prices {
+    arithmetic: 50,
+    division: 42,
+    function: 27,
+    function_of_few: 1200,
+    word: 42,
+    word_across: 200,
+    at_index: 600,
+    in_row_at_index: 2500,
+};
 /// Of arrays in vectors of 512 bits: an addition is the unit of rows.
-const WIDE: Prices = Prices { arithmetic: 20, division: 20, function: 20, word: 25 };
+const WIDE: Prices = Prices {
+    arithmetic: 20,
+    division: 20,
+    function: 20,
+    function_of_few: 550,
+    word: 25,
+    word_across: 200,
+    at_index: 500,
+    in_row_at_index: 1300,
+};
 /// Of single numbers, some of which wait for others.
-const NUMBER: Prices = Prices { arithmetic: 250, division: 60, function: 60, word: 0 };
+const NUMBER: Prices = Prices {
+    arithmetic: 250,
+    division: 60,
+    function: 60,
+    function_of_few: 60,
+    word: 0,
+    word_across: 0,
+    at_index: 250,
+    in_row_at_index: 250,
+};
+/// Of single numbers of a loop whose steps run in lanes, in vectors of 128 bits and of 512.
+const NARROW_LANES: Prices = Prices { arithmetic: 120, division: 42, function: 30, at_index: 300, in_row_at_index: 300, ..NUMBER };
+const WIDE_LANES: Prices = Prices { arithmetic: 36, division: 20, function: 30, at_index: 250, in_row_at_index: 250, ..NUMBER };
+
+/// Lanes that a function is computed in at once, at their most.
+const BLOCK: u64 = 16;
+
+/// Steps from which a loop runs in lanes.
+const LANES_FROM: u64 = 16;
 
 /// What a word costs besides that is written, and read again, where more than so many bytes are written between: it is in memory, or in
 /// the last of the caches.
@@ -58,15 +102,26 @@ const FAR: [(u64, [u64; 2]); 2] = [(16 << 20, [300, 200]), (1 << 20, [80, 50])];
 const MOST: u64 = 1 << 60;
 
 /// Asking a controller for an action and branching to it.
-pub(super) const ACTION: u64 = 25_000;
+pub(super) const ACTION: u64 = 15_000;
+
+/// What a loop makes of the single numbers of its steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Numbers {
+    /// One step after the other.
+    InTurn,
+    /// Several steps at once.
+    InLanes,
+}
 
 impl Vectors {
     /// Where elements are many, they are in vectors.
-    fn prices(self, elements: u64) -> &'static Prices {
-        match self {
-            Vectors::Narrow | Vectors::Wide if elements <= 1 => &NUMBER,
-            Vectors::Narrow => &NARROW,
-            Vectors::Wide => &WIDE,
+    fn prices(self, elements: u64, numbers: Numbers) -> &'static Prices {
+        match (self, numbers) {
+            (Vectors::Narrow | Vectors::Wide, Numbers::InTurn) if elements <= 1 => &NUMBER,
+            (Vectors::Narrow, Numbers::InLanes) if elements <= 1 => &NARROW_LANES,
+            (Vectors::Wide, Numbers::InLanes) if elements <= 1 => &WIDE_LANES,
+            (Vectors::Narrow, Numbers::InTurn | Numbers::InLanes) => &NARROW,
+            (Vectors::Wide, Numbers::InTurn | Numbers::InLanes) => &WIDE,
         }
     }
 
@@ -74,78 +129,106 @@ impl Vectors {
     /// written until then, at most.
     pub(super) fn words(self, words: u64, bytes_of_all: u64) -> [u64; 2] {
         let far = FAR.iter().find(|(bytes, _)| bytes_of_all > *bytes).map_or([0, 0], |(_, far)| *far);
-        far.map(|far| words.saturating_mul(far + self.prices(u64::MAX).word))
+        far.map(|far| words.saturating_mul(far + self.prices(u64::MAX, Numbers::InTurn).word))
     }
 
     /// Work of one call of a function, without unwinds that have states to remember: its instructions, and the arrays that it reads and
     /// leaves. What is between stays in registers.
     pub(super) fn cost(self, program: &Program, function: &Function) -> u64 {
+        self.body_cost(program, function, Numbers::InTurn)
+    }
+
+    /// Work of one instruction, likewise, without what it reads and leaves.
+    pub(super) fn inst_cost(self, program: &Program, function: &Function, inst: &Inst) -> u64 {
+        self.op_cost(program, function, inst, Numbers::InTurn)
+    }
+
+    fn body_cost(self, program: &Program, function: &Function, numbers: Numbers) -> u64 {
         let (mut work, mut branches) = (self.traffic(function), Branches::default());
         for inst in &function.insts {
             match &inst.op {
                 Op::If(op) => {
-                    branches.add(inst.args[0], [op.then_body, op.else_body].map(|body| self.cost(program, program.function(body))))
+                    let side = |body: FuncId| self.body_cost(program, program.function(body), numbers);
+                    branches.add(inst.args[0], [op.then_body, op.else_body].map(side))
                 }
                 Op::Row(..) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => {
-                    work = work.saturating_add(self.inst_cost(program, function, inst))
+                    work = work.saturating_add(self.op_cost(program, function, inst, numbers))
                 }
             }
         }
         work.saturating_add(branches.work(function)).min(MOST)
     }
 
-    /// Work of one instruction, likewise, without what it reads and leaves.
-    pub(super) fn inst_cost(self, program: &Program, function: &Function, inst: &Inst) -> u64 {
-        let body = |id: FuncId| self.cost(program, program.function(id));
+    fn op_cost(self, program: &Program, function: &Function, inst: &Inst, numbers: Numbers) -> u64 {
+        let body = |id: FuncId, numbers: Numbers| self.body_cost(program, program.function(id), numbers);
         match &inst.op {
             Op::Row(row, attrs) => {
                 let args: Vec<&Type> = inst.args.iter().map(|v| function.ty(*v)).collect();
-                let contracted = |args: &[&Type]| {
-                    let axes = DotAxes::new(attrs, args[0].rank(), args[1].rank()).lhs_contract;
-                    axes.iter().map(|axis| args[0].shape[*axis] as u64).fold(1, u64::saturating_mul)
-                };
-                let elements = gone_through(row, &args, function.ty(inst.results[0]), contracted);
-                self.price(row, elements).saturating_mul(elements)
+                self.row_cost(row, attrs, &args, function.ty(inst.results[0]), numbers)
             }
             Op::If(op) => {
                 let mut branches = Branches::default();
-                branches.add(inst.args[0], [op.then_body, op.else_body].map(body));
+                branches.add(inst.args[0], [op.then_body, op.else_body].map(|side| body(side, numbers)));
                 branches.work(function)
             }
-            Op::For(op) => steps(function, inst).saturating_mul(body(op.body)),
-            Op::While(op) => UNKNOWN_STEPS.saturating_mul(body(op.cond).saturating_add(body(op.body))),
-            Op::Unwind(op) if op.carries == 0 => steps(function, inst).saturating_mul(body(op.bwd)),
+            Op::For(op) => {
+                let (count, step) = (steps(function, inst), program.function(op.body));
+                count.saturating_mul(body(op.body, numbers_of(step, op.args(&step.params).1, count)))
+            }
+            Op::While(op) => UNKNOWN_STEPS.saturating_mul(body(op.cond, Numbers::InTurn).saturating_add(body(op.body, Numbers::InTurn))),
+            Op::Unwind(op) if op.carries == 0 => {
+                let (count, step) = (steps(function, inst), program.function(op.bwd));
+                let args = op.args(&step.params);
+                count.saturating_mul(body(op.bwd, numbers_of(step, &[args.adjoints, args.running].concat(), count)))
+            }
             Op::Unwind(_) => 0,
-            Op::Call(op) => body(op.body),
+            Op::Call(op) => body(op.body, numbers),
         }
     }
 
-    /// A row's price for each of so many elements.
-    fn price(self, row: &Row, elements: u64) -> u64 {
-        let prices = self.prices(elements);
-        let each = match row.lowering {
-            Lowering::Map(Scalar::Div | Scalar::Sqrt) => prices.division,
-            Lowering::Map(Scalar::Call(_)) | Lowering::Composed(_) => prices.function,
-            Lowering::Dot | Lowering::Routine(_) | Lowering::Factored(_) => prices.function,
-            Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Probe | Lowering::Missing => prices.arithmetic,
-            Lowering::View(_) | Lowering::Constant | Lowering::Reduce(_) | Lowering::Line(_) => prices.arithmetic,
-            Lowering::Write(_) | Lowering::Scatter(..) | Lowering::Pick(_) => prices.arithmetic,
+    fn row_cost(self, row: &Row, attrs: &Attrs, args: &[&Type], result: &Type, numbers: Numbers) -> u64 {
+        let contracted = |args: &[&Type]| {
+            let axes = DotAxes::new(attrs, args[0].rank(), args[1].rank()).lhs_contract;
+            axes.iter().map(|axis| args[0].shape[*axis] as u64).fold(1, u64::saturating_mul)
         };
-        u64::from(row.cost) * each
+        let elements = gone_through(row, args, result, contracted);
+        let prices = self.prices(elements, numbers);
+        let all = |price: u64| u64::from(row.cost).saturating_mul(price).saturating_mul(elements);
+        match row.lowering {
+            Lowering::Map(Scalar::Div | Scalar::Sqrt) => all(prices.division),
+            Lowering::Map(Scalar::Call(_)) | Lowering::Composed(_) if (2..BLOCK).contains(&elements) => {
+                u64::from(row.cost) * prices.function_of_few
+            }
+            Lowering::Map(Scalar::Call(_)) | Lowering::Composed(_) => all(prices.function),
+            Lowering::Dot | Lowering::Routine(_) | Lowering::Factored(_) => all(prices.function),
+            Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Probe | Lowering::Missing => all(prices.arithmetic),
+            Lowering::View(_) | Lowering::Constant | Lowering::Reduce(_) | Lowering::Line(_) => all(prices.arithmetic),
+            Lowering::Write(_) if numbers == Numbers::InLanes => elements.saturating_mul(prices.at_index),
+            Lowering::Write(_) => all(prices.arithmetic),
+            Lowering::Pick(_) => elements.saturating_mul(indexed(prices, args[1], elements)),
+            Lowering::Scatter(..) => elements.saturating_mul(indexed(prices, args[2], elements)),
+        }
     }
 
     /// Words of arrays that rows of a function read of its parameters, each window of one at its own time and the rest at most once, and of
     /// those that they leave as its results. What an `if` gives is in memory: it is written and read, and an update of it goes to another
-    /// place. That these are four words an element was found on one program (`bench/programs/nested.py`).
+    /// place. That these are four words an element was found on one program (`bench/programs/nested.py`). So is what a product reads and
+    /// makes across components.
     fn traffic(self, function: &Function) -> u64 {
+        let prices = self.prices(u64::MAX, Numbers::InTurn);
         let mut read: BTreeMap<Value, u64> = BTreeMap::new();
-        let mut words = 0u64;
+        let (mut words, mut across) = (0u64, 0u64);
         for inst in &function.insts {
             let Op::Row(row, _) = &inst.op else {
                 let arrays = inst.results.iter().map(|v| function.ty(*v)).filter(|ty| matches!(inst.op, Op::If(_)) && ty.rank() > 0);
                 words = arrays.map(|ty| 4 * ty.elements() as u64).fold(words, u64::saturating_add);
                 continue;
             };
+            if row.lowering == Lowering::Dot && inst.args.iter().all(|v| in_components(function.ty(*v))) {
+                // Its operands are written by one nest and read by another, and so is its result.
+                let all = inst.args.iter().filter(|v| !function.params.contains(v)).chain(&inst.results).map(|v| function.ty(*v));
+                across = all.map(|ty| 2 * ty.elements() as u64).fold(across, u64::saturating_add);
+            }
             let result = function.ty(inst.results[0]);
             for (k, arg) in inst.args.iter().enumerate().filter(|(_, arg)| function.params.contains(arg)) {
                 let part = words_read(row, k, function.ty(*arg), result);
@@ -161,8 +244,38 @@ impl Vectors {
                 words = words.saturating_add(result.elements() as u64);
             }
         }
-        read.into_values().fold(words, u64::saturating_add).saturating_mul(self.prices(u64::MAX).word)
+        let words = read.into_values().fold(words, u64::saturating_add).saturating_mul(prices.word);
+        words.saturating_add(across.saturating_mul(prices.word_across))
     }
+}
+
+/// Of numbers at indices: where there is one index for several, they are a row.
+fn indexed(prices: &Prices, indices: &Type, elements: u64) -> u64 {
+    if elements > indices.elements() as u64 { prices.in_row_at_index } else { prices.at_index }
+}
+
+/// Whether an array has components: a short axis behind a long one.
+fn in_components(ty: &Type) -> bool {
+    long_axes(&ty.shape, Grain::default()) < ty.rank()
+}
+
+/// The steps of a loop run in lanes if each array that it carries, in the order of its first results, stays as it is or is only written
+/// into (`fuse/lanes.rs`).
+fn numbers_of(step: &Function, carries: &[Value], count: u64) -> Numbers {
+    let only_written = |carry: Value| {
+        let mut value = carry;
+        while let Some(inst) = step.insts.iter().find(|inst| inst.args.contains(&value)) {
+            let writes = matches!(&inst.op, Op::Row(row, _) if matches!(row.lowering, Lowering::Write(_)));
+            let readers = step.insts.iter().filter(|inst| inst.args.contains(&value)).count();
+            if !writes || readers > 1 || inst.args[0] != value || inst.args[1..].contains(&value) {
+                return false;
+            }
+            value = inst.results[0];
+        }
+        true
+    };
+    let lets_lanes = |(carry, end): (&Value, &Value)| carry == end || (step.ty(*carry).rank() > 0 && only_written(*carry));
+    if count >= LANES_FROM && carries.iter().zip(&step.results).all(lets_lanes) { Numbers::InLanes } else { Numbers::InTurn }
 }
 
 /// Words of its argument number k that a row reads to make its result; single numbers are in registers.
@@ -299,5 +412,51 @@ impl Call {
         }
         let all = self.args.iter().chain(&self.scratch).chain([&self.result]);
         all.map(|value: &Val| placed.ty(*value).elements() as u64).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn work(text: &str, vectors: Vectors) -> u64 {
+        let program = ops::parse(text, "prices.rg").expect("this is a Program");
+        vectors.cost(&program, program.main())
+    }
+
+    /// A loop of elements over `step`, which makes of %a, an array of 64, the next.
+    fn elements(step: &str) -> String {
+        format!(
+            "fn main(%x: f64[64]) -> f64[64] {{\n  %n: i64 = constant {{value=64}}\n  %y: f64[64] = for %n carries(%x) invariants(%x) {{body=step}}\n  return %y\n}}\n\
+             fn step(%i: i64, %a: f64[64], %x: f64[64]) -> f64[64] {{\n{step}}}\n"
+        )
+    }
+
+    #[test]
+    fn steps_that_read_what_they_write_are_not_in_lanes() {
+        let step = |from: &str| {
+            let read = format!("  %w: f64[1] = dynamic_slice {from}, %i {{sizes=[1], step=[1]}}\n  %b: f64[1] = mul %w, %w\n");
+            elements(&(read + "  %r: f64[64] = add_at %a, %b, %i {step=[1]}\n  return %r\n"))
+        };
+        assert!(work(&step("%x"), Vectors::Wide) < work(&step("%a"), Vectors::Wide), "other steps are not waited for");
+    }
+
+    #[test]
+    fn numbers_at_indices_cost_more_than_additions() {
+        let code = |line: &str| {
+            format!("fn main(%x: f64[64,3], %y: f64[64,3], %i: i64[64]) -> f64[64,3] {{\n  %r: f64[64,3] = {line}\n  return %r\n}}\n")
+        };
+        for vectors in [Vectors::Narrow, Vectors::Wide] {
+            let [picked, added] = ["gather %x, %i {axis=[0]}", "add %x, %y"].map(|line| work(&code(line), vectors));
+            assert!(picked > 5 * added, "{picked} for rows at indices, {added} for a sum");
+        }
+    }
+
+    #[test]
+    fn a_function_of_few_elements_costs_as_much_as_one_of_a_block() {
+        let code = |n: usize| format!("fn main(%x: f64[{n}]) -> f64[{n}] {{\n  %y: f64[{n}] = exp %x\n  return %y\n}}\n");
+        for vectors in [Vectors::Narrow, Vectors::Wide] {
+            assert!(work(&code(14), vectors) >= work(&code(16), vectors));
+        }
     }
 }

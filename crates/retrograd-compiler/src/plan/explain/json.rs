@@ -81,6 +81,8 @@ fn residual_json(residual: &ResidualReport) -> String {
         ("origin", text(&residual.origin)),
         ("bytes", residual.bytes.to_string()),
         ("fate", text(&residual.fate)),
+        ("reason", text(&residual.reason)),
+        ("read_at", list(residual.read_at.iter().map(|pos| text(&pos.to_string())))),
     ])
 }
 

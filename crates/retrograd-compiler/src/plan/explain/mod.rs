@@ -17,6 +17,9 @@ use super::{LoopFacts, Plan};
 /// Seconds of a run that are worth a word.
 const SECONDS_LEAST: f64 = 0.01;
 
+/// Lines that read a value which are named.
+const READERS: usize = 3;
+
 /// Bytes as people say them: `1.2 MB`, with kB = 1000.
 pub fn bytes_in_words(bytes: u64) -> String {
     let units = [(1_000_000_000_000, "TB"), (1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB")];
@@ -76,9 +79,19 @@ impl fmt::Display for Plan {
             writeln!(f, "  states of the loop at {} stay in memory: it has more than {LONGEST_ON_DISK} steps", facts.pos)?;
         }
         for residual in self.residuals() {
-            writeln!(f, "  {} ({}, {}): {}", residual.ty, residual.origin, bytes_in_words(residual.bytes), residual.fate)?;
+            writeln!(f, "  {residual}")?;
         }
         self.reports().iter().try_for_each(|report| write!(f, "{report}"))
+    }
+}
+
+impl fmt::Display for ResidualReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ResidualReport { origin, ty, bytes, fate, reason, read_at } = self;
+        let lines: Vec<String> = read_at.iter().take(READERS).map(ToString::to_string).collect();
+        let more = if read_at.len() > READERS { format!(" and {} more", read_at.len() - READERS) } else { String::new() };
+        let readers = if lines.is_empty() { String::new() } else { format!("; read at {}{more}", lines.join(", ")) };
+        write!(f, "{ty} ({origin}, {}): {fate}: {reason}{readers}", bytes_in_words(*bytes))
     }
 }
 
@@ -128,8 +141,7 @@ impl fmt::Display for LoopReport {
             writeln!(f, "{indent}  {forward} forward steps ({factor:.2} per step, {shared}), {} states held", counts.snapshots)?;
         }
         for residual in &self.residuals {
-            let bytes = bytes_in_words(residual.bytes);
-            writeln!(f, "{indent}  {} ({}, {bytes}): {}", residual.ty, residual.origin, residual.fate)?;
+            writeln!(f, "{indent}  {residual}")?;
         }
         Ok(())
     }

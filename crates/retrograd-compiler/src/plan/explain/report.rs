@@ -5,7 +5,8 @@ use super::super::schedule::{self, Action, Counts, Sweep, next, start};
 use super::super::strategy::{Auto, Strategy};
 use super::super::work::SECOND;
 use super::super::{LoopFacts, Plan, Residual, Way};
-use crate::ir::{Pos, Type, Value};
+use super::{bytes_in_words, with_commas};
+use crate::ir::{Pos, Type};
 
 /// One loop and how it is reversed.
 #[derive(Clone, Debug)]
@@ -54,8 +55,19 @@ pub struct ResidualReport {
     pub ty: Type,
     /// Its bytes, of one step.
     pub bytes: u64,
-    /// What becomes of it, and why.
+    /// What becomes of it.
     pub fate: String,
+    /// Why, with what it would cost otherwise.
+    pub reason: String,
+    /// The user's lines whose gradients read it.
+    pub read_at: Vec<Pos>,
+}
+
+impl ResidualReport {
+    fn new(residual: &Residual, fate: String, reason: String) -> ResidualReport {
+        let Residual { value: _, origin, ty, read_at } = residual.clone();
+        ResidualReport { origin, bytes: ty.bytes() as u64, ty, fate, reason, read_at }
+    }
 }
 
 /// A schedule of more steps or actions is not gone through.
@@ -85,16 +97,14 @@ impl Plan {
 
     /// What is held of the code outside of loops, and what becomes of it.
     pub fn residuals(&self) -> Vec<ResidualReport> {
-        let fate = |value: Value| match self.decision.again.runs(value) {
-            0 => "kept".to_owned(),
-            1 => "computed again where it is read, so that less is held".to_owned(),
-            times => format!("computed again {times} times, where it is read, so that less is held"),
-        };
-        let report = |residual: &Residual| ResidualReport {
-            origin: residual.origin.clone(),
-            ty: residual.ty.clone(),
-            bytes: residual.ty.bytes() as u64,
-            fate: fate(residual.value),
+        let report = |residual: &Residual| {
+            let (fate, reason) = match self.decision.again.runs(residual.value) {
+                0 if self.decision.again.made.is_empty() => ("kept".to_owned(), "nothing outside of loops need run again".to_owned()),
+                0 => ("kept".to_owned(), "others are cheaper to compute again for their bytes".to_owned()),
+                1 => ("computed again".to_owned(), "where it is read, so that less is held".to_owned()),
+                times => (format!("computed again {times} times"), "where it is read, so that less is held".to_owned()),
+            };
+            ResidualReport::new(residual, fate, reason)
         };
         self.facts.residuals.iter().map(report).collect()
     }
@@ -138,16 +148,17 @@ fn report(facts: &LoopFacts, decision: &Way) -> LoopReport {
     let used: Vec<usize> = (0..decision.cuts.len()).filter(|k| reversal.reverse.get(*k) == Some(&true)).collect();
     let bytes = |cut: usize| facts.choices.iter().find(|choice| choice.cut == decision.cuts[cut]).map_or(0, |choice| choice.bytes);
     let turned = sweep.turnback || reversal.turnback;
+    let walked = facts.count.and_then(|count| usage(decision, count));
     let residual = |residual: &Residual| {
-        let keeping = used.iter().filter(|cut| decision.cuts[**cut].kept.contains(&residual.value)).count();
-        let fate = match (keeping, used.len(), turned) {
-            (0, 0, _) => "recomputed from the state: nothing is recorded",
-            (0, _, _) => "recomputed from what is kept: cheaper than its bytes",
-            (some, all, false) if some == all => "kept",
-            (_, _, _) => "kept of some steps, recomputed for the others",
+        let keeping: Vec<usize> = used.iter().copied().filter(|cut| decision.cuts[*cut].kept.contains(&residual.value)).collect();
+        let fate = match (keeping.len(), used.len(), turned) {
+            (0, 0, _) => Kept::Never,
+            (0, _, _) => Kept::NotRecorded,
+            (some, all, false) if some == all => Kept::Always,
+            (_, _, _) => Kept::Sometimes(walked.as_ref().map(|(_, reversed)| keeping.iter().map(|cut| reversed[*cut]).sum())),
         };
-        let fate = fate.to_owned();
-        ResidualReport { origin: residual.origin.clone(), ty: residual.ty.clone(), bytes: residual.ty.bytes() as u64, fate }
+        let (fate, reason) = fate.in_words(facts, residual);
+        ResidualReport::new(residual, fate, reason)
     };
     LoopReport {
         pos: facts.pos.clone(),
@@ -159,13 +170,74 @@ fn report(facts: &LoopFacts, decision: &Way) -> LoopReport {
         record_bytes: used.iter().map(|cut| bytes(*cut)).collect(),
         pool_bytes: decision.schedule.pool_bytes(decision.sweep, facts.count),
         counts: facts.count.map(|count| schedule::counts(&decision.schedule, decision.sweep, count)),
-        usage: facts.count.and_then(|count| usage(decision, count)),
+        usage: walked.as_ref().map(|(usage, _)| *usage),
         residuals: facts.residuals.iter().map(residual).collect(),
     }
 }
 
-/// What a schedule does is what its controller says.
-fn usage(way: &Way, count: u64) -> Option<Usage> {
+/// Of how many steps a value is in the record.
+enum Kept {
+    Always,
+    /// Of so many, where that is known.
+    Sometimes(Option<u64>),
+    NotRecorded,
+    Never,
+}
+
+impl Kept {
+    /// What becomes of a value, and why.
+    fn in_words(self, facts: &LoopFacts, residual: &Residual) -> (String, String) {
+        let bytes = residual.ty.bytes() as u64;
+        let of_all = match facts.count {
+            Some(count) => format!("of every step it is {}", bytes_in_words(bytes.saturating_mul(count))),
+            None => format!("of every step it is {} times their number", bytes_in_words(bytes)),
+        };
+        let again = facts.cost_again(residual.value);
+        match self {
+            Kept::Always => {
+                let reason = match again {
+                    None => "steps are not reversed without it".to_owned(),
+                    Some(work) if work > 0 => format!("to compute it again takes {} a step", time_in_words(work)),
+                    Some(_) => "other values follow from it, which then need not be kept".to_owned(),
+                };
+                ("kept".to_owned(), reason)
+            }
+            Kept::Sometimes(steps) => {
+                let fate = match (steps, facts.count) {
+                    (Some(steps), Some(count)) => {
+                        format!("kept of {} steps, computed again for the other {}", with_commas(steps), with_commas(count - steps))
+                    }
+                    (None, _) | (_, None) => "kept of some steps, computed again for the others".to_owned(),
+                };
+                let reason = again.filter(|work| *work > 0).map(|work| format!(", and to compute it again takes {}", time_in_words(work)));
+                (fate, of_all + &reason.unwrap_or_default())
+            }
+            Kept::NotRecorded => {
+                let reason = match again {
+                    Some(work) if work > 0 => format!("it takes {} a step; {of_all}", time_in_words(work)),
+                    Some(_) | None => format!("no slower than to write and read {} a step", bytes_in_words(bytes)),
+                };
+                ("computed again from what is kept".to_owned(), reason)
+            }
+            // A state is at hand where a step is turned back: steps before it have run up to it.
+            Kept::Never if residual.origin == "state" => {
+                ("held of some steps".to_owned(), format!("the others run up to it again; {of_all}"))
+            }
+            Kept::Never => ("computed again from the state".to_owned(), format!("nothing is recorded; {of_all}")),
+        }
+    }
+}
+
+/// Picoseconds as people say them.
+fn time_in_words(work: i64) -> String {
+    let units = [(1_000_000_000_000.0, "s"), (1_000_000_000.0, "ms"), (1_000_000.0, "µs"), (1_000.0, "ns")];
+    let (size, unit) = units.into_iter().find(|(size, _)| work as f64 >= *size).unwrap_or((1_000.0, "ns"));
+    let number = format!("{:.1}", work as f64 / size);
+    format!("{} {unit}", number.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// What a schedule does is what its controller says: what it holds, and how many steps are reversed from records of each choice.
+fn usage(way: &Way, count: u64) -> Option<(Usage, Vec<u64>)> {
     if count == 0 || count > GONE_THROUGH || way.schedule.words() == 0 || way.sweep == Sweep::Online {
         return None;
     }
@@ -178,7 +250,7 @@ fn usage(way: &Way, count: u64) -> Option<Usage> {
     };
     // Where each lies in the pool, a stack, and how many states and records it is.
     let mut pool: Vec<(u64, u64, u64)> = vec![];
-    let mut usage = Usage::default();
+    let (mut usage, mut reversed) = (Usage::default(), vec![0; way.cuts.len()]);
     for _ in 0..GONE_THROUGH {
         match next(&mut words, &table) {
             Action::Advance { from, to } => ran(from, to),
@@ -192,7 +264,10 @@ fn usage(way: &Way, count: u64) -> Option<Usage> {
                 pool.retain(|(below, ..)| *below < at);
                 pool.push((at, 0, to - from));
             }
-            Action::Reverse { at, .. } => pool.retain(|(below, ..)| *below < at),
+            Action::Reverse { from, to, at, choice } => {
+                reversed[choice as usize] += to - from;
+                pool.retain(|(below, ..)| *below < at);
+            }
             Action::Restore { .. } | Action::Spill { .. } | Action::Fetch { .. } | Action::Turn => {}
             Action::Done => {
                 let mut now = 0;
@@ -200,7 +275,7 @@ fn usage(way: &Way, count: u64) -> Option<Usage> {
                     now += change;
                     now as u64
                 });
-                return Some(Usage { runs: all.max().unwrap_or(0), ..usage });
+                return Some((Usage { runs: all.max().unwrap_or(0), ..usage }, reversed));
             }
         }
         usage.states = usage.states.max(pool.iter().map(|(_, states, _)| states).sum());

@@ -15,7 +15,7 @@ const MOST_COMPONENTS: usize = 16;
 const VECTOR_COMPONENTS: usize = 8;
 
 /// How many axes of a shape are looped over, where all that are small behind a long one are components; all of them, where none is.
-pub(super) fn long_axes(shape: &[usize], grain: Grain) -> usize {
+pub(in crate::plan) fn long_axes(shape: &[usize], grain: Grain) -> usize {
     let splits = |rank: &usize| is_small(&shape[*rank..]) && shape[*rank - 1] >= grain.vector_steps;
     (1..shape.len()).find(splits).unwrap_or(shape.len())
 }

@@ -21,6 +21,7 @@ mod store;
 mod tree;
 mod view;
 
+pub(super) use component::long_axes;
 pub use parts::{Grain, Part, Parts, Slot};
 pub use row::row_layout;
 pub use tree::{

@@ -8,7 +8,7 @@ use std::fmt;
 
 use super::facts::{UNKNOWN_STEPS, constant, steps};
 use super::place::{Block, Call, Grain, Loop, Nest, Node, Placed, Step, Val, long_axes};
-use crate::ir::{Attrs, DType, FuncId, Function, Inst, Lowering, Op, Program, Row, Scalar, Type, Value};
+use crate::ir::{Attrs, DType, FuncId, Function, Inst, Lowering, Op, Program, Row, Scalar, Type, Value, View};
 use crate::ops::{self, DotAxes};
 
 /// The vectors that a back end makes: what one computes again cheaply, another keeps.
@@ -97,6 +97,10 @@ const LANES_FROM: u64 = 16;
 /// What a word costs besides that is written, and read again, where more than so many bytes are written between: it is in memory, or in
 /// the last of the caches.
 const FAR: [(u64, [u64; 2]); 2] = [(16 << 20, [300, 200]), (1 << 20, [80, 50])];
+
+/// What a word of a window costs besides that lies across the rows of its array, a line of the cache for each, where a function's arrays are
+/// more than so many bytes.
+const SPREAD: [(u64, u64); 3] = [(16 << 20, 2700), (1 << 20, 800), (0, 500)];
 
 /// Work of a function that no run could do in its time: a few of them are still a number.
 const MOST: u64 = 1 << 60;
@@ -217,7 +221,7 @@ impl Vectors {
     fn traffic(self, function: &Function) -> u64 {
         let prices = self.prices(u64::MAX, Numbers::InTurn);
         let mut read: BTreeMap<Value, u64> = BTreeMap::new();
-        let (mut words, mut across) = (0u64, 0u64);
+        let (mut words, mut across, mut spread) = (0u64, 0u64, 0u64);
         for inst in &function.insts {
             let Op::Row(row, _) = &inst.op else {
                 let arrays = inst.results.iter().map(|v| function.ty(*v)).filter(|ty| matches!(inst.op, Op::If(_)) && ty.rank() > 0);
@@ -230,6 +234,7 @@ impl Vectors {
                 across = all.map(|ty| 2 * ty.elements() as u64).fold(across, u64::saturating_add);
             }
             let result = function.ty(inst.results[0]);
+            spread = spread.saturating_add(words_spread(function, row, inst));
             for (k, arg) in inst.args.iter().enumerate().filter(|(_, arg)| function.params.contains(arg)) {
                 let part = words_read(row, k, function.ty(*arg), result);
                 if matches!(row.lowering, Lowering::View(_)) {
@@ -245,8 +250,25 @@ impl Vectors {
             }
         }
         let words = read.into_values().fold(words, u64::saturating_add).saturating_mul(prices.word);
-        words.saturating_add(across.saturating_mul(prices.word_across))
+        let bytes = function.params.iter().map(|v| function.ty(*v).bytes() as u64).fold(0, u64::saturating_add);
+        let each = SPREAD.iter().find(|(more_than, _)| bytes > *more_than).map_or(0, |(_, each)| *each);
+        words.saturating_add(across.saturating_mul(prices.word_across)).saturating_add(spread.saturating_mul(each))
     }
+}
+
+/// Words of the window that a row reads or writes, where it lies across the rows of its array.
+fn words_spread(function: &Function, row: &Row, inst: &Inst) -> u64 {
+    let window = if matches!(row.lowering, Lowering::View(View::Slice | View::DynamicSlice)) {
+        function.ty(inst.results[0])
+    } else if matches!(row.lowering, Lowering::Write(_)) {
+        function.ty(inst.args[1])
+    } else {
+        return 0;
+    };
+    let line = 64 / window.dtype.bytes();
+    let [base, last] = [function.ty(inst.args[0]), window].map(|ty| ty.shape.last().copied().unwrap_or(1));
+    let elements = window.elements() as u64;
+    if last == 1 && base >= line && elements > 1 { elements } else { 0 }
 }
 
 /// Of numbers at indices: where there is one index for several, they are a row.

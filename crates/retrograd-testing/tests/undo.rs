@@ -9,85 +9,10 @@ use retrograd_compiler::plan::strategy::{Auto, Revolve};
 use retrograd_compiler::{diff, eval, ops};
 use retrograd_testing::native::Native;
 
-/// A loop of 40 steps over an array of 60, a number and an array of integers; what a step does is told.
-fn steps(step: &str) -> String {
-    format!(
-        "fn main(%a: f64[60], %s: f64, %w: f64[60]) -> f64 {{
-  %n: i64 = constant {{value=40}}
-  %k: i64[60] = iota {{type=i64[60], axis=[0]}}
-  %0: f64[60], %1: f64, %2: i64[60] = for %n carries(%a, %s, %k) invariants(%w) {{body=step}}
-  %3: f64[60] = mul %0, %0
-  %4: f64 = sum %3 {{axes=[0]}}
-  %5: f64 = mul %4, %1
-  return %5
-}}
-{step}"
-    )
-}
-
-const HEAD: &str = "fn step(%i: i64, %a: f64[60], %s: f64, %k: i64[60], %w: f64[60]) -> f64[60], f64, i64[60] {
-  %one: i64 = constant {value=1}
-  %two: i64 = constant {value=2}
-  %j: i64 = add %i, %one
-  %x: f64[3] = dynamic_slice %a, %i {sizes=[3], step=[1]}
-  %y: f64[1] = dynamic_slice %w, %j {sizes=[1], step=[1]}
-  %z: f64[3] = mul %x, %x
-  %p: f64 = sum %z {axes=[0]}
-  %q: f64 = sin %p
-  %v: f64[1] = reshape %q {shape=[1]}
-  %u: f64[1] = mul %v, %y
-";
-
-/// A nest in the manner of a factorisation: counts of inner loops are known at run time only, and some are 0.
-const TRIANGLE: &str = "fn main(%a: f64[12,12]) -> f64 {
-  %n: i64 = constant {value=12}
-  %0: f64[12,12] = for %n carries(%a) {body=rows}
-  %1: f64[12,12] = mul %0, %0
-  %2: f64 = sum %1 {axes=[0, 1]}
-  return %2
-}
-fn rows(%i: i64, %a: f64[12,12]) -> f64[12,12] {
-  %0: f64[12,12] = for %i carries(%a) invariants(%i) {body=below}
-  %n: i64 = constant {value=12}
-  %m: i64 = sub %n, %i
-  %1: f64[12,12] = for %m carries(%0) invariants(%i) {body=above}
-  return %1
-}
-fn below(%j: i64, %a: f64[12,12], %i: i64) -> f64[12,12] {
-  %x: f64[1,1] = dynamic_slice %a, %i, %j {sizes=[1, 1], step=[1, 1]}
-  %y: f64[1,1] = dynamic_slice %a, %j, %j {sizes=[1, 1], step=[1, 1]}
-  %0: f64[1,1] = sin %x
-  %1: f64[1,1] = div %0, %y
-  %2: f64[12,12] = update %a, %1, %i, %j {step=[1, 1]}
-  return %2
-}
-fn above(%k: i64, %a: f64[12,12], %i: i64) -> f64[12,12] {
-  %j: i64 = add %k, %i
-  %zero: f64 = constant {value=0.0}
-  %0: f64 = for %i carries(%zero) invariants(%a, %i, %j) {body=product}
-  %1: f64[1,1] = reshape %0 {shape=[1, 1]}
-  %2: f64[12,12] = add_at %a, %1, %i, %j {step=[1, 1]}
-  return %2
-}
-fn product(%m: i64, %s: f64, %a: f64[12,12], %i: i64, %j: i64) -> f64 {
-  %x: f64[1,1] = dynamic_slice %a, %i, %m {sizes=[1, 1], step=[1, 1]}
-  %y: f64[1,1] = dynamic_slice %a, %m, %j {sizes=[1, 1], step=[1, 1]}
-  %0: f64[1,1] = mul %x, %y
-  %1: f64[1,1] = cos %0
-  %2: f64 = reshape %1 {shape=[]}
-  %3: f64 = fma %2, %2, %s
-  return %3
-}
-";
-
-/// Programs that differ in what their steps overwrite.
-fn programs() -> Vec<(&'static str, String)> {
-    let step = |rest: &str| steps(&format!("{HEAD}{rest}"));
-    vec![
-        ("one window", step("  %b: f64[60] = update %a, %u, %j {step=[1]}\n  return %b, %s, %k\n}\n")),
-        ("a triangle", TRIANGLE.to_owned()),
-    ]
-}
+/// A step replaces one element of an array.
+const WINDOW: &str = include_str!("../../../testdata/undo/window.rg");
+/// A nest in the manner of a factorisation.
+const TRIANGLE: &str = include_str!("../../../testdata/undo/triangle.rg");
 
 fn gradient(text: &str) -> Program {
     let program = ops::parse(text, "undo.rg").unwrap();
@@ -104,8 +29,8 @@ fn inputs(program: &Program) -> Vec<Array> {
 
 #[test]
 fn what_is_put_back_has_the_bits_of_the_states() {
-    for (name, text) in programs() {
-        let program = gradient(&text);
+    for (name, text) in [("one window", WINDOW), ("a triangle", TRIANGLE)] {
+        let program = gradient(text);
         let inputs = inputs(&program);
         let expected = eval::run(&program, &inputs).unwrap();
         let by_states = Native::new(&program, Arc::new(Revolve), None).unwrap();
@@ -125,8 +50,7 @@ fn what_is_put_back_has_the_bits_of_the_states() {
 /// A log has a row of one number for each step, where records have five and states sixty.
 #[test]
 fn a_log_takes_what_is_overwritten() {
-    let (_, text) = programs().swap_remove(0);
-    let native = Native::new(&gradient(&text), Arc::new(Auto), Some(2000)).unwrap();
+    let native = Native::new(&gradient(WINDOW), Arc::new(Auto), Some(2000)).unwrap();
     assert_eq!((native.plan.logs[0].rows, native.plan.logs[0].bytes), (40, 40 * 8), "{}", native.plan);
 }
 

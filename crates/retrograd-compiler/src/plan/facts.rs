@@ -322,6 +322,7 @@ pub(super) const UNKNOWN_STEPS: u64 = 10_000;
 /// Steps of a loop, or what they are taken to be: one of unknown length over arrays goes through them, and through half of them as often
 /// as not.
 pub(super) fn steps(function: &Function, inst: &Inst) -> u64 {
-    let longest = || inst.args.iter().flat_map(|v| &function.ty(*v).shape).max().map_or(UNKNOWN_STEPS, |extent| *extent as u64 / 2);
+    let longest =
+        || inst.args.iter().flat_map(|v| &function.ty(*v).shape).max().map_or(UNKNOWN_STEPS, |extent| (*extent as u64).div_ceil(2));
     constant(function, inst.args[0]).map_or_else(longest, |n| n.as_i64()[0].max(0) as u64)
 }

@@ -75,7 +75,8 @@ const GONE_THROUGH: u64 = 1 << 20;
 
 impl Plan {
     /// Predicted seconds of a run by one thread of a machine like the one where prices were measured (`plan/work.rs`), in the vectors of
-    /// the back end that it was planned for. Loops of unknown length are taken to have 10,000 steps.
+    /// the back end that it was planned for. Loops of unknown length are taken to go through half of the
+    /// longest axis of their arrays, or to have 10,000 steps where they have none.
     pub fn seconds(&self) -> f64 {
         self.decision.work as f64 / SECOND
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::level::{Change, Event, Level};
 use super::{Making, read, row_of, window};
-use crate::ir::{Attrs, Builder, DType, FuncId, Function, Inst, Linearity, Op, Type, UnwindOp, Value};
+use crate::ir::{Attrs, Builder, DType, FuncId, Function, Inst, Linearity, Op, Type, UnwindArgs, UnwindOp, Value};
 use crate::ops;
 
 /// What an unwind by a log reads besides what the unwind it stands for reads.
@@ -30,20 +30,8 @@ pub(super) struct Threads<'f> {
 impl Making {
     /// An unwind that puts states back: the states before all steps, and the results of the unwind that it stands for.
     pub(super) fn put_back(&mut self, b: &Builder, threads: Option<&Threads<'_>>, bwd: FuncId, read: &Logs) -> Vec<Value> {
-        let none = UnwindOp {
-            body: bwd,
-            bwd,
-            carries: 0,
-            invariants: 0,
-            streams: 0,
-            adjoints: 0,
-            emitted: 0,
-            running: 0,
-            bound: 0,
-            linearity: Linearity::Custom,
-        };
         let args = threads.map(|threads| threads.op.args(&threads.args));
-        let group = |of: fn(&crate::ir::UnwindArgs<'_, Value>) -> Vec<Value>| args.as_ref().map_or(vec![], of);
+        let group = |of: fn(&UnwindArgs<'_, Value>) -> Vec<Value>| args.as_ref().map_or(vec![], of);
         let invariants =
             [group(|args| args.invariants.to_vec()), read.extra.clone(), read.row.into_iter().collect(), read.logs.clone()].concat();
         let adjoints = [read.states.clone(), group(|args| args.adjoints.to_vec())].concat();
@@ -56,20 +44,22 @@ impl Making {
         nothing.params(streams.iter().map(|v| b.ty(*v).row().expect("a stream has rows")));
         let op = UnwindOp {
             body: self.program.add(nothing.finish(vec![])),
+            bwd,
+            carries: 0,
             invariants: invariants.len(),
             streams: streams.len(),
             adjoints: adjoints.len(),
             emitted: emitted.len(),
             running: running.len(),
             bound: threads.map_or(0, |threads| threads.op.bound),
-            ..none
+            linearity: Linearity::Custom,
         };
         b.push(Op::Unwind(op), [vec![read.count], invariants, streams, adjoints, emitted, running].concat(), types)
     }
 
     /// The backward step of a loop by its logs, `(i, inv, extra, row outside, logs, x, states after, a, g, r) -> (states before, a', r', h)`,
-    /// and the numbers of what else it reads. None where it would need a state before that state is there.
-    pub(super) fn backwards(&mut self, level: &Level<'_>, inside: Option<()>) -> Option<(FuncId, Vec<u32>)> {
+    /// and the numbers of what else it reads; `inside` of another loop there is a row outside. None where it would need a state before that state is there.
+    pub(super) fn backwards(&mut self, level: &Level<'_>, inside: bool) -> Option<(FuncId, Vec<u32>)> {
         let b = Builder::new(level.unwind.map_or_else(|| format!("{}_undo", level.body.name), |(_, bwd)| format!("{}_undo", bwd.name)));
         let mut undoing = Undoing { level, b: &b, known: BTreeMap::new(), extra: vec![] };
         let index = undoing.param(level.body, level.body.params[0], level.numbers[0]);
@@ -83,7 +73,7 @@ impl Making {
             rest = [list(params.adjoints), list(params.emitted), list(params.running)].concat();
             ends = bwd.results.iter().map(|v| level.bwd_numbers[v.0 as usize]).collect();
         }
-        let outside = inside.map(|()| b.param(Type::scalar(DType::I64)));
+        let outside = inside.then(|| b.param(Type::scalar(DType::I64)));
         let logs = b.params(level.logs.iter().cloned());
         let row = row_of(&b, outside, level.steps, index);
         let of = |v: Value| level.numbers[v.0 as usize];
@@ -103,7 +93,7 @@ impl Making {
             match &event.change {
                 Change::Window { place } => undoing.window(event, *place, row, logs)?,
                 Change::Loop { level: inner, unwind } => {
-                    let (bwd, extra) = self.backwards(inner, Some(()))?;
+                    let (bwd, extra) = self.backwards(inner, true)?;
                     undoing.inner(self, event, (inner, *unwind), bwd, (extra, row, logs))?;
                 }
             }

@@ -5,8 +5,8 @@ use super::{Making, row_of, window, write};
 use crate::ir::{Builder, DType, FuncId, Op, Type, Value};
 
 impl Making {
-    /// The step of a loop with its logs: `(i, c, logs, inv, row outside, x) -> (c', logs', y)`.
-    pub(super) fn forwards(&mut self, level: &Level<'_>, inside: Option<()>) -> FuncId {
+    /// The step of a loop with its logs: `(i, c, logs, inv, row outside, x) -> (c', logs', y)`; `inside` of another loop there is a row outside.
+    pub(super) fn forwards(&mut self, level: &Level<'_>, inside: bool) -> FuncId {
         let body = level.body;
         let b = Builder::new(format!("{}_log", body.name));
         let ty = |v: &Value| body.ty(*v).clone();
@@ -15,7 +15,7 @@ impl Making {
         let first = b.params(before.iter().map(ty));
         let mut logs = b.params(level.logs.iter().cloned());
         let fixed = b.params(invariants.iter().map(ty));
-        let outside = inside.map(|()| b.param(Type::scalar(DType::I64)));
+        let outside = inside.then(|| b.param(Type::scalar(DType::I64)));
         let rows = b.params(streams.iter().map(ty));
         let mut map = b.map(body, &[first.clone(), fixed, rows].concat());
         let row = row_of(&b, outside, level.steps, first[0]);
@@ -41,7 +41,7 @@ impl Making {
                             b.copy(body, inst, args)
                         }
                         Change::Loop { level, .. } => {
-                            let inner = self.forwards(level, Some(()));
+                            let inner = self.forwards(level, true);
                             let (results, after) = self.keep(&b, (body, inst), &args, inner, &logs[range.clone()], Some(row));
                             logs.splice(range, after);
                             results

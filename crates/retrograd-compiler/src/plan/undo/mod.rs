@@ -145,8 +145,8 @@ impl Making {
         if !level.changes_little() {
             return None;
         }
-        let forward = self.forwards(&level, None);
-        let (backward, extra) = self.backwards(&level, None)?;
+        let forward = self.forwards(&level, false);
+        let (backward, extra) = self.backwards(&level, false)?;
         let undone = self.around(function, (pair.loop_inst, forward), (unwind, backward, &extra), &level, &known)?;
         let bytes = level.logs.iter().map(|log| log.bytes() as u64).sum();
         self.logs.push(Logged { pos: function.insts[pair.loop_inst].pos.clone(), rows: level.most_rows() as u64, bytes });

@@ -10,9 +10,9 @@ use retrograd_compiler::{diff, eval, ops};
 use retrograd_testing::native::Native;
 
 /// A step replaces one element of an array.
-const WINDOW: &str = include_str!("../../../testdata/undo/window.rg");
+const WINDOW: &str = include_str!("../../retrograd-compiler/tests/undo/window.rg");
 /// A nest in the manner of a factorisation.
-const TRIANGLE: &str = include_str!("../../../testdata/undo/triangle.rg");
+const TRIANGLE: &str = include_str!("../../retrograd-compiler/tests/undo/triangle.rg");
 
 fn gradient(text: &str) -> Program {
     let program = ops::parse(text, "undo.rg").unwrap();

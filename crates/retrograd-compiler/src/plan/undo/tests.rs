@@ -6,9 +6,9 @@ use crate::opt::{freeze, simplify};
 use crate::{diff, eval, ops};
 
 /// A step replaces one element of an array.
-const WINDOW: &str = include_str!("../../../../../testdata/undo/window.rg");
+const WINDOW: &str = include_str!("../../../tests/undo/window.rg");
 /// A nest in the manner of a factorisation.
-const TRIANGLE: &str = include_str!("../../../../../testdata/undo/triangle.rg");
+const TRIANGLE: &str = include_str!("../../../tests/undo/triangle.rg");
 
 /// Programs that differ in what their steps overwrite.
 fn programs() -> Vec<(&'static str, String)> {

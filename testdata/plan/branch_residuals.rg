@@ -54,11 +54,11 @@ fn even(%x: f64[100], %w: f64[100]) -> f64[100] {
 //     f64[100] (exp at branch_residuals.rg:21 or neg at branch_residuals.rg:27, 800 bytes): kept: to compute it again takes 142.5 ns a step; read at branch_residuals.rg:20, branch_residuals.rg:16
 //     f64[100] (cos at branch_residuals.rg:20 or fma at branch_residuals.rg:27, 800 bytes): kept: to compute it again takes 142.5 ns a step; read at branch_residuals.rg:16
 //
-// plan by `revolve`: peak 21.27 kB (21272 bytes)
+// plan by `revolve`: peak 21.3 kB (21296 bytes)
 // no budget
 // work 1.461 times the least without a budget, 14.0 % above the bound for this memory
 //   at the peak: states and records of the loop at branch_residuals.rg:7, 15.2 kB
-//   at the peak: arrays and controllers, 5.82 kB
+//   at the peak: arrays and controllers, 5.84 kB
 //   loop at branch_residuals.rg:7: 20 steps: 19 snapshots of 800 bytes, each step run at most 2 times (revolve with 20 slots)
 //     a state 800 bytes, no records, pool 15.2 kB (15200 bytes)
 //     40 forward steps (2.00 per step, the program's own loop included), 19 states held

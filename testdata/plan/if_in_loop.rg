@@ -49,11 +49,11 @@ fn above(%x: f64, %w: f64) -> f64 {
 //     f64 (exp at if_in_loop.rg:21, 8 bytes): kept: to compute it again takes 1.8 ns a step; read at if_in_loop.rg:13
 //   actions: tape 0..6 at 0 by 0, turn, reverse 0..6 at 0 by 0, done
 //
-// plan by `revolve`: peak 144 bytes
+// plan by `revolve`: peak 168 bytes
 // no budget
 // work 14.963 times the least without a budget, 1396.3 % above the bound for this memory
 //   at the peak: states and records of the loop at if_in_loop.rg:7, 40 bytes
-//   at the peak: arrays and controllers, 104 bytes
+//   at the peak: arrays and controllers, 128 bytes
 //   loop at if_in_loop.rg:7: 6 steps: 5 snapshots of 8 bytes, each step run at most 2 times (revolve with 6 slots)
 //     a state 8 bytes, no records, pool 40 bytes
 //     12 forward steps (2.00 per step, the program's own loop included), 5 states held

@@ -20,13 +20,13 @@ fn step(%i: i64, %s: f64[100], %theta: f64[100]) -> f64[100] {
   return %5
 }
 // ---- expected
-// revolve: over budget: the budget is 100 bytes; the smallest that this strategy can work with is 2.56 kB (2560 bytes), with 2.6 times the work of its plan without a budget
+// revolve: over budget: the budget is 100 bytes; the smallest that this strategy can work with is 2.58 kB (2584 bytes), with 2.6 times the work of its plan without a budget
 //
-// plan by `revolve`: peak 6.63 kB (6632 bytes)
+// plan by `revolve`: peak 6.66 kB (6656 bytes)
 // budget 7 kB (7000 bytes)
 // work 1.941 times the least without a budget, 39.4 % above the bound for this memory
 //   at the peak: states and records of the loop at tanh_loop_budgets.rg:9, 4 kB
-//   at the peak: arrays and controllers, 2.5 kB
+//   at the peak: arrays and controllers, 2.53 kB
 //   loop at tanh_loop_budgets.rg:9: 10 steps: 5 snapshots of 800 bytes, each step run at most 3 times (revolve with 6 slots)
 //     a state 800 bytes, no records, pool 4 kB (4000 bytes)
 //     24 forward steps (2.40 per step, the program's own loop included), 5 states held
@@ -34,11 +34,11 @@ fn step(%i: i64, %s: f64[100], %theta: f64[100]) -> f64[100] {
 //     f64[100] (fma at tanh_loop_budgets.rg:15, 800 bytes): computed again from the state: nothing is recorded; of every step it is 8 kB; read at tanh_loop_budgets.rg:15
 //   actions: advance 0..1, snapshot x1 at 0, advance 1..2, snapshot x2 at 800, advance 2..4, snapshot x4 at 1600, advance 4..6, snapshot x6 at 2400, advance 6..8, snapshot x8 at 3200, advance 8..10, turn, restore x8 from 3200, advance 8..9, turnback 9, restore x8 from 3200, turnback 8, restore x6 from 2400, advance 6..7, turnback 7, restore x6 from 2400, turnback 6, restore x4 from 1600, advance 4..5, turnback 5, restore x4 from 1600, turnback 4, restore x2 from 800, advance 2..3, turnback 3, restore x2 from 800, turnback 2, restore x1 from 0, turnback 1, restore x0 from the start, turnback 0, done
 //
-// plan by `revolve`: peak 8.25 kB (8248 bytes)
+// plan by `revolve`: peak 8.27 kB (8272 bytes)
 // budget 9 kB (9000 bytes)
 // work 1.817 times the least without a budget, 41.6 % above the bound for this memory
 //   at the peak: states and records of the loop at tanh_loop_budgets.rg:9, 5.6 kB
-//   at the peak: arrays and controllers, 2.52 kB
+//   at the peak: arrays and controllers, 2.54 kB
 //   loop at tanh_loop_budgets.rg:9: 10 steps: 7 snapshots of 800 bytes, each step run at most 3 times (revolve with 8 slots)
 //     a state 800 bytes, no records, pool 5.6 kB (5600 bytes)
 //     22 forward steps (2.20 per step, the program's own loop included), 7 states held
@@ -46,11 +46,11 @@ fn step(%i: i64, %s: f64[100], %theta: f64[100]) -> f64[100] {
 //     f64[100] (fma at tanh_loop_budgets.rg:15, 800 bytes): computed again from the state: nothing is recorded; of every step it is 8 kB; read at tanh_loop_budgets.rg:15
 //   actions: advance 0..1, snapshot x1 at 0, advance 1..2, snapshot x2 at 800, advance 2..3, snapshot x3 at 1600, advance 3..4, snapshot x4 at 2400, advance 4..5, snapshot x5 at 3200, advance 5..6, snapshot x6 at 4000, advance 6..8, snapshot x8 at 4800, advance 8..10, turn, restore x8 from 4800, advance 8..9, turnback 9, restore x8 from 4800, turnback 8, restore x6 from 4000, advance 6..7, turnback 7, restore x6 from 4000, turnback 6, restore x5 from 3200, turnback 5, restore x4 from 2400, turnback 4, restore x3 from 1600, turnback 3, restore x2 from 800, turnback 2, restore x1 from 0, turnback 1, restore x0 from the start, turnback 0, done
 //
-// plan by `revolve`: peak 9.86 kB (9864 bytes)
+// plan by `revolve`: peak 9.89 kB (9888 bytes)
 // budget 100 kB (100000 bytes)
 // work 1.693 times the least without a budget, 69.3 % above the bound for this memory
 //   at the peak: states and records of the loop at tanh_loop_budgets.rg:9, 7.2 kB
-//   at the peak: arrays and controllers, 2.54 kB
+//   at the peak: arrays and controllers, 2.56 kB
 //   loop at tanh_loop_budgets.rg:9: 10 steps: 9 snapshots of 800 bytes, each step run at most 2 times (revolve with 10 slots)
 //     a state 800 bytes, no records, pool 7.2 kB (7200 bytes)
 //     20 forward steps (2.00 per step, the program's own loop included), 9 states held

@@ -208,7 +208,7 @@ fn loops_of_unknown_length_hold_what_the_table_says() {
                 action @ (Action::Restore { .. } | Action::Tape { .. } | Action::Reverse { .. } | Action::Turnback { .. }) => {
                     panic!("{action:?} is no part of a sweep")
                 }
-                action @ (Action::Spill { .. } | Action::Fetch { .. } | Action::Turn | Action::Done) => {
+                action @ (Action::Spill { .. } | Action::Fetch { .. } | Action::Turn | Action::Done | Action::Run(_)) => {
                     panic!("{action:?} is no part of a sweep")
                 }
             }
@@ -256,7 +256,12 @@ fn reversed(words: &mut [i64], memory: &mut [u64], n: u64) -> u128 {
                 assert_eq!(end, 0);
                 return executions;
             }
-            action @ (Action::Tape { .. } | Action::Reverse { .. } | Action::Turn | Action::Spill { .. } | Action::Fetch { .. }) => {
+            action @ (Action::Tape { .. }
+            | Action::Reverse { .. }
+            | Action::Turn
+            | Action::Spill { .. }
+            | Action::Fetch { .. }
+            | Action::Run(_)) => {
                 panic!("{action:?} is no part of this")
             }
         }

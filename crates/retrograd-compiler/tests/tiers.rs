@@ -84,6 +84,7 @@ fn drive(recipe: &Recipe) -> (Counts, u64, u64) {
                 assert_eq!(end, 0);
                 return (counts, pool_bytes, disk_bytes);
             }
+            Action::Run(run) => panic!("{run:?} was not asked for"),
         }
     }
 }

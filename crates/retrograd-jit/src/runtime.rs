@@ -4,7 +4,7 @@ use cranelift_codegen::ir::{AbiParam, Signature, Type, types};
 use cranelift_codegen::isa::CallConv;
 use retrograd_compiler::fuse::kernel::{ActionCode, Order, RoutineCall};
 use retrograd_compiler::ir::{DType, LaneFunction, Slice, SliceMut, Type as ArrayType};
-use retrograd_compiler::plan::schedule::{self, Action, Sweep};
+use retrograd_compiler::plan::schedule::{self, Action, Run, Sweep};
 
 use crate::blocks::{FUNCTIONS, callee};
 use crate::code::STOPPED;
@@ -238,6 +238,9 @@ fn encode_action(action: Action) -> [i64; 5] {
         Action::Spill { at, step } => [ActionCode::Spill as i64, word(step), 0, word(at), 0],
         Action::Fetch { at, step } => [ActionCode::Fetch as i64, word(step), 0, word(at), 0],
         Action::Done => [ActionCode::Done as i64, 0, 0, 0, 0],
+        Action::Run(Run::Ascend { from, to, first, last }) => [ActionCode::Ascend as i64, word(from), word(to), word(first), word(last)],
+        Action::Run(Run::Descend { to, first, last }) => [ActionCode::Descend as i64, 0, word(to), word(first), word(last)],
+        Action::Run(Run::Replay { from, to, at }) => [ActionCode::Replay as i64, word(from), word(to), at.map_or(-1, word), 0],
     }
 }
 

@@ -128,5 +128,6 @@ fn in_words(action: Action) -> String {
         Action::Spill { at, step } => format!("spill {step} at {at}"),
         Action::Fetch { at, step } => format!("fetch {step} at {at}"),
         Action::Done => "done".into(),
+        Action::Run(run) => panic!("{run:?} was not asked for"),
     }
 }

@@ -4,13 +4,22 @@ use super::kernel::{ActionCode, Address, OnDisk, Order, Reg, RegType, Stmt};
 use super::{Carry, Fuse, TapeRows, at};
 use crate::ir::{DType, Scalar};
 use crate::plan::place::{Drive, Step, Trajectory, TrajectoryId, Val, While, row_layout};
-use crate::plan::schedule::{Sweep, online};
+use crate::plan::schedule::{RUNS, STACK, Schedule, Sweep, online};
 
 /// Registers of an action: kind, from, to, place, choice.
 type Action = [Reg; 5];
 
 /// The steps that an action runs, and how: the carries, the working states, the order.
 type Runs<'a> = (&'a [Carry], &'a [Carry], Order);
+
+/// What the leaves of Revolve run: a step forwards over the working states, and one backwards over the carries.
+struct Leaves<'a> {
+    advance: &'a Step,
+    turnback: &'a Step,
+    carries: &'a [Carry],
+    working: &'a [Carry],
+    starts: &'a [Val],
+}
 
 impl Fuse<'_> {
     /// The first sweep: the user's own loop, with snapshots and recorded steps.
@@ -29,7 +38,10 @@ impl Fuse<'_> {
                     ActionCode::Advance,
                     fuse.nested(|fuse| fuse.run_steps(step, &carries, &[], Order::Up, action[1], action[2], None)),
                 ));
-                arms.push((ActionCode::Snapshot, fuse.nested(|fuse| fuse.snapshot(&trajectory, &states, action[3]))));
+                arms.push((ActionCode::Snapshot, fuse.nested(|fuse| fuse.snapshot(&trajectory, &states, &[(action[3], 1)]))));
+            }
+            if let (Some(step), true) = (&drive.advance, has_runs(&trajectory)) {
+                arms.push((ActionCode::Ascend, fuse.nested(|fuse| fuse.ascend(&trajectory, step, &carries, &states, action))));
             }
             arms.extend(fuse.spill(&trajectory, &states, action));
             let tape = fuse.by_choice(&trajectory, &drive.tape, (&carries, &[], Order::Up), action);
@@ -63,7 +75,7 @@ impl Fuse<'_> {
             fuse.body.push(Stmt::Loop { body: run });
             fuse.body.push(Stmt::If { cond: ended, then_body: vec![Stmt::Leave], else_body: vec![] });
             fuse.body.push(next.clone());
-            fuse.snapshot(&trajectory, &states, action[3]);
+            fuse.snapshot(&trajectory, &states, &[(action[3], 1)]);
             fuse.body.push(next);
             fuse.body.push(Stmt::Literal { dst: asked, bits: 1 });
         });
@@ -124,6 +136,15 @@ impl Fuse<'_> {
                 });
                 arms.push((ActionCode::Turnback, turnback));
             }
+            if let (Some(advance), Some(turnback), true) = (&drive.advance, &drive.turnback, has_runs(&trajectory)) {
+                let silent = telling.silent();
+                fuse.telling = silent;
+                arms.push((ActionCode::Ascend, fuse.nested(|fuse| fuse.ascend(&trajectory, advance, &working, &working, action))));
+                fuse.telling = telling;
+                let steps = Leaves { advance, turnback, carries: &carries, working: &working, starts: &drive.starts };
+                arms.push((ActionCode::Descend, fuse.nested(|fuse| fuse.descend(&trajectory, &steps, action))));
+                arms.push((ActionCode::Replay, fuse.nested(|fuse| fuse.replay(&trajectory, &steps, action))));
+            }
             arms.push((ActionCode::Done, vec![Stmt::Leave]));
             arms
         });
@@ -131,12 +152,119 @@ impl Fuse<'_> {
         self.end_carries(&carries, &drive.results);
     }
 
+    /// Steps up to the next slot and its state into the pool, slot after slot.
+    fn ascend(&mut self, trajectory: &Trajectory, step: &Step, carries: &[Carry], states: &[Carry], action: Action) {
+        let [_, from, to, first, last] = action;
+        let (slot, reached, size) = (self.int(), self.int(), row_layout(&trajectory.state).1 as i64);
+        self.body.push(Stmt::Move { dst: reached, src: from });
+        let one = self.literal(1);
+        let slots = self.compute(Scalar::Add, DType::I64, &[last, one]);
+        let body = self.nested(|fuse| {
+            let above = fuse.compute(Scalar::Add, DType::I64, &[slot, one]);
+            let more = fuse.compute(Scalar::Lt, DType::Bool, &[slot, last]);
+            // There may be no word above the last.
+            let known = fuse.compute(Scalar::Select, DType::I64, &[more, above, last]);
+            let next = fuse.step_of_slot(trajectory, known);
+            let next = fuse.compute(Scalar::Select, DType::I64, &[more, next, to]);
+            fuse.run_steps(step, carries, &[], Order::Up, reached, next, None);
+            let then_body = fuse.nested(|fuse| fuse.snapshot(trajectory, states, &[(slot, size)]));
+            fuse.body.push(Stmt::If { cond: more, then_body, else_body: vec![] });
+            fuse.body.push(Stmt::Move { dst: reached, src: next });
+        });
+        self.body.push(Stmt::For { index: slot, from: first, to: slots, order: Order::Up, body });
+    }
+
+    /// Slot after slot, its steps forwards, with the states between them, and backwards.
+    fn descend(&mut self, trajectory: &Trajectory, steps: &Leaves<'_>, action: Action) {
+        let [_, _, to, first, last] = action;
+        let around = self.telling;
+        let (slot, end, size) = (self.int(), self.int(), row_layout(&trajectory.state).1 as i64);
+        self.body.push(Stmt::Move { dst: end, src: to });
+        let [one, each] = [1, size].map(|number| self.literal(number));
+        let body = self.nested(|fuse| {
+            let start = fuse.step_of_slot(trajectory, slot);
+            // Where the state of step 0 would be if those from the slot's step on lay one after the other.
+            let before = fuse.compute(Scalar::Sub, DType::I64, &[slot, start]);
+            let before = fuse.compute(Scalar::Sub, DType::I64, &[before, one]);
+            let states = fuse.compute(Scalar::Mul, DType::I64, &[before, each]);
+            let place = fuse.compute(Scalar::Sub, DType::I64, &[slot, one]);
+            let place = fuse.compute(Scalar::Mul, DType::I64, &[place, each]);
+            fuse.restore(trajectory, steps.working, steps.starts, place);
+            let newest = fuse.compute(Scalar::Sub, DType::I64, &[end, one]);
+            fuse.telling = around.silent();
+            fuse.hold(trajectory, steps, [start, newest], states);
+            fuse.telling = around;
+            fuse.turn_back(trajectory, steps, [start, end], states);
+            fuse.body.push(Stmt::Move { dst: end, src: start });
+        });
+        let slots = self.compute(Scalar::Add, DType::I64, &[last, one]);
+        self.body.push(Stmt::For { index: slot, from: first, to: slots, order: Order::Down, body });
+    }
+
+    /// Steps, and the state before each but the first in the pool.
+    fn hold(&mut self, trajectory: &Trajectory, steps: &Leaves<'_>, [from, to]: [Reg; 2], states: Reg) {
+        let (index, around) = (self.value(steps.advance.index), self.telling);
+        let size = row_layout(&trajectory.state).1 as i64;
+        self.telling = around.at(index, Order::Up);
+        let body = self.nested(|fuse| {
+            let cond = fuse.compute(Scalar::Gt, DType::Bool, &[index, from]);
+            let then_body = fuse.nested(|fuse| fuse.snapshot(trajectory, steps.working, &[(states, 1), (index, size)]));
+            fuse.body.push(Stmt::If { cond, then_body, else_body: vec![] });
+            fuse.step(steps.advance, steps.working, &[], None);
+        });
+        self.telling = around;
+        self.run_range(index, [from, to], Order::Up, body);
+    }
+
+    /// Steps backwards, the first from the working state, the others from theirs in the pool.
+    fn turn_back(&mut self, trajectory: &Trajectory, steps: &Leaves<'_>, [from, to]: [Reg; 2], states: Reg) {
+        let (index, around) = (self.value(steps.turnback.index), self.telling);
+        let each = self.literal(row_layout(&trajectory.state).1 as i64);
+        let one = self.literal(1);
+        self.telling = around.at(index, Order::Down);
+        let body = self.nested(|fuse| {
+            fuse.step(steps.turnback, steps.carries, steps.working, None);
+            let cond = fuse.compute(Scalar::Gt, DType::Bool, &[index, from]);
+            let then_body = fuse.nested(|fuse| {
+                let before = fuse.compute(Scalar::Sub, DType::I64, &[index, one]);
+                let place = fuse.compute(Scalar::Mul, DType::I64, &[before, each]);
+                let place = fuse.compute(Scalar::Add, DType::I64, &[states, place]);
+                fuse.restore(trajectory, steps.working, steps.starts, place);
+            });
+            fuse.body.push(Stmt::If { cond, then_body, else_body: vec![] });
+        });
+        self.telling = around;
+        self.run_range(index, [from, to], Order::Down, body);
+    }
+
+    /// Steps backwards, each by running those before it again.
+    fn replay(&mut self, trajectory: &Trajectory, steps: &Leaves<'_>, action: Action) {
+        let [_, from, to, place, _] = action;
+        let (index, around) = (self.value(steps.turnback.index), self.telling);
+        let body = self.nested(|fuse| {
+            fuse.telling = around.silent();
+            fuse.run_steps(steps.advance, steps.working, &[], Order::Up, from, index, None);
+            fuse.telling = around.at(index, Order::Down);
+            fuse.step(steps.turnback, steps.carries, steps.working, None);
+            fuse.restore(trajectory, steps.working, steps.starts, place);
+        });
+        self.telling = around;
+        self.run_range(index, [from, to], Order::Down, body);
+    }
+
+    /// The step whose state a slot of Revolve holds.
+    fn step_of_slot(&mut self, trajectory: &Trajectory, slot: Reg) -> Reg {
+        let (dst, words) = (self.int(), self.words(trajectory));
+        self.body.push(Stmt::Load { dst, from: Address { terms: vec![(slot, 8)], offset: STACK as i64 * 8, ..words } });
+        dst
+    }
+
     /// Actions that run the loop again.
     fn replay_arms(&mut self, drive: &Drive, trajectory: &Trajectory, working: &[Carry], action: Action) -> Vec<(ActionCode, Vec<Stmt>)> {
         let mut arms = vec![];
         if let Some(step) = &drive.advance {
             arms.push((ActionCode::Advance, self.nested(|fuse| fuse.run_steps(step, working, &[], Order::Up, action[1], action[2], None))));
-            arms.push((ActionCode::Snapshot, self.nested(|fuse| fuse.snapshot(trajectory, working, action[3]))));
+            arms.push((ActionCode::Snapshot, self.nested(|fuse| fuse.snapshot(trajectory, working, &[(action[3], 1)]))));
         }
         if !working.is_empty() {
             arms.push((ActionCode::Restore, self.nested(|fuse| fuse.restore(trajectory, working, &drive.starts, action[3]))));
@@ -153,7 +281,7 @@ impl Fuse<'_> {
         let to = OnDisk { place: action[3], first: trajectory.spill_at?, step: action[1] };
         let body = self.nested(|fuse| {
             let (start, bytes) = (fuse.literal(0), row_layout(&trajectory.state).1);
-            fuse.snapshot(trajectory, states, start);
+            fuse.snapshot(trajectory, states, &[(start, 1)]);
             let from = at(fuse.pool(trajectory));
             fuse.body.push(Stmt::Spill { to, from, bytes });
         });
@@ -204,7 +332,11 @@ impl Fuse<'_> {
     fn start(&mut self, trajectory: &Trajectory) {
         let count = self.value(trajectory.count);
         let (words, table) = (self.words(trajectory), self.table(trajectory));
-        self.body.push(Stmt::Start { words, schedule: trajectory.schedule.clone(), sweep: trajectory.sweep, count, table });
+        self.body.push(Stmt::Start { words: words.clone(), schedule: trajectory.schedule.clone(), sweep: trajectory.sweep, count, table });
+        if has_runs(trajectory) {
+            let src = self.literal(1);
+            self.body.push(Stmt::Store { to: Address { offset: RUNS as i64 * 8, ..words }, src });
+        }
     }
 
     /// Asks for actions until one leaves; each kind has its arm.
@@ -238,13 +370,13 @@ impl Fuse<'_> {
     }
 
     /// Where each part of a state at a place of the pool is.
-    fn state_addresses(&self, trajectory: &Trajectory, place: Reg) -> Vec<Address> {
+    fn state_addresses(&self, trajectory: &Trajectory, place: &[(Reg, i64)]) -> Vec<Address> {
         let (offsets, _) = row_layout(&trajectory.state);
         let pool = self.pool(trajectory);
-        offsets.into_iter().map(|offset| Address { base: pool, terms: vec![(place, 1)], offset: offset as i64 }).collect()
+        offsets.into_iter().map(|offset| Address { base: pool, terms: place.to_vec(), offset: offset as i64 }).collect()
     }
 
-    fn snapshot(&mut self, trajectory: &Trajectory, states: &[Carry], place: Reg) {
+    fn snapshot(&mut self, trajectory: &Trajectory, states: &[Carry], place: &[(Reg, i64)]) {
         for (carry, to) in states.iter().zip(self.state_addresses(trajectory, place)) {
             match carry {
                 Carry::Register(src) => self.body.push(Stmt::Store { to, src: *src }),
@@ -253,19 +385,22 @@ impl Fuse<'_> {
         }
     }
 
+    /// From a place, or from the start where there is none.
     fn restore(&mut self, trajectory: &Trajectory, working: &[Carry], starts: &[Val], place: Reg) {
         let zero = self.literal(0);
         let cond = self.compute(Scalar::Lt, DType::Bool, &[place, zero]);
         let then_body = self.nested(|fuse| fuse.restore_start(working, starts));
-        let else_body = self.nested(|fuse| {
-            for (carry, from) in working.iter().zip(fuse.state_addresses(trajectory, place)) {
-                match carry {
-                    Carry::Register(dst) => fuse.body.push(Stmt::Load { dst: *dst, from }),
-                    Carry::Memory { main, bytes, .. } => fuse.copy(at(*main), from, *bytes),
-                }
-            }
-        });
+        let else_body = self.nested(|fuse| fuse.restore_held(trajectory, working, &[(place, 1)]));
         self.body.push(Stmt::If { cond, then_body, else_body });
+    }
+
+    fn restore_held(&mut self, trajectory: &Trajectory, working: &[Carry], place: &[(Reg, i64)]) {
+        for (carry, from) in working.iter().zip(self.state_addresses(trajectory, place)) {
+            match carry {
+                Carry::Register(dst) => self.body.push(Stmt::Load { dst: *dst, from }),
+                Carry::Memory { main, bytes, .. } => self.copy(at(*main), from, *bytes),
+            }
+        }
     }
 
     /// The loop's start value, where it is.
@@ -279,5 +414,13 @@ impl Fuse<'_> {
                 Carry::Memory { main, bytes, .. } => self.copy(at(*main), self.whole(*start), *bytes),
             }
         }
+    }
+}
+
+/// Whether the driver does many actions of Revolve at once: where a state is a few numbers, steps are shorter than to ask for each.
+fn has_runs(trajectory: &Trajectory) -> bool {
+    match trajectory.schedule {
+        Schedule::Revolve { .. } => trajectory.state.iter().all(|ty| ty.rank() == 0),
+        Schedule::Nothing | Schedule::Recipe(_) | Schedule::Online { .. } | Schedule::Blocks(_) => false,
     }
 }

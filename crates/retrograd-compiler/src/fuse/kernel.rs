@@ -385,4 +385,10 @@ pub enum ActionCode {
     Spill = 8,
     /// Read the state before step `from` from the disk.
     Fetch = 9,
+    /// Run steps from..to; on the way the states of the slots after the first are copied, up to the last: the place and the choice.
+    Ascend = 10,
+    /// Reverse the steps below `to` from the slots up to the last, down to the first.
+    Descend = 11,
+    /// Reverse steps from..to, each by running those before it from the state at its place.
+    Replay = 12,
 }

@@ -476,11 +476,15 @@ impl<'p> Fuse<'p> {
     fn run_steps(&mut self, step: &Step, carries: &[Carry], states: &[Carry], order: Order, from: Reg, to: Reg, tape: Option<&TapeRows>) {
         let (index, around) = (self.value(step.index), self.telling);
         self.telling = around.at(index, order);
-        let mut body = self.nested(|fuse| fuse.step(step, carries, states, tape));
-        let reached = self.telling.reached();
+        let body = self.nested(|fuse| fuse.step(step, carries, states, tape));
         self.telling = around;
+        self.run_range(index, [from, to], order, body);
+    }
+
+    /// Runs a body for every index of a range.
+    fn run_range(&mut self, index: Reg, [from, to]: [Reg; 2], order: Order, mut body: Vec<Stmt>) {
         if body.iter().any(takes_long) {
-            body.insert(0, Stmt::Poll { reached });
+            body.insert(0, Stmt::Poll { reached: self.telling.at(index, order).reached() });
             self.body.push(Stmt::For { index, from, to, order, body });
         } else if let Some(lanes) = self.in_lanes(index, [from, to], order, &body) {
             self.body.extend(lanes);

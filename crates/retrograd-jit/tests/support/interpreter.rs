@@ -3,7 +3,7 @@
 use retrograd_compiler::fuse::kernel::{ActionCode, Address, Fold, Kernel, Order, Place, Reg, RegType, Stmt, Turn};
 use retrograd_compiler::ir::{Array, DType, Data, Reduction, Scalar, Type};
 use retrograd_compiler::ops::{Meaning, SUM_CHUNK, SUM_LANES, evaluate, lanes, meaning};
-use retrograd_compiler::plan::schedule::{self, Action, Schedule};
+use retrograd_compiler::plan::schedule::{self, Action, Run, Schedule};
 
 /// What a run gives.
 pub struct Outcome {
@@ -393,6 +393,9 @@ fn encode(action: Action) -> [u64; 5] {
         Action::Spill { at, step } => [ActionCode::Spill as u64, step, 0, at, 0],
         Action::Fetch { at, step } => [ActionCode::Fetch as u64, step, 0, at, 0],
         Action::Done => [ActionCode::Done as u64, 0, 0, 0, 0],
+        Action::Run(Run::Ascend { from, to, first, last }) => [ActionCode::Ascend as u64, from, to, first, last],
+        Action::Run(Run::Descend { to, first, last }) => [ActionCode::Descend as u64, 0, to, first, last],
+        Action::Run(Run::Replay { from, to, at }) => [ActionCode::Replay as u64, from, to, at.unwrap_or(u64::MAX), 0],
     }
 }
 

@@ -53,6 +53,7 @@ fn picture(facts: &LoopFacts, way: &Way) -> String {
                 height - 20.0
             ),
             Action::Done => String::new(),
+            Action::Run(run) => panic!("{run:?} was not asked for"),
         }
     };
     let shapes: String = actions.iter().enumerate().map(draw).collect();

@@ -270,6 +270,7 @@ fn usage(way: &Way, count: u64) -> Option<(Usage, Vec<u64>)> {
                 pool.retain(|(below, ..)| *below < at);
             }
             Action::Restore { .. } | Action::Spill { .. } | Action::Fetch { .. } | Action::Turn => {}
+            Action::Run(run) => panic!("{run:?} was not asked for"),
             Action::Done => {
                 let mut now = 0;
                 let all = runs.iter().map(|change| {

@@ -127,26 +127,60 @@ pub fn stores(steps: u64, slots: u64) -> u64 {
 /// # Panics
 /// Without a slot, or with fewer than two steps: a single step is reversed where it stands.
 pub fn first_advance(steps: u64, slots: u64) -> u64 {
+    first_advance_near(steps, slots, 1).0
+}
+
+/// The same for a controller, which asks again and again: given a guess of the repetition number, with the right one. A guess that is
+/// near makes it fast and changes nothing else.
+///
+/// # Panics
+/// As [`first_advance`].
+pub fn first_advance_near(steps: u64, slots: u64, guess: u64) -> (u64, u64) {
     assert!(steps >= 2, "a single step is reversed where it stands");
     let slots = useful(slots, steps);
     if slots == 1 {
-        return steps - 1;
+        return (steps - 1, guess);
     }
     if slots == steps - 1 {
-        return 1;
+        return (1, guess);
     }
     // Here steps > slots + 1 = beta(slots, 1), so r >= 2.
-    let r = repetitions(steps, slots);
-    let one = below_steps(slots - 1, r - 1);
-    let two = below_steps(slots - 2, r - 1);
-    let all = below_steps(slots, r - 1);
-    if steps - all <= two {
-        below_steps(slots, r - 2)
+    let (r, [all, one, two, less]) = near(steps, slots, guess.max(1)).unwrap_or_else(|| {
+        let r = repetitions(steps, slots);
+        let beta = |fewer: u64, repetitions: u64| below_steps(slots - fewer, repetitions);
+        (r, [beta(0, r - 1), beta(1, r - 1), beta(2, r - 1), beta(0, r - 2)])
+    });
+    let advance = if steps - all <= two {
+        less
     } else if steps - all < one + two {
         steps - one - two
     } else {
         all
+    };
+    (advance, r)
+}
+
+/// The repetition number `r`, by going up or down from a guess, with `beta(c, r-1)`, `beta(c-1, r-1)`, `beta(c-2, r-1)` and
+/// `beta(c, r-2)`, each from the one before; none where a product is beyond u64.
+fn near(steps: u64, slots: u64, guess: u64) -> Option<(u64, [u64; 4])> {
+    let ratio = |value: u64, times: u64, by: u64| Some(value.checked_mul(times)? / by);
+    let mut r = guess;
+    // beta(c, r), and with r - 1.
+    let mut value = u64::try_from(beta(slots, r)).ok()?;
+    let mut below = ratio(value, r, slots.checked_add(r)?)?;
+    while value < steps {
+        r += 1;
+        below = value;
+        value = ratio(value, slots.checked_add(r)?, r)?;
     }
+    while below >= steps {
+        r -= 1;
+        value = below;
+        below = ratio(value, r, slots + r)?;
+    }
+    let one = ratio(below, slots, slots + r - 1)?;
+    let two = ratio(one, slots - 1, slots + r - 2)?;
+    Some((r, [below, one, two, ratio(below, r - 1, slots + r - 1)?]))
 }
 
 /// More than `steps - 1` slots are never useful: the last state is consumed where it stands.

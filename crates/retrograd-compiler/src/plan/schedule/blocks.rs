@@ -112,8 +112,8 @@ pub(super) fn next_of_blocks(words: &mut [i64]) -> Action {
             Action::Tape { from: step * steps, to: end(step + 1), at, choice: 0 }
         }
         action @ (Action::Turn | Action::Done) => action,
-        action @ (Action::Tape { .. } | Action::Reverse { .. } | Action::Spill { .. } | Action::Fetch { .. }) => {
-            panic!("{action:?} is no part of Revolve")
+        action @ (Action::Tape { .. } | Action::Reverse { .. } | Action::Spill { .. } | Action::Fetch { .. } | Action::Run(_)) => {
+            panic!("{action:?} is no part of Revolve over blocks")
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The controller: what to do next, with its whole state in a few words of the caller's memory.
 
 use super::recipe::slot_bytes;
-use super::{Action, Schedule, Sweep, binomial, blocks, online};
+use super::{Action, Run, Schedule, Sweep, binomial, blocks, online};
 
 /// Which function continues: `RECIPE`, `REVOLVE`, `ONLINE` or `BLOCKS`.
 pub(super) const KIND: usize = 0;
@@ -261,8 +261,17 @@ const END: usize = 4;
 const TOP: usize = 5;
 /// Bytes of a state.
 const STATE: usize = 6;
+/// 1 if the driver can do a [`Run`]: it writes that after [`start_revolve`].
+pub const RUNS: usize = 7;
+/// The lowest of the slots that a [`Run`] goes down again, or `NONE`.
+const BOTTOM: usize = 8;
+/// The repetition number that was found last, near which the next one is.
+const REPETITIONS: usize = 9;
 /// The step of slot 0, of slot 1, … up to `TOP`.
-const STACK: usize = 7;
+pub const STACK: usize = 10;
+
+/// No run is under way.
+const NONE: i64 = -1;
 
 /// The working buffer holds nothing of use.
 const LOST: i64 = -1;
@@ -284,7 +293,7 @@ pub fn start_revolve(words: &mut [i64], slots: u64, state_bytes: u64, sweep: Swe
     let needed = slots.saturating_add(STACK as i64);
     assert!(words.len() as i64 >= needed, "a controller with {slots} slots needs {needed} words, not {}", words.len());
     // The rest of the program is one more step after the loop: it is the one that is turned first.
-    words[..=STACK].copy_from_slice(&[REVOLVE, slots, turn, 0, last + turn, 0, state_bytes as i64, 0]);
+    words[..=STACK].copy_from_slice(&[REVOLVE, slots, turn, 0, last + turn, 0, state_bytes as i64, 0, NONE, 1, 0]);
 }
 
 /// Griewank and Walther 2000, with the recursion unrolled: the slots are a stack, the newest on top, and
@@ -299,16 +308,19 @@ pub fn start_revolve(words: &mut [i64], slots: u64, state_bytes: u64, sweep: Swe
 ///         t = s + m; restore x_s
 ///     free the slot; turn step s back
 /// ```
+///
+/// Where no step need be advanced more than twice, or there is no slot but that of `x_s`, the rest is one [`Run`] or two, if the driver can do
+/// them.
 pub(super) fn next_of_revolve(words: &mut [i64]) -> Action {
-    let (slots, working, end, top) = (words[SIZE], words[WORKING], words[END], words[TOP]);
+    let (working, end, top) = (words[WORKING], words[END], words[TOP]);
     let stored = words[STACK + top as usize];
-    let place = |slot: i64| (slot > 0).then(|| count((slot - 1) * words[STATE]));
     if end == 0 {
         Action::Done
+    } else if working == LOST && words[BOTTOM] != NONE {
+        descend(words)
     } else if working == LOST {
-        let at = place(top);
         words[WORKING] = stored;
-        Action::Restore { at, step: count(stored) }
+        Action::Restore { at: place(words, top), step: count(stored) }
     } else if end - working == 1 {
         words[WORKING] = LOST;
         words[END] = working;
@@ -322,15 +334,68 @@ pub(super) fn next_of_revolve(words: &mut [i64]) -> Action {
             Action::Turnback { step: count(working) }
         }
     } else if stored == working {
-        let to = working + binomial::first_advance(count(end - working), count(slots - top)) as i64;
-        words[WORKING] = to;
-        Action::Advance { from: count(working), to: count(to) }
+        from_held(words)
     } else {
-        let at = place(top + 1).expect("a slot above the first");
+        let at = place(words, top + 1).expect("a slot above the first");
         words[TOP] = top + 1;
         words[STACK + top as usize + 1] = working;
         Action::Snapshot { at, step: count(working) }
     }
+}
+
+/// Where a slot is; `x_0` has none.
+fn place(words: &[i64], slot: i64) -> Option<u64> {
+    (slot > 0).then(|| count((slot - 1) * words[STATE]))
+}
+
+/// What comes after the newest held state, which is in the working buffer: two steps or more.
+fn from_held(words: &mut [i64]) -> Action {
+    let (working, end, top) = (words[WORKING], words[END], words[TOP]);
+    let (steps, free) = (end - working, words[SIZE] - top);
+    if words[RUNS] == 1 {
+        // beta(c, 2) >= n: every part is one of c + 1 steps at most.
+        if (i128::from(free) + 1) * (i128::from(free) + 2) / 2 >= i128::from(steps) {
+            return ascend(words);
+        }
+        if free == 1 && words[TURN] == 0 {
+            let at = place(words, top);
+            words[WORKING] = LOST;
+            words[END] = working;
+            words[TOP] = (top - 1).max(0);
+            return Action::Run(Run::Replay { from: count(working), to: count(end), at });
+        }
+    }
+    let (advance, repetitions) = binomial::first_advance_near(count(steps), count(free), count(words[REPETITIONS]));
+    words[REPETITIONS] = repetitions as i64;
+    let to = working + advance as i64;
+    words[WORKING] = to;
+    Action::Advance { from: count(working), to: count(to) }
+}
+
+/// All advances up to the last step before the end, which is turned back next: with r <= 2, [`binomial::first_advance`] is 1 up to 2c steps,
+/// n - 2c + 1 below 3c, and c + 1 from there on.
+fn ascend(words: &mut [i64]) -> Action {
+    let (working, end, first) = (words[WORKING], words[END], words[TOP]);
+    let (mut step, mut top) = (working, first);
+    loop {
+        let (steps, free) = (end - step, words[SIZE] - top);
+        step += if steps <= 2 * free { 1 } else { (steps - 2 * free + 1).min(free + 1) };
+        if end - step == 1 {
+            break;
+        }
+        top += 1;
+        words[STACK + top as usize] = step;
+    }
+    (words[WORKING], words[TOP], words[BOTTOM]) = (step, top, first);
+    Action::Run(Run::Ascend { from: count(working), to: count(step), first: count(first), last: count(top) })
+}
+
+/// All steps from that of the lowest slot on are reversed.
+fn descend(words: &mut [i64]) -> Action {
+    let (end, first, last) = (words[END], words[BOTTOM], words[TOP]);
+    words[END] = words[STACK + first as usize];
+    (words[TOP], words[BOTTOM]) = ((first - 1).max(0), NONE);
+    Action::Run(Run::Descend { to: count(end), first: count(first), last: count(last) })
 }
 
 /// A word that is a number of steps, slots or bytes.

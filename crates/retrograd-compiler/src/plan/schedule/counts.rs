@@ -94,7 +94,12 @@ fn driven(schedule: &Schedule, sweep: Sweep, n: u64) -> Counts {
             Action::Restore { .. } => counts.restores += 1,
             Action::Turnback { .. } => counts.turnbacks += 1,
             Action::Done => return counts,
-            action @ (Action::Tape { .. } | Action::Reverse { .. } | Action::Turn | Action::Spill { .. } | Action::Fetch { .. }) => {
+            action @ (Action::Tape { .. }
+            | Action::Reverse { .. }
+            | Action::Turn
+            | Action::Spill { .. }
+            | Action::Fetch { .. }
+            | Action::Run(_)) => {
                 panic!("{action:?} is no part of this")
             }
         }

@@ -20,7 +20,7 @@ mod recipe;
 mod tiered;
 
 pub use blocks::{Blocks, start_blocks};
-pub use controller::{next, start, start_recipe, start_revolve};
+pub use controller::{RUNS, STACK, next, start, start_recipe, start_revolve};
 pub use counts::{Counts, counts, slots};
 pub use online::start_online;
 pub use recipe::{Part, PartId, Recipe, SUM_BYTES, Uses};
@@ -137,6 +137,89 @@ pub enum Action {
     Turn,
     /// Every step is reversed.
     Done,
+    /// Several of these at once, for a driver that has said in [`RUNS`] that it can.
+    Run(Run),
+}
+
+/// What Revolve does near the leaves of its recursion, where it is asked for every step or two: many actions in one, so that short steps
+/// run as fast as any loop. The steps of slots are in the controller's words, from [`STACK`] on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Run {
+    /// Execute the steps `from..to`. From slot `first` on, the working buffer, which holds `x_from`, is that of the slot's step; on the way
+    /// the states of the slots above it, up to `last`, are copied into the pool.
+    Ascend {
+        /// First step, that of slot `first`.
+        from: u64,
+        /// One past the last step.
+        to: u64,
+        /// A slot that is held.
+        first: u64,
+        /// The highest slot to be held.
+        last: u64,
+    },
+    /// Reverse the steps from `to-1` down to that of slot `first`: slot after slot from `last` down, restore its state, execute the steps from
+    /// there on, copying the states between them to the slots above, and turn them back. The working buffer is undefined before and after.
+    Descend {
+        /// One past the first step to be reversed.
+        to: u64,
+        /// The lowest slot.
+        first: u64,
+        /// The highest slot.
+        last: u64,
+    },
+    /// Reverse the steps `to-1` down to `from`, each by executing those before it again from `x_from`, which is also in the working buffer.
+    Replay {
+        /// Last step to be reversed.
+        from: u64,
+        /// One past the first step to be reversed.
+        to: u64,
+        /// Where `x_from` is, in bytes; none is the loop's start value.
+        at: Option<u64>,
+    },
+}
+
+impl Run {
+    /// The single actions that it is, given the words of the controller that said so and the bytes of a state.
+    pub fn actions(self, words: &[i64], state_bytes: u64) -> Vec<Action> {
+        let step_of = |slot: u64| words[STACK + slot as usize] as u64;
+        let place = |slot: u64| (slot > 0).then(|| (slot - 1) * state_bytes);
+        let snapshot = |slot: u64, step: u64| Action::Snapshot { at: place(slot).expect("x_0 is held for nothing"), step };
+        let mut actions = vec![];
+        match self {
+            Run::Ascend { from, to, first, last } => {
+                let mut working = from;
+                for slot in first + 1..=last {
+                    actions.extend([Action::Advance { from: working, to: step_of(slot) }, snapshot(slot, step_of(slot))]);
+                    working = step_of(slot);
+                }
+                actions.push(Action::Advance { from: working, to });
+            }
+            Run::Descend { to, first, last } => {
+                let mut end = to;
+                for slot in (first..=last).rev() {
+                    let from = step_of(slot);
+                    actions.push(Action::Restore { at: place(slot), step: from });
+                    for step in from..end - 1 {
+                        actions.push(Action::Advance { from: step, to: step + 1 });
+                        actions.extend((step + 2 < end).then(|| snapshot(slot + 1 + step - from, step + 1)));
+                    }
+                    actions.push(Action::Turnback { step: end - 1 });
+                    for step in (from..end - 1).rev() {
+                        actions.extend([Action::Restore { at: place(slot + step - from), step }, Action::Turnback { step }]);
+                    }
+                    end = from;
+                }
+            }
+            Run::Replay { from, to, at } => {
+                for step in (from..to).rev() {
+                    actions.extend((step < to - 1).then_some(Action::Restore { at, step: from }));
+                    actions.extend((step > from).then_some(Action::Advance { from, to: step }));
+                    actions.push(Action::Turnback { step });
+                }
+            }
+        }
+        actions
+    }
 }
 
 impl Schedule {

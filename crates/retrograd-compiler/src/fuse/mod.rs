@@ -32,6 +32,7 @@ use telling::Telling;
 
 pub use crate::plan::place::Fault;
 pub use count::{COUNTS, counting};
+pub use parts::Registers;
 
 /// Loops, and what a fault of a run means.
 #[derive(Clone, Debug)]

@@ -93,6 +93,24 @@ fn in_frame(frame: Reg, slot: &Slot) -> Address {
     Address { offset: slot.offset as i64, ..at(frame) }
 }
 
+/// Registers of code.
+#[derive(Clone, Debug, Default)]
+pub struct Registers {
+    /// Those that it reads before it assigns them.
+    pub read_first: BTreeSet<Reg>,
+    /// All of them.
+    pub all: BTreeSet<Reg>,
+}
+
+impl Registers {
+    /// Of these statements, in a kernel with these parts.
+    pub fn of(body: &[Stmt], parts: &[Part]) -> Registers {
+        let mut walk = Walk { parts, assigned: BTreeSet::new(), found: BTreeSet::new() };
+        walk.statements(body);
+        Registers { all: walk.assigned.union(&walk.found).copied().collect(), read_first: walk.found }
+    }
+}
+
 /// Finds the registers that code reads before it assigns them.
 struct Walk<'p> {
     parts: &'p [Part],

@@ -5,6 +5,7 @@
 
 mod access;
 mod arithmetic;
+mod driver;
 mod machine;
 mod memory;
 mod strip;
@@ -150,10 +151,11 @@ impl<'k, 'b> Lower<'k, 'b> {
             Stmt::Store { to, src } => self.store(to, *src),
             Stmt::Copy { to, from, bytes } => self.copy(to, from, *bytes),
             Stmt::Zero { to, bytes } => self.zero(to, *bytes),
-            Stmt::For { index, from, to, order, body } => self.for_loop(*index, *from, *to, *order, body),
+            Stmt::For { index, from, to, order, body } => self.for_loop(*index, *from, *to, *order, |lower| lower.statements(body)),
             Stmt::ForVec { index, count, body, folds } => vector::for_vec(self, *index, *count, body, folds),
             Stmt::If { cond, then_body, else_body } => self.branch(*cond, then_body, else_body),
-            Stmt::Loop { body } => self.endless(body),
+            Stmt::Loop { body } if driver::is_driver(body) => self.endless(|lower| driver::actions(lower, body)),
+            Stmt::Loop { body } => self.endless(|lower| lower.statements(body)),
             Stmt::Leave => self.leave(),
             Stmt::Start { words, schedule, sweep, count, table } => self.start(words, schedule, *sweep, *count, *table),
             Stmt::Next { words, schedule, table, dst } => self.next(words, schedule, *table, *dst),
@@ -170,7 +172,7 @@ impl<'k, 'b> Lower<'k, 'b> {
     }
 
     /// The trip test comes last, so that a loop has one jump per step; a first test guards it.
-    fn for_loop(&mut self, index: Reg, from: Reg, to: Reg, order: Order, body: &'k [Stmt]) {
+    fn for_loop(&mut self, index: Reg, from: Reg, to: Reg, order: Order, body: impl FnOnce(&mut Self)) {
         let (from, to) = (self.get(from), self.get(to));
         let (inside, after) = (self.builder.create_block(), self.builder.create_block());
         let some = self.builder.ins().icmp(IntCC::SignedLessThan, from, to);
@@ -181,7 +183,7 @@ impl<'k, 'b> Lower<'k, 'b> {
         self.set(index, first);
         self.builder.ins().brif(some, inside, &[], after, &[]);
         self.builder.switch_to_block(inside);
-        self.statements(body);
+        body(self);
         let at = self.get(index);
         let (step, more) = match order {
             Order::Up => {
@@ -200,23 +202,28 @@ impl<'k, 'b> Lower<'k, 'b> {
     }
 
     fn branch(&mut self, cond: Reg, then_body: &'k [Stmt], else_body: &'k [Stmt]) {
+        self.either(cond, |lower| lower.statements(then_body), |lower| lower.statements(else_body));
+    }
+
+    fn either(&mut self, cond: Reg, then_body: impl FnOnce(&mut Self), else_body: impl FnOnce(&mut Self)) {
         let cond = self.get(cond);
         let (then, otherwise, after) = (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
         self.builder.ins().brif(cond, then, &[], otherwise, &[]);
-        for (block, body) in [(then, then_body), (otherwise, else_body)] {
-            self.continue_at(block);
-            self.statements(body);
-            self.builder.ins().jump(after, &[]);
-        }
+        self.continue_at(then);
+        then_body(self);
+        self.builder.ins().jump(after, &[]);
+        self.continue_at(otherwise);
+        else_body(self);
+        self.builder.ins().jump(after, &[]);
         self.continue_at(after);
     }
 
-    fn endless(&mut self, body: &'k [Stmt]) {
+    fn endless(&mut self, body: impl FnOnce(&mut Self)) {
         let (inside, after) = (self.builder.create_block(), self.builder.create_block());
         self.exits.push(after);
         self.builder.ins().jump(inside, &[]);
         self.builder.switch_to_block(inside);
-        self.statements(body);
+        body(self);
         self.builder.ins().jump(inside, &[]);
         self.builder.seal_block(inside);
         self.exits.pop();

@@ -51,7 +51,7 @@ fn above(%x: f64, %w: f64) -> f64 {
 //
 // plan by `revolve`: peak 168 bytes
 // no budget
-// work 14.963 times the least without a budget, 1396.3 % above the bound for this memory
+// work 6.535 times the least without a budget, 553.5 % above the bound for this memory
 //   at the peak: states and records of the loop at if_in_loop.rg:7, 40 bytes
 //   at the peak: arrays and controllers, 128 bytes
 //   loop at if_in_loop.rg:7: 6 steps: 5 snapshots of 8 bytes, each step run at most 2 times (revolve with 6 slots)

@@ -8,7 +8,7 @@ use retrograd_compiler::eval::Sighting;
 use retrograd_compiler::fuse::fuse;
 use retrograd_compiler::ir::{Array, Program, verify};
 use retrograd_compiler::plan::schedule::{Schedule, counts};
-use retrograd_compiler::plan::strategy::{Auto, Revolve, Strategy};
+use retrograd_compiler::plan::strategy::{Auto, LoopFate, Revolve, Strategy, User};
 use retrograd_compiler::plan::{Plan, Request, plan};
 use retrograd_compiler::{eval, ops};
 use retrograd_jit::Executable;
@@ -51,7 +51,9 @@ fn planned(program: &Program, strategy: Arc<dyn Strategy>) -> Plan {
 /// Runs a plan by all back ends for so many steps, and holds what happens against the schedule and the interpreter.
 fn check(program: &Program, plan: &Plan, steps: u64) {
     let trajectory = &plan.placed.trajectories[0];
-    let predicted = counts(&trajectory.schedule, trajectory.sweep, steps).forward_steps();
+    // A step that is turned back is no step forwards: what it needs of one is part of the step backwards.
+    let counted = counts(&trajectory.schedule, trajectory.sweep, steps);
+    let predicted = counted.forward_steps() - counted.turnbacks;
     let inputs = [Array::scalar(0.7), Array::int(steps as i64), Array::scalar(1.5)];
     let expected = eval::run(program, &inputs).unwrap();
     let fused = fuse(plan);
@@ -89,4 +91,17 @@ fn a_loop_too_long_for_a_table_runs_block_by_block_and_fewer_steps_than_by_state
         counts(&trajectory.schedule, trajectory.sweep, STEPS).forward_steps()
     };
     assert!(forward(&blocks) < forward(&states), "{} steps by blocks, {} by states", forward(&blocks), forward(&states));
+}
+
+#[test]
+fn the_leaves_of_revolve_run_the_steps_of_its_schedule() {
+    for slots in [1, 2, 3, 5, 8, 20] {
+        let program = program(LOOP);
+        let user = User { loops: vec![("loop.rg:3".into(), LoopFate::Revolve { slots })], ..User::default() };
+        let plan = plan(&program, &Request::by(Arc::new(user))).unwrap();
+        assert!(matches!(plan.placed.trajectories[0].schedule, Schedule::Revolve { .. }), "{plan}");
+        for steps in (0..=40).chain([333, 2000]) {
+            check(&program, &plan, steps);
+        }
+    }
 }

@@ -146,6 +146,7 @@ mod tests {
             count: Some(count),
             sweeps: vec![sweep],
             state_bytes,
+            of_numbers: false,
             residuals: vec![],
             choices: vec![choice(record.unwrap_or(1 << 40))],
             cost_forward: STEP,

@@ -70,6 +70,8 @@ pub struct LoopFacts {
     pub sweeps: Vec<Sweep>,
     /// Bytes of the state that a restart needs.
     pub state_bytes: u64,
+    /// Whether the state is single numbers.
+    pub of_numbers: bool,
     /// What some record keeps.
     pub residuals: Vec<Residual>,
     /// What a record can keep, from the least work to the fewest bytes.
@@ -250,7 +252,8 @@ impl Visit<'_> {
         let (body, bwd) = (program.function(op.body), self.parted.step(op.bwd));
         let forward = Forward::new(bwd, op, &self.effects);
         let inst_work = |inst: &Inst| vectors.inst_cost(program, bwd, inst);
-        let state_bytes = row_layout(op.args(&inst.args).carries.iter().map(|v| function.ty(*v))).1;
+        let state: Vec<&Type> = op.args(&inst.args).carries.iter().map(|v| function.ty(*v)).collect();
+        let state_bytes = row_layout(state.iter().copied()).1;
         let words = |bytes: u64| vectors.words(bytes / 8, bytes.saturating_mul(steps(function, inst)).min(self.memory));
         let before = pair.map(|pair| defined_before(function, pair.loop_inst));
         let choice = |cut: Cut| {
@@ -279,6 +282,7 @@ impl Visit<'_> {
             count: constant(function, inst.args[0]).map(|n| n.as_i64()[0].max(0) as u64),
             sweeps: vec![pair.map_or(Sweep::Alone, |pair| pair.sweep)],
             state_bytes,
+            of_numbers: state.iter().all(|ty| ty.rank() == 0),
             residuals: values.into_iter().map(residual).collect(),
             choices,
             cost_forward: vectors.cost(program, body),

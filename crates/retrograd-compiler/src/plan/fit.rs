@@ -6,8 +6,9 @@
 
 use super::facts::{ChoiceFacts, LoopFacts, UNKNOWN_STEPS};
 use super::optimal::{Alone, Choice, Paired, Place, Steps};
+use super::schedule::binomial::leaves;
 use super::schedule::{Blocks, Recipe, Schedule, Sweep, Uses, counts, slots};
-use super::work::ACTION;
+use super::work::{ACTION, INTERRUPTION};
 use super::{Cut, LoopDecision, Spill, Way};
 
 /// A cell of a table with few splits takes about as long as so many splits.
@@ -178,7 +179,16 @@ impl<'f> Inside<'f> {
         // Where nobody knows the count, it takes hardly more than if it were known.
         let known = if sweep == Sweep::Online { Sweep::Paired } else { sweep };
         let counts = counts(&Schedule::Revolve { slots: used, state_bytes }, known, count);
-        let work = sum([(counts.advances, self.advance()), (counts.turnbacks, self.turn()), (counts.restores, self.hold())]);
+        // Where the driver does the leaves of Revolve itself (`fuse/drive.rs`), it asks for each of them some five times, and what is held in
+        // between interrupts its steps.
+        let (asked, interrupted) = if self.facts.of_numbers && sweep != Sweep::Online {
+            (5 * u128::from(leaves(count, used)), counts.snapshots)
+        } else {
+            (counts.turnbacks + 2 * counts.restores, 0)
+        };
+        let turn = self.facts.cost_turnback + self.backward;
+        let steps = sum([(counts.advances, self.advance()), (counts.turnbacks, turn), (counts.restores, self.facts.cost_hold)]);
+        let work = steps.saturating_add(sum([(asked, ACTION), (interrupted, INTERRUPTION), (0, 0)]));
         self.fitted(held_states(sweep, used, state_bytes), sweep, vec![], work - self.own(sweep, count))
     }
 

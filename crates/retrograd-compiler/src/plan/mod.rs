@@ -412,7 +412,7 @@ fn within(
     let sizes = facts.loops.iter().flat_map(|facts| facts.choices.iter().map(|choice| choice.bytes).chain([facts.state_bytes]));
     let granule = sizes.min().unwrap_or(u64::MAX);
     // A room that fits, and the least that does not.
-    let (mut room, mut too_much) = (best.0.bytes + budget - needed, u64::MAX);
+    let (mut room, mut too_much) = (best.0.bytes.saturating_add(best.1.spare(budget)), u64::MAX);
     for _ in 0..ROUNDS {
         let decision = decide(Some(room))?;
         if decision.loops == best.0.loops {
@@ -427,12 +427,12 @@ fn within(
             continue;
         }
         // Tables take time: what gains next to nothing is the last.
-        let enough = decision.work > best.0.work - best.0.work / 200;
+        let (enough, spare) = (decision.work > best.0.work - best.0.work / 200, placed.spare(budget));
         if (decision.work, bytes) < (best.0.work, best.1.bytes) {
             best = (decision, placed);
         }
-        let more = room.saturating_add(budget - bytes).min(too_much.saturating_sub(8));
-        if more <= room || budget - bytes < granule || enough {
+        let more = room.saturating_add(spare).min(too_much.saturating_sub(8));
+        if more <= room || spare < granule || enough {
             break;
         }
         room = more;

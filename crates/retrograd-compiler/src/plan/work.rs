@@ -108,6 +108,9 @@ const MOST: u64 = 1 << 60;
 /// Asking a controller for an action and branching to it.
 pub(super) const ACTION: u64 = 15_000;
 
+/// Going from one held state to the next inside of a driver: a jump that nobody foresees.
+pub(super) const INTERRUPTION: u64 = 5_000;
+
 /// What a loop makes of the single numbers of its steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Numbers {

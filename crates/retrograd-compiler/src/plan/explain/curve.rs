@@ -42,8 +42,14 @@ impl Curve {
         for budget in budgets {
             points.push(point(&at(Some(budget.max(least)))?, false));
         }
-        points.sort_by_key(|point| (point.bytes, point.work, !point.chosen));
-        points.dedup_by_key(|point| (point.bytes, point.work));
+        points.sort_by_key(|point| (point.bytes, !point.chosen, point.work));
+        // What is no faster than a plan of fewer bytes is none to be had for them.
+        let mut least = u128::MAX;
+        points.retain(|point| {
+            let better = point.work < least;
+            least = least.min(point.work);
+            better || point.chosen
+        });
         Ok(Curve { points })
     }
 

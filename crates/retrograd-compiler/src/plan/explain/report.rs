@@ -249,27 +249,40 @@ fn usage(way: &Way, count: u64) -> Option<(Usage, Vec<u64>)> {
         runs[from as usize] += 1;
         runs[to as usize] -= 1;
     };
-    // Where each lies in the pool, a stack, and how many states and records it is.
+    // Where each lies in the pool, a stack, and how many states and records it is; how many there are in all.
     let mut pool: Vec<(u64, u64, u64)> = vec![];
+    let (mut states, mut records) = (0, 0);
+    let mut change = |at: u64, new: Option<(u64, u64)>| {
+        while let Some((_, gone_states, gone_records)) = pool.pop_if(|(below, ..)| *below >= at) {
+            (states, records) = (states - gone_states, records - gone_records);
+        }
+        if let Some((more_states, more_records)) = new {
+            pool.push((at, more_states, more_records));
+            (states, records) = (states + more_states, records + more_records);
+        }
+        (states, records)
+    };
     let (mut usage, mut reversed) = (Usage::default(), vec![0; way.cuts.len()]);
     for _ in 0..GONE_THROUGH {
-        match next(&mut words, &table) {
-            Action::Advance { from, to } => ran(from, to),
-            Action::Turnback { step } => ran(step, step + 1),
-            Action::Snapshot { at, .. } => {
-                pool.retain(|(below, ..)| *below < at);
-                pool.push((at, 1, 0));
+        let (states, records) = match next(&mut words, &table) {
+            Action::Advance { from, to } => {
+                ran(from, to);
+                continue;
             }
+            Action::Turnback { step } => {
+                ran(step, step + 1);
+                continue;
+            }
+            Action::Snapshot { at, .. } => change(at, Some((1, 0))),
             Action::Tape { from, to, at, .. } => {
                 ran(from, to);
-                pool.retain(|(below, ..)| *below < at);
-                pool.push((at, 0, to - from));
+                change(at, Some((0, to - from)))
             }
             Action::Reverse { from, to, at, choice } => {
                 reversed[choice as usize] += to - from;
-                pool.retain(|(below, ..)| *below < at);
+                change(at, None)
             }
-            Action::Restore { .. } | Action::Spill { .. } | Action::Fetch { .. } | Action::Turn => {}
+            Action::Restore { .. } | Action::Spill { .. } | Action::Fetch { .. } | Action::Turn => continue,
             Action::Run(run) => panic!("{run:?} was not asked for"),
             Action::Done => {
                 let mut now = 0;
@@ -279,9 +292,8 @@ fn usage(way: &Way, count: u64) -> Option<(Usage, Vec<u64>)> {
                 });
                 return Some((Usage { runs: all.max().unwrap_or(0), ..usage }, reversed));
             }
-        }
-        usage.states = usage.states.max(pool.iter().map(|(_, states, _)| states).sum());
-        usage.records = usage.records.max(pool.iter().map(|(_, _, records)| records).sum());
+        };
+        (usage.states, usage.records) = (usage.states.max(states), usage.records.max(records));
     }
     None
 }

@@ -1,6 +1,6 @@
 //! Lays the stores out in one arena: the largest first, each at the lowest offset where nothing that lives at the same time is.
 
-use super::tree::{FrameId, Placed, Store};
+use super::tree::{FrameId, Placed, Store, StoreId};
 
 /// Large stores start on their own cache line.
 const LINE: u64 = 64;
@@ -42,6 +42,26 @@ fn lay(stores: &mut [Store], frame: Option<FrameId>) -> u64 {
 /// What no machine has stays at the largest number, so that it is refused when memory is asked for.
 fn aligned(offset: u64, align: u64) -> u64 {
     offset.checked_next_multiple_of(align).unwrap_or(u64::MAX)
+}
+
+impl Placed {
+    /// How many bytes more schedules could hold, as far as can be seen: what the budget leaves at the fullest moment of any of them, which
+    /// need not be that of the whole Program.
+    pub(in crate::plan) fn spare(&self, budget: u64) -> u64 {
+        let left = budget.saturating_sub(self.bytes);
+        let of = |store: StoreId| &self.stores[store.0 as usize];
+        let driven: Vec<&Store> = self.trajectories.iter().flat_map(|one| [of(one.words), of(one.pool)]).collect();
+        // Of a frame there are several.
+        if driven.is_empty() || driven.iter().any(|store| store.frame.is_some()) {
+            return left;
+        }
+        let in_arena = || self.stores.iter().filter(|store| store.frame.is_none());
+        let living = |store: &Store, moment: u32| store.start <= moment && moment <= store.end;
+        let held = |moment: u32| in_arena().filter(|store| living(store, moment)).fold(0u64, |sum, store| sum.saturating_add(store.bytes));
+        let moments = in_arena().map(|store| store.start).filter(|moment| driven.iter().any(|store| living(store, *moment)));
+        let fullest = moments.map(held).max().unwrap_or(u64::MAX);
+        left.max(budget.saturating_sub(fullest))
+    }
 }
 
 impl Store {

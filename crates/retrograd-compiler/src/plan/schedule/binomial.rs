@@ -183,6 +183,29 @@ fn near(steps: u64, slots: u64, guess: u64) -> Option<(u64, [u64; 4])> {
     Some((r, [below, one, two, ratio(below, r - 1, slots + r - 1)?]))
 }
 
+/// About how many ranges of steps the recursion ends in where it ends as soon as no step is advanced more than twice, or one slot is left:
+/// exactly `beta(c - 1, r - 2)` for `beta(c, r)` steps.
+///
+/// ```
+/// use retrograd_compiler::plan::schedule::binomial::{beta, leaves};
+/// assert_eq!(leaves(beta(3, 2) as u64, 3), 1);
+/// assert_eq!(leaves(beta(3, 4) as u64, 3), 6);
+/// ```
+///
+/// # Panics
+/// Without a slot.
+pub fn leaves(steps: u64, slots: u64) -> u64 {
+    if steps <= 1 {
+        return steps;
+    }
+    let slots = useful(slots, steps);
+    let r = repetitions(steps, slots);
+    if r <= 2 {
+        return 1;
+    }
+    (beta(slots - 1, r - 2) as f64 / beta(slots, r) as f64 * steps as f64).ceil() as u64
+}
+
 /// More than `steps - 1` slots are never useful: the last state is consumed where it stands.
 fn useful(slots: u64, steps: u64) -> u64 {
     assert!(slots >= 1, "x_0 is always held, so there is at least one slot");

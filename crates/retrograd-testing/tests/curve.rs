@@ -1,0 +1,102 @@
+//! The curve of a plan goes from the smallest budget that works to what more memory does not improve, never up, with the plan that was asked
+//! for on it.
+
+use std::sync::Arc;
+
+use retrograd_compiler::diff;
+use retrograd_compiler::ir::{Error, ErrorKind, Program};
+use retrograd_compiler::ops;
+use retrograd_compiler::opt::{freeze, simplify};
+use retrograd_compiler::plan::strategy::Auto;
+use retrograd_compiler::plan::{Curve, Request, plan};
+use retrograd_testing::laws::Trial;
+use retrograd_testing::programs::Case;
+
+/// Checks the curve of a gradient at a middling budget. How many points it has, and whether the plan that was asked for is as good as the
+/// curve, or a smaller budget would have given a better one.
+fn check(program: &Program, name: &str) -> (usize, bool) {
+    let request = |budget: Option<u64>| Request { budget, ..Request::by(Arc::new(Auto)) };
+    let free = plan(program, &request(None)).unwrap();
+    let least = match plan(program, &request(Some(0))) {
+        Ok(plan) => plan.bytes_peak,
+        Err(Error { kind: ErrorKind::OverBudget { needed, .. }, .. }) => needed,
+        Err(error) => panic!("{name}: {error}"),
+    };
+    let middling = request(Some((least + free.bytes_peak) / 2));
+    let chosen = plan(program, &middling).unwrap();
+    let curve = Curve::new(program, &chosen, &middling).unwrap();
+    let text = curve.to_text();
+    let marked: Vec<_> = curve.points.iter().filter(|point| point.chosen).collect();
+    assert!(marked.len() == 1 && marked[0].bytes == chosen.bytes_peak && marked[0].work == chosen.decision.work, "{name}\n{text}");
+    // At the least budget, less may be taken: offsets are found by a rule, not by a search.
+    assert!(curve.points[0].bytes <= least, "{name}: {least} bytes are the least\n{text}");
+    // Of a loop of unknown length more memory is always better, so that a plan without a budget need not be the best.
+    let best = curve.points.iter().map(|point| point.work).min();
+    assert!(best.is_some_and(|best| best <= free.decision.work), "{name}\n{text}");
+    let falls = |points: &[_]| points.windows(2).all(|two: &[(u64, u128)]| two[0].0 < two[1].0 && two[0].1 > two[1].1);
+    let points =
+        |all: bool| curve.points.iter().filter(|point| all || !point.chosen).map(|point| (point.bytes, point.work)).collect::<Vec<_>>();
+    assert!(falls(&points(false)), "{name}\n{text}");
+    (curve.points.len(), falls(&points(true)))
+}
+
+#[test]
+fn curves_of_random_gradients_never_go_up() {
+    let (mut curves, mut all, mut above) = (0, 0, vec![]);
+    for seed in 0..100 {
+        if let Ok(Some(gradient)) = Trial::new(Case::random(seed)).gradient() {
+            let (points, falls) = check(&freeze(&gradient.program), &format!("seed {seed}"));
+            (curves, all) = (curves + 1, all + points);
+            above.extend((!falls).then_some(seed));
+        }
+    }
+    assert!(all > 3 * curves, "{all} points of {curves} curves");
+    // What a few bytes more are worth is estimated before they are placed.
+    assert!(above.len() * 25 < curves, "above the curve: {above:?} of {curves}");
+}
+
+fn gradient(text: &str) -> Program {
+    let program = simplify(&ops::parse(text, "curve.rg").unwrap());
+    freeze(&simplify(&diff::vjp(&program, &[0], &[0]).unwrap()))
+}
+
+/// Forty layers, which no tiles cut: elements at both ends meet.
+fn layers() -> String {
+    let layer = |k: usize| {
+        let before = if k == 0 { "%x".into() } else { format!("%b{}", k - 1) };
+        format!(
+            "  %a{k}: f64[1000] = sin {before}\n  %r{k}: f64[1000] = reverse %a{k} {{axes=[0]}}\n  %b{k}: f64[1000] = mul %r{k}, {before}\n"
+        )
+    };
+    let code: String = (0..40).map(layer).collect();
+    format!("fn main(%x: f64[1000]) -> f64[1000] {{\n{code}  return %b39\n}}\n")
+}
+
+/// Loops one after the other.
+fn loops() -> String {
+    let one = |k: usize, before: &str| format!("  %y{k}: f64[64] = for %n{k} carries({before}) {{body=step{k}}}\n");
+    let count = |k: usize, n: usize| format!("  %n{k}: i64 = constant {{value={n}}}\n");
+    let code = [count(0, 300), count(1, 40), count(2, 700), one(0, "%x"), one(1, "%y0"), one(2, "%y1")].concat();
+    let step = |k: usize| {
+        format!(
+            "fn step{k}(%i: i64, %c: f64[64]) -> f64[64] {{\n  %s: f64[64] = sin %c\n  \
+             %r: f64[64] = reverse %s {{axes=[0]}}\n  %t: f64[64] = mul %r, %c\n  return %t\n}}\n"
+        )
+    };
+    let steps: String = (0..3).map(step).collect();
+    format!("fn main(%x: f64[64]) -> f64[64] {{\n{code}  return %y2\n}}\n{steps}")
+}
+
+#[test]
+fn curves_of_straight_code_and_of_several_loops_have_no_gaps() {
+    for (name, text, times) in [("layers", layers(), 2.0), ("loops", loops(), 2.0)] {
+        let program = gradient(&text);
+        let (points, falls) = check(&program, name);
+        let request = Request::by(Arc::new(Auto));
+        let curve = Curve::new(&program, &plan(&program, &request).unwrap(), &request).unwrap();
+        assert!(points >= 8 && falls, "{name}\n{}", curve.to_text());
+        // From one point to the next, memory grows by no more than this.
+        let widest = curve.points.windows(2).map(|two| two[1].bytes as f64 / two[0].bytes as f64).fold(1.0, f64::max);
+        assert!(widest < times, "{name}: {widest}\n{}", curve.to_text());
+    }
+}

@@ -19,7 +19,7 @@ import programs
 import retrograd as rg
 from predicted import BACKENDS, measured
 
-# Arguments of a program, and of a short one; budgets; what `auto` may not do, so that a schedule is there to be measured.
+# Arguments of a program, and of a short one; budgets.
 LOOPS = {
     "lorenz": (dict(steps=1_000_000, segment=1000), dict(steps=2000, segment=10), ("2 kB", "16 kB", "1 MB")),
     "logistic": (dict(steps=1_000_000, segment=1000), dict(steps=2000, segment=10), ("2 kB", "16 kB", "1 MB")),

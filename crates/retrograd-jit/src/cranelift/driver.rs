@@ -53,8 +53,8 @@ fn action<'k>(lower: &mut Lower<'k, '_>, waiting: &BTreeSet<Reg>, body: &'k [Stm
         {
             lower.for_loop(*index, *from, *to, *order, |lower| action(lower, waiting, body));
         } else if is_loop(stmt) {
-            let touched = registers(lower, std::slice::from_ref(stmt)).all;
-            let idle: Vec<Reg> = waiting.difference(&touched).copied().collect();
+            let own = registers(lower, std::slice::from_ref(stmt));
+            let idle: Vec<Reg> = waiting.iter().copied().filter(|reg| !own.touches(*reg)).collect();
             put_aside(lower, &idle, stmt);
         } else {
             lower.statement(stmt);

@@ -23,7 +23,7 @@ fn nests_that_are_shared_give_the_bits_of_the_interpreter() {
         types.iter().map(|ty| Array::f64(ty.shape.clone(), (0..ty.elements()).map(number).collect::<Vec<_>>())).collect();
     let expected = eval::run(&program, &inputs).unwrap();
     let mut parts = vec![];
-    for budget in [None, Some(400_000), Some(200_000), Some(80_000), Some(50_000)] {
+    for budget in [None, Some(200_000), Some(150_000), Some(100_000), Some(80_000), Some(50_000)] {
         let native = Native::new(&program, Arc::new(Auto), budget).unwrap_or_else(|error| panic!("{error}"));
         native.check(&inputs, &expected).unwrap_or_else(|error| panic!("in {budget:?} bytes: {error}\n{}", native.plan));
         parts.push(fuse(&native.plan).kernel.parts.len());

@@ -265,6 +265,11 @@ every_function! { level baseline, [], || true; }
 /// apart before it could become vector instructions; more, and the last few elements cost more.
 const GROUP: usize = 16;
 
+/// A group on the stack, at the beginning of a cache line: where one lies across two, writing and reading it takes several times as long.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Group([f64; GROUP]);
+
 /// Applies `beyond` to rare arguments and `within` to the others.
 ///
 /// It is inlined into functions with vector instructions and so compiled for those.
@@ -289,16 +294,16 @@ unsafe fn apply<const ARITY: usize>(
     }
     let rest = count - whole;
     if rest > 0 {
-        let mut groups = [[1.0; GROUP]; ARITY];
+        let mut groups = [Group([1.0; GROUP]); ARITY];
         for (group, source) in groups.iter_mut().zip(sources) {
             // SAFETY: whole + rest == count, for which the caller vouches; the group is our own and rest < GROUP.
-            unsafe { copy_few(source.add(whole), group.as_mut_ptr(), rest) };
+            unsafe { copy_few(source.add(whole), group.0.as_mut_ptr(), rest) };
         }
-        let mut results = [0.0; GROUP];
+        let mut results = Group([0.0; GROUP]);
         // SAFETY: all of them have GROUP elements.
-        unsafe { apply_to_group(groups.each_ref().map(|group| group.as_ptr()), results.as_mut_ptr(), within, rare, beyond) };
+        unsafe { apply_to_group(groups.each_ref().map(|group| group.0.as_ptr()), results.0.as_mut_ptr(), within, rare, beyond) };
         // SAFETY: as for the copies in the other direction.
-        unsafe { copy_few(results.as_ptr(), target.add(whole), rest) };
+        unsafe { copy_few(results.0.as_ptr(), target.add(whole), rest) };
     }
 }
 
@@ -318,20 +323,20 @@ unsafe fn apply_to_group<const ARITY: usize>(
     beyond: impl Fn([f64; ARITY]) -> f64,
 ) {
     // SAFETY: the caller vouches for GROUP elements, and an array is laid out as they are.
-    let inputs = sources.map(|source| unsafe { source.cast::<[f64; GROUP]>().read() });
-    let arguments = |lane: usize| std::array::from_fn(|source| inputs[source][lane]);
-    let mut outputs = [0.0; GROUP];
-    for (lane, output) in outputs.iter_mut().enumerate() {
+    let inputs = sources.map(|source| Group(unsafe { source.cast::<[f64; GROUP]>().read() }));
+    let arguments = |lane: usize| std::array::from_fn(|source| inputs[source].0[lane]);
+    let mut outputs = Group([0.0; GROUP]);
+    for (lane, output) in outputs.0.iter_mut().enumerate() {
         *output = within(arguments(lane));
     }
     // Where nothing is rare the compiler drops all of this.
     if (0..GROUP).fold(false, |any, lane| any | rare(arguments(lane))) {
-        for (lane, output) in outputs.iter_mut().enumerate().filter(|(lane, _)| rare(arguments(*lane))) {
+        for (lane, output) in outputs.0.iter_mut().enumerate().filter(|(lane, _)| rare(arguments(*lane))) {
             *output = beyond(arguments(lane));
         }
     }
     // SAFETY: as for the source.
-    unsafe { target.cast::<[f64; GROUP]>().write(outputs) };
+    unsafe { target.cast::<[f64; GROUP]>().write(outputs.0) };
 }
 
 /// Copies less than a group by powers of two, in registers; a call of memcpy takes as long as the group.

@@ -49,7 +49,8 @@ def say(**facts):
 def warm_up():
     """What the first use of a library costs is not the compile time of a program."""
     jax.block_until_ready(jax.jit(lambda x: jax.lax.fori_loop(0, 3, lambda i, x: x + 1.0, x))(np.zeros(3)))
-    rg.jit(increment)(np.zeros(3))
+    for backend in BACKENDS:
+        rg.jit(increment, backend=backend)(np.zeros(3))
 
 
 def increment(x):

@@ -4,6 +4,8 @@ An Array is a *root* (it owns its value) or a *view* (a link to its parent; read
 A root is *concrete* while its elements are known in Python: then NumPy itself computes with them, and `int`, `float`, `bool` work.
 """
 
+import operator
+
 import numpy as np
 
 from . import errors
@@ -81,6 +83,13 @@ class Array:
         parent = self._parent.payload()
         static = getattr(self._link, "is_static", lambda: True)()
         return self._link.view(parent) if static else None
+
+    def own_payload(self):
+        """The elements, where they may be written: one number that was repeated has memory from here on."""
+        root = self.root()
+        if not root._const.flags.writeable:
+            root._const = np.array(root._const, order="C")
+        return self.payload()
 
     def set(self, handle):
         """Becomes another value of the same type, in place: through views, and seen by all aliases."""
@@ -345,6 +354,17 @@ def local(elements):
     ordered = elements.flags.c_contiguous or elements.ndim < 2
     array = Array(elements.shape, elements.dtype, shadow=shadow_of(elements.shape) if ordered else None)
     array._const = np.array(elements, order="C")
+    return array
+
+
+def repeated(number, shape, dtype=None):
+    """A concrete root, all of whose elements are one number; it takes memory when some of them are written."""
+    extents = shape if isinstance(shape, (tuple, list, np.ndarray)) else (shape,)
+    elements = np.broadcast_to(np.asarray(number, dtype), [operator.index(extent) for extent in extents])
+    if elements.ndim == 0 or np.ndim(number) or elements.dtype not in DTYPES:
+        return local(np.array(elements))
+    array = Array(elements.shape, elements.dtype, shadow=shadow_of(elements.shape))
+    array._const = elements
     return array
 
 

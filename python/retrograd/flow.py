@@ -1,19 +1,40 @@
 """Which names a piece of source reads before it writes them, writes, and surely writes."""
 
 import ast
+import copy
 
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
+def copied(node):
+    """A copy to be changed, of which nothing is noted."""
+    result = copy.deepcopy(node)
+    for item in ast.walk(result):
+        item.__dict__.pop("_notes", None)
+    return result
+
+
+def _noted(find):
+    """Finds something out about a node once: all questions come before the node is rewritten."""
+
+    def found(node):
+        notes = node.__dict__.setdefault("_notes", {})
+        if find.__name__ not in notes:
+            notes[find.__name__] = find(node)
+        return notes[find.__name__]
+
+    return found
+
+
 def stored(node):
     """Names that statements bind, with the line of the last binding; nested functions keep theirs to themselves."""
-    found = {}
-    for statement in node if isinstance(node, list) else [node]:
-        for item in _walk(statement):
-            for name in _bindings(item):
-                found[name] = getattr(item, "lineno", 0)
-    return found
+    return {name: line for item in (node if isinstance(node, list) else [node]) for name, line in _stored(item).items()}
+
+
+@_noted
+def _stored(node):
+    return {name: getattr(item, "lineno", 0) for item in _walk(node) for name in _bindings(item)}
 
 
 def _bindings(node):
@@ -30,22 +51,25 @@ def _bindings(node):
 
 def _walk(node):
     """The nodes of a scope, without the insides of nested scopes and the targets of comprehensions."""
-    yield node
-    if isinstance(node, SCOPES):
-        return
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.comprehension):
-            yield from _walk(child.iter)
-            for test in child.ifs:
-                yield from _walk(test)
-        else:
-            yield from _walk(child)
+    todo = [node]
+    while todo:
+        node = todo.pop()
+        yield node
+        if isinstance(node, ast.comprehension):
+            todo += [*reversed(node.ifs), node.iter]
+        elif not isinstance(node, SCOPES):
+            todo += reversed([*ast.iter_child_nodes(node)])
 
 
+@_noted
 def loaded(node):
     """Names that a node reads, nested functions included."""
-    names = {item.id for item in ast.walk(node) if isinstance(item, ast.Name) and isinstance(item.ctx, (ast.Load, ast.Del))}
-    names |= {item.target.id for item in ast.walk(node) if isinstance(item, ast.AugAssign) and isinstance(item.target, ast.Name)}
+    names = set()
+    for item in ast.walk(node):
+        if isinstance(item, ast.Name) and not isinstance(item.ctx, ast.Store):
+            names.add(item.id)
+        elif isinstance(item, ast.AugAssign) and isinstance(item.target, ast.Name):
+            names.add(item.target.id)
     if isinstance(node, COMPREHENSIONS):
         names -= {item.id for part in node.generators for item in ast.walk(part.target) if isinstance(item, ast.Name)}
     return names
@@ -67,12 +91,22 @@ def flow(statements):
     return uses, kills
 
 
+def live_after(statements, live):
+    """For each statement the names whose values matter after it, given those that matter after all."""
+    result = []
+    for statement in reversed(statements):
+        result.append(live)
+        live = live_before([statement], live)
+    return result[::-1]
+
+
 def live_before(statements, live):
     """Names whose values matter before the statements, given those that matter after them."""
     uses, kills = flow(statements)
     return uses | (live - kills)
 
 
+@_noted
 def _statement(node):
     if isinstance(node, ast.If):
         then, other = flow(node.body), flow(node.orelse)

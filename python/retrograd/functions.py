@@ -3,7 +3,7 @@
 import numpy as np
 
 from . import errors, runs, views
-from .array import Array, affine, entangle, is_weak, lift, local, reshaped, result_dtype, traced, view
+from .array import Array, affine, entangle, is_weak, lift, local, repeated, reshaped, result_dtype, traced, view
 from .trace import DTYPES, NUMPY, current, is_float, refuse_dtype
 
 
@@ -586,7 +586,7 @@ def astype(x, dtype):
 def _like(fill):
     def rule(x, dtype=None, order="K", subok=True, shape=None, **_):
         shape = x.shape if shape is None else shape
-        return local(np.full(shape, fill, dtype or x.dtype))
+        return repeated(fill, shape, dtype or x.dtype)
 
     return rule
 
@@ -599,7 +599,7 @@ def full(shape, fill_value, dtype=None, order="C", **_):
     """`np.full`, also with a traced number."""
     known = payload_of(fill_value)
     if known is not None:
-        return local(np.full(shape, known, dtype))
+        return repeated(known, shape, dtype)
     target = fill_value if dtype is None else astype(fill_value, dtype)
     return copy(_broadcast_to(target, shape), order="C")
 

@@ -62,7 +62,7 @@ def store(array, index, value):
     if known is not None and array.payload() is not None and window.is_static() and root._frame is trace.frame:
         _check_shape(np.shape(known), window.shape)
         root.changes()
-        target = array.payload()
+        target = array.own_payload()
         target[window.index] = known
         return
     handle = views.convert(trace, lift(value, "the assigned value"), DTYPES[array.dtype])

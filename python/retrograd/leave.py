@@ -15,7 +15,7 @@ def without_breaks(loop, label):
     stop, skip = f"{label()}_stop", f"{label()}_skip"
 
     def build(steps):
-        node = copy.deepcopy(loop)
+        node = flow.copied(loop)
         body = _guarded(node.body, stop, skip, _flags(found, stop, skip))
         if ast.Continue in found:
             body.insert(0, _set(skip, False))

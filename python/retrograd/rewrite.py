@@ -1,7 +1,6 @@
 """Rewrites a function's source so that its loops, branches, stores and calls go through `runtime`; lines stay the user's own."""
 
 import ast
-import copy
 import inspect
 import types
 
@@ -112,8 +111,8 @@ class _Function(ast.NodeTransformer):
 
     def block(self, statements, live):
         result = []
-        for k, statement in enumerate(statements):
-            self.live = flow.live_before(statements[k + 1 :], live) | self.captured
+        for statement, after in zip(statements, flow.live_after(statements, live)):
+            self.live = after | self.captured
             new = self.visit(statement)
             result.extend(new if isinstance(new, list) else [new])
         return result
@@ -126,10 +125,10 @@ class _Function(ast.NodeTransformer):
         steps = f"{self._label()}_steps"
         take = ast.Assign([ast.Name(steps, ast.Store())], node.iter)
         node.iter = ast.copy_location(ast.Name(steps, ast.Load()), node)
-        plain, live = copy.deepcopy(node), set(self.live)
+        plain, live = flow.copied(node), set(self.live)
         result = self.block([_at(take, node, missing=True)], live | {steps})
         self.live = live
-        inner = self.block([_at(item, node, missing=True) for item in guarded(steps)], live)
+        inner = self.block([_filled(item, node) for item in guarded(steps)], live)
         self.live = live
         choose = ast.If(_call("is_range", ast.Name(steps, ast.Load())), inner, [self._for(plain)])
         return [*result, _at(choose, node, missing=True)]
@@ -181,7 +180,7 @@ class _Function(ast.NodeTransformer):
         guarded = leave.without_breaks(node, self._label) if not node.orelse else None
         if guarded is not None:
             live = set(self.live)
-            return self.block([_at(item, node, missing=True) for item in guarded(None)], live)
+            return self.block([_filled(item, node) for item in guarded(None)], live)
         live = set(self.live)
         inside = flow.live_before([node], live) | live
         escape = ("else", node.orelse[0].lineno) if node.orelse else flow.escapes(node.body)
@@ -375,9 +374,26 @@ def _parse(sources, node):
 
 
 def _at(new, node, missing=False):
-    """The new node at the place of an old one; `missing` leaves parts alone that have their own place."""
-    for item in ast.walk(new):
-        if "lineno" in item._attributes and not (missing and hasattr(item, "lineno")):
-            ast.copy_location(item, node)
-            item.end_lineno, item.end_col_offset = item.lineno, item.col_offset
+    """The new node at the place of an old one; `missing` leaves parts alone that have their own place: all of their parts have one, too."""
+    todo = [new]
+    while todo:
+        item = todo.pop()
+        if "lineno" in item._attributes:
+            if missing and hasattr(item, "lineno"):
+                continue
+            _put(item, node)
+        todo.extend(ast.iter_child_nodes(item))
     return new
+
+
+def _filled(new, node):
+    """A statement of which any part may have no place: those get the place of the old node."""
+    for item in ast.walk(new):
+        if "lineno" in item._attributes and not hasattr(item, "lineno"):
+            _put(item, node)
+    return new
+
+
+def _put(item, node):
+    ast.copy_location(item, node)
+    item.end_lineno, item.end_col_offset = item.lineno, item.col_offset

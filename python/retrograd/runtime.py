@@ -270,7 +270,7 @@ def _isinstance(value, kinds):
 
 def _zeros(shape, dtype=None, order="C", **_):
     """`np.empty` and `np.zeros`: elements that are not set yet are zero."""
-    return array.local(np.zeros(shape, float if dtype is None else dtype))
+    return array.repeated(0, shape, float if dtype is None else dtype)
 
 
 _SPECIAL = {

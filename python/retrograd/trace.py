@@ -99,11 +99,21 @@ class Trace:
         if value.dtype not in DTYPES:
             raise errors.DTypeError(refuse_dtype(value.dtype), errors.here())
         pos = errors.here()
-        flat = value.reshape(-1)
-        if flat.size > 1 and np.array_equal(flat.view(np.uint8).reshape(flat.size, -1), np.broadcast_to(flat[:1].view(np.uint8), (flat.size, flat.itemsize))):
-            scalar = self.tracer.constant(np.array(flat[0]), pos)
+        if value.size > 1 and (is_repeated(value) or _is_one_number(value)):
+            scalar = self.tracer.constant(np.array(value.flat[0]), pos)
             return self.tracer.op("broadcast", {"shape": list(value.shape), "axes": []}, [scalar], pos)
         return self.tracer.constant(np.array(value, order="C"), pos)
+
+
+def is_repeated(elements):
+    """Whether an array is one number in memory, repeated."""
+    return elements is not None and elements.ndim > 0 and not any(elements.strides)
+
+
+def _is_one_number(elements):
+    """Whether all elements have the bits of the first."""
+    flat = elements.reshape(-1)
+    return np.array_equal(flat.view(np.uint8).reshape(flat.size, -1), np.broadcast_to(flat[:1].view(np.uint8), (flat.size, flat.itemsize)))
 
 
 def refuse_dtype(dtype):

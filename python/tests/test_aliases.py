@@ -25,6 +25,16 @@ def read_through(a):
     return row, before, a
 
 
+def one_number_repeated(a):
+    b = np.full((3, 4), 2)
+    c, row = np.full_like(a, 0.5), b[1]
+    flat = c.reshape(-1)
+    row[2], flat[5] = 7, 1.5
+    d = np.ones_like(a).T
+    d[0, 1] = 3.0
+    return a * b, row, c + a, flat, d, np.zeros((1, 3)) + d[0], np.full((), 4.0) * a
+
+
 def view_of_view(a):
     b = a[1:, ::2]
     c = b[0]
@@ -193,7 +203,7 @@ def changed_reshape(a):
 
 
 CASES = [
-    (same_after_loop, v), (rebound_then_changed, v), (changed_reshape, A),
+    (same_after_loop, v), (rebound_then_changed, v), (changed_reshape, A), (one_number_repeated, A),
     (write_through_row, A), (read_through, A), (view_of_view, A), (transposed, A), (reshaped, v), (reshape_copies, A),
     (same_array_under_two_names, v), (copy_is_apart, v), (scalar_is_rebound, v), (in_place_through_function, v), (alias_in_loop, v),
     (view_changed_in_loop, A), (augmented_in_loop, v), (flipped_signs, v), (broadcast_view, v), (overlapping, v), (local_then_loop, v),

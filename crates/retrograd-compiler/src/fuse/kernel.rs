@@ -73,7 +73,7 @@ pub struct RoutineCall {
 }
 
 /// A statement.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Stmt {
     /// `dst = value` for a literal; bits of the register's type, sign-extended (f32 in the low half).
     Literal {
@@ -278,8 +278,136 @@ pub enum Stmt {
     InTurn(Vec<Turn>),
 }
 
+/// A register or part that a statement names, and what it does with it.
+#[derive(Debug)]
+pub enum Mention<'s> {
+    /// Takes what a register holds.
+    Reads(&'s mut Reg),
+    /// Gives a register another value.
+    Assigns(&'s mut Reg),
+    /// Takes what a register holds, and then gives it another value.
+    Changes(&'s mut Reg),
+    /// Runs a part, which reads its parameters.
+    Runs(u32),
+}
+
+impl Stmt {
+    /// Shows all that a statement and those inside it mention, in the order of a run.
+    pub fn each_mention(&mut self, visit: &mut dyn FnMut(Mention<'_>)) {
+        use Mention::{Assigns, Changes, Reads, Runs};
+        match self {
+            Stmt::Literal { dst, .. } | Stmt::Pointer { dst, .. } => visit(Assigns(dst)),
+            Stmt::Let { dst, args, .. } => {
+                args.iter_mut().for_each(|arg| visit(Reads(arg)));
+                visit(Assigns(dst));
+            }
+            Stmt::Move { dst, src } => {
+                visit(Reads(src));
+                visit(Assigns(dst));
+            }
+            Stmt::Swap(a, b) => [a, b].into_iter().for_each(|reg| visit(Changes(reg))),
+            Stmt::Offset { dst, address } | Stmt::Load { dst, from: address } => {
+                address.each_mention(visit);
+                visit(Assigns(dst));
+            }
+            Stmt::Store { to, src } => {
+                to.each_mention(visit);
+                visit(Reads(src));
+            }
+            Stmt::InTurn(turns) => turns.iter_mut().for_each(|turn| {
+                turn.to.each_mention(visit);
+                visit(Reads(&mut turn.src));
+            }),
+            Stmt::Copy { to, from, .. } => [to, from].into_iter().for_each(|address| address.each_mention(visit)),
+            Stmt::Zero { to, .. } => to.each_mention(visit),
+            Stmt::For { index, from, to, body, .. } => {
+                [from, to].into_iter().for_each(|reg| visit(Reads(reg)));
+                visit(Assigns(index));
+                body.iter_mut().for_each(|stmt| stmt.each_mention(visit));
+            }
+            Stmt::ForVec { index, body, folds, .. } => {
+                visit(Assigns(index));
+                body.iter_mut().for_each(|stmt| stmt.each_mention(visit));
+                folds.iter_mut().for_each(|fold| visit(Reads(&mut fold.src)));
+                folds.iter_mut().for_each(|fold| visit(Assigns(&mut fold.dst)));
+            }
+            Stmt::If { cond, then_body, else_body } => {
+                visit(Reads(cond));
+                then_body.iter_mut().chain(else_body).for_each(|stmt| stmt.each_mention(visit));
+            }
+            Stmt::Loop { body } => body.iter_mut().for_each(|stmt| stmt.each_mention(visit)),
+            Stmt::Start { words, count, table, .. } => {
+                words.each_mention(visit);
+                [count].into_iter().chain(table).for_each(|reg| visit(Reads(reg)));
+            }
+            Stmt::Next { words, table, dst, .. } => {
+                words.each_mention(visit);
+                table.iter_mut().for_each(|reg| visit(Reads(reg)));
+                dst.iter_mut().for_each(|reg| visit(Assigns(reg)));
+            }
+            Stmt::Call { args, result, scratch, .. } => {
+                args.iter_mut().chain([result]).chain(scratch).for_each(|address| address.each_mention(visit));
+            }
+            Stmt::Spill { to: disk, from: memory, .. } | Stmt::Fetch { to: memory, from: disk, .. } => {
+                [&mut disk.place, &mut disk.step].into_iter().for_each(|reg| visit(Reads(reg)));
+                memory.each_mention(visit);
+            }
+            Stmt::Probe { seen, steps, .. } => {
+                match seen {
+                    Seen::Register(reg) => visit(Reads(reg)),
+                    Seen::Memory(address) => address.each_mention(visit),
+                }
+                steps.iter_mut().for_each(|reg| visit(Reads(reg)));
+            }
+            Stmt::Fault { cond, .. } => visit(Reads(cond)),
+            Stmt::Poll { reached } => {
+                reached.iter_mut().flat_map(|reached| [&mut reached.step].into_iter().chain(&mut reached.steps)).for_each(|reg| visit(Reads(reg)));
+            }
+            Stmt::Part(part) | Stmt::Spread { part, .. } => visit(Runs(*part)),
+            Stmt::Leave => {}
+        }
+    }
+
+    /// The statements inside it.
+    pub fn bodies_mut(&mut self) -> Vec<&mut Vec<Stmt>> {
+        match self {
+            Stmt::For { body, .. } | Stmt::ForVec { body, .. } | Stmt::Loop { body } => vec![body],
+            Stmt::If { then_body, else_body, .. } => vec![then_body, else_body],
+            Stmt::Literal { .. }
+            | Stmt::Let { .. }
+            | Stmt::Move { .. }
+            | Stmt::Swap(..)
+            | Stmt::Pointer { .. }
+            | Stmt::Offset { .. }
+            | Stmt::Load { .. }
+            | Stmt::Store { .. }
+            | Stmt::Copy { .. }
+            | Stmt::Zero { .. }
+            | Stmt::Leave
+            | Stmt::Start { .. }
+            | Stmt::Next { .. }
+            | Stmt::Spill { .. }
+            | Stmt::Fetch { .. }
+            | Stmt::Call { .. }
+            | Stmt::Part(_)
+            | Stmt::Spread { .. }
+            | Stmt::Poll { .. }
+            | Stmt::Probe { .. }
+            | Stmt::Fault { .. }
+            | Stmt::InTurn(_) => vec![],
+        }
+    }
+}
+
+impl Address {
+    fn each_mention(&mut self, visit: &mut dyn FnMut(Mention<'_>)) {
+        visit(Mention::Reads(&mut self.base));
+        self.terms.iter_mut().for_each(|(reg, _)| visit(Mention::Reads(reg)));
+    }
+}
+
 /// Where a state is on the disk, and which.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct OnDisk {
     /// Its place, in bytes from `first`.
     pub place: Reg,
@@ -290,7 +418,7 @@ pub struct OnDisk {
 }
 
 /// `*to = op(*to, src)`, or `*to = src` where there is no op.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Turn {
     /// To where.
     pub to: Address,
@@ -301,7 +429,7 @@ pub struct Turn {
 }
 
 /// How far an outermost loop is. The registers are read only when somebody asks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Reached {
     /// Number of the loop among those of the kernel, in the order in which they run.
     pub number: u32,
@@ -314,7 +442,7 @@ pub struct Reached {
 }
 
 /// Where a value is that a probe sees.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Seen {
     /// A scalar.
     Register(Reg),
@@ -323,7 +451,7 @@ pub enum Seen {
 }
 
 /// What a pointer can point to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Place {
     /// An offset in the arena.
     Arena(u64),
@@ -336,7 +464,7 @@ pub enum Place {
 }
 
 /// `base + Σ index·stride + offset`, in bytes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Address {
     /// A pointer register.
     pub base: Reg,
@@ -351,7 +479,7 @@ pub struct Address {
 /// [`crate::ops::SUM_CHUNK`] steps; in a chunk [`crate::ops::SUM_LANES`] partial results from the unit, step k going to partial k mod
 /// lanes; partials are combined pairwise (halves: l with l + lanes/2, then quarters, …); chunks are combined in order, starting from the
 /// unit. What is the same in any order ([`Reduction::is_free`]) is taken in any.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Fold {
     /// Gets the result after the loop; assigned by the loop. Its type is that of `src`.
     pub dst: Reg,

@@ -17,6 +17,7 @@ mod reduce;
 mod row;
 mod rows;
 mod saved;
+mod share;
 mod telling;
 
 use std::collections::BTreeMap;
@@ -52,7 +53,7 @@ pub fn fuse(plan: &Plan) -> Fused {
     let (arena_bytes, literals, probes) = (placed.bytes as usize, placed.literals.clone(), placed.probes.clone());
     let spill_bytes = placed.spill_bytes;
     let kernel = Kernel { regs, body, parts, arena_bytes, spill_bytes, literals, calls, probes, loops };
-    Fused { kernel, faults: placed.faults.clone() }
+    Fused { kernel: share::share(kernel), faults: placed.faults.clone() }
 }
 
 struct Fuse<'p> {

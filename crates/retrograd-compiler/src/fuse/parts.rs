@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::kernel::{Address, Order, Part, Reg, Seen, Stmt};
+use super::kernel::{Address, Mention, Order, Part, Reg, Stmt};
 use super::{Fuse, at};
 use crate::ir::{DType, Scalar};
 use crate::plan::place::{Frame, FrameId, Node, Parts, Slot, Step};
@@ -73,11 +73,9 @@ impl Fuse<'_> {
     }
 
     /// Code as a function of its own, by number. Addresses that never change it finds itself, other registers are passed.
-    fn outline(&mut self, code: Vec<Stmt>, range: Option<[Reg; 2]>) -> usize {
-        let mut walk = Walk { parts: &self.parts, assigned: range.into_iter().flatten().collect(), found: BTreeSet::new() };
-        walk.statements(&code);
+    fn outline(&mut self, mut code: Vec<Stmt>, range: Option<[Reg; 2]>) -> usize {
         let (mut params, mut body) = (vec![], vec![]);
-        for reg in walk.found {
+        for reg in self.needed(&mut code, range) {
             match self.fixed.get(&reg) {
                 Some(to) => body.push(Stmt::Pointer { dst: reg, to: *to }),
                 None => params.push(reg),
@@ -87,114 +85,20 @@ impl Fuse<'_> {
         self.parts.push(Part { params, range, body });
         self.parts.len() - 1
     }
+
+    /// The registers that code reads before it assigns them, those of the parts that it runs among them.
+    fn needed(&self, code: &mut [Stmt], range: Option<[Reg; 2]>) -> BTreeSet<Reg> {
+        let (mut assigned, mut needed): (BTreeSet<Reg>, _) = (range.into_iter().flatten().collect(), BTreeSet::new());
+        let mut visit = |mention: Mention<'_>| match mention {
+            Mention::Reads(reg) | Mention::Changes(reg) => needed.extend([*reg].iter().filter(|reg| !assigned.contains(reg))),
+            Mention::Runs(part) => needed.extend(self.parts[part as usize].params.iter().filter(|reg| !assigned.contains(reg))),
+            Mention::Assigns(reg) => assigned.extend([*reg]),
+        };
+        code.iter_mut().for_each(|stmt| stmt.each_mention(&mut visit));
+        needed
+    }
 }
 
 fn in_frame(frame: Reg, slot: &Slot) -> Address {
     Address { offset: slot.offset as i64, ..at(frame) }
-}
-
-/// Finds the registers that code reads before it assigns them.
-struct Walk<'p> {
-    parts: &'p [Part],
-    assigned: BTreeSet<Reg>,
-    found: BTreeSet<Reg>,
-}
-
-impl Walk<'_> {
-    fn reads<'r>(&mut self, regs: impl IntoIterator<Item = &'r Reg>) {
-        for reg in regs {
-            if !self.assigned.contains(reg) {
-                self.found.insert(*reg);
-            }
-        }
-    }
-
-    fn assigns<'r>(&mut self, regs: impl IntoIterator<Item = &'r Reg>) {
-        self.assigned.extend(regs);
-    }
-
-    fn address(&mut self, address: &Address) {
-        self.reads([&address.base]);
-        self.reads(address.terms.iter().map(|(reg, _)| reg));
-    }
-
-    fn statements(&mut self, body: &[Stmt]) {
-        body.iter().for_each(|stmt| self.statement(stmt));
-    }
-
-    fn statement(&mut self, stmt: &Stmt) {
-        match stmt {
-            Stmt::Literal { dst, .. } | Stmt::Pointer { dst, .. } => self.assigns([dst]),
-            Stmt::Let { dst, args, .. } => {
-                self.reads(args);
-                self.assigns([dst]);
-            }
-            Stmt::Move { dst, src } => {
-                self.reads([src]);
-                self.assigns([dst]);
-            }
-            Stmt::Swap(a, b) => self.reads([a, b]),
-            Stmt::Offset { dst, address } | Stmt::Load { dst, from: address } => {
-                self.address(address);
-                self.assigns([dst]);
-            }
-            Stmt::Store { to, src } => {
-                self.address(to);
-                self.reads([src]);
-            }
-            Stmt::InTurn(turns) => turns.iter().for_each(|turn| {
-                self.address(&turn.to);
-                self.reads([&turn.src]);
-            }),
-            Stmt::Copy { to, from, .. } => [to, from].into_iter().for_each(|address| self.address(address)),
-            Stmt::Zero { to, .. } => self.address(to),
-            Stmt::For { index, from, to, body, .. } => {
-                self.reads([from, to]);
-                self.assigns([index]);
-                self.statements(body);
-            }
-            Stmt::ForVec { index, body, folds, .. } => {
-                self.assigns([index]);
-                self.statements(body);
-                self.reads(folds.iter().map(|fold| &fold.src));
-                self.assigns(folds.iter().map(|fold| &fold.dst));
-            }
-            Stmt::If { cond, then_body, else_body } => {
-                self.reads([cond]);
-                self.statements(then_body);
-                self.statements(else_body);
-            }
-            Stmt::Loop { body } => self.statements(body),
-            Stmt::Start { words, count, table, .. } => {
-                self.address(words);
-                self.reads([count].into_iter().chain(table));
-            }
-            Stmt::Next { words, table, dst, .. } => {
-                self.address(words);
-                self.reads(table);
-                self.assigns(dst);
-            }
-            Stmt::Call { args, result, scratch, .. } => {
-                args.iter().chain([result]).chain(scratch).for_each(|address| self.address(address));
-            }
-            Stmt::Spill { to: disk, from: memory, .. } | Stmt::Fetch { to: memory, from: disk, .. } => {
-                self.reads([&disk.place, &disk.step]);
-                self.address(memory);
-            }
-            Stmt::Part(part) | Stmt::Spread { part, .. } => {
-                let parts = self.parts;
-                self.reads(&parts[*part as usize].params);
-            }
-            Stmt::Probe { seen, steps, .. } => {
-                match seen {
-                    Seen::Register(reg) => self.reads([reg]),
-                    Seen::Memory(address) => self.address(address),
-                }
-                self.reads(steps);
-            }
-            Stmt::Fault { cond, .. } => self.reads([cond]),
-            Stmt::Poll { reached } => self.reads(reached.iter().flat_map(|reached| [&reached.step].into_iter().chain(&reached.steps))),
-            Stmt::Leave => {}
-        }
-    }
 }

@@ -205,7 +205,7 @@ pub enum Indexing {
 }
 
 /// How elements are combined, over axes or over the steps of a vector loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Reduction {
     /// Added.
     Sum,

@@ -12,7 +12,7 @@ use crate::code::Entry;
 const PASSES: &str = "mem2reg,early-cse";
 
 /// Codes of the C API.
-const OPTIMISE: c_int = 2;
+const OPTIMISE: c_int = 1;
 const POSITION_INDEPENDENT: c_int = 2;
 const MODEL_FOR_JIT: c_int = 1;
 const OBJECT_FILE: c_int = 1;

@@ -1,8 +1,12 @@
 //! What rows give where the derivative is not defined, or needs care to be.
 
-use retrograd_compiler::ir::{Array, Attrs, Builder, Program, Row, Type};
-use retrograd_compiler::ops::{ABS, CBRT, COPYSIGN, FLOOR, HYPOT, MAX, MIN, POW, REM, SIGN};
+use std::sync::Arc;
+
+use retrograd_compiler::ir::{Array, Attrs, Builder, DType, Data, Program, Row, Type};
+use retrograd_compiler::ops::{ABS, CBRT, COPYSIGN, FLOOR, HYPOT, MAX, MIN, POW, REDUCE_MAX, REDUCE_MIN, REM, SIGN};
+use retrograd_compiler::plan::strategy::KeepAll;
 use retrograd_compiler::{diff, eval};
+use retrograd_testing::native::Native;
 
 const NAN: f64 = f64::NAN;
 const INF: f64 = f64::INFINITY;
@@ -75,5 +79,32 @@ fn second_derivatives_of_powers_by_the_base() {
         [([-2.0, 3.0], -12.0), ([0.0, 2.0], 2.0), ([0.0, 1.0], 0.0), ([0.0, 3.0], 0.0), ([-3.0, 2.0], 2.0), ([0.0, 0.0], 0.0)]
     {
         check(second(&POW, &args, 0), expected, &format!("pow at {args:?}"));
+    }
+}
+
+/// What rows are made of: zeros of both signs among numbers on either side of them, infinities, a NaN early and late.
+const AMONG: [&[f64]; 8] =
+    [&[-0.0, 0.0], &[-0.0], &[-0.0, -1.5, -0.0], &[-2.0, 0.0, -0.0], &[1.5, -0.0, 0.0], &[INF, -INF], &[-INF], &[NAN, 1.0, -2.0]];
+
+#[test]
+fn machine_code_finds_the_extremes_of_rows_with_zeros_and_nan() {
+    for (dtype, length) in [DType::F64, DType::F32].into_iter().flat_map(|dtype| [1, 3, 7, 8, 15, 16, 17, 31, 40, 4100].map(|n| (dtype, n)))
+    {
+        let b = Builder::new("extremes");
+        let x = b.param(Type::new(dtype, [2 * AMONG.len(), length]));
+        let results = [&REDUCE_MAX, &REDUCE_MIN].map(|row| b.row(row, Attrs::none().ints("axes", [1]), &[x]));
+        let program = Program::new(b.finish(results.to_vec()));
+        let native = Native::new(&program, Arc::new(KeepAll), None).unwrap();
+        // Each row begins with its numbers, or ends with them: the rest is the last of them, or the first.
+        let row = |numbers: &[f64], k: usize| numbers[k.min(numbers.len() - 1)];
+        let numbers = AMONG.iter().flat_map(|numbers| (0..length).map(|k| row(numbers, k)));
+        let numbers = numbers.chain(AMONG.iter().flat_map(|numbers| (0..length).map(|k| row(numbers, length - 1 - k))));
+        let data = match dtype {
+            DType::F32 => Data::F32(numbers.map(|x| x as f32).collect()),
+            DType::F64 | DType::I32 | DType::I64 | DType::Bool => Data::F64(numbers.collect()),
+        };
+        let inputs = [Array::new([2 * AMONG.len(), length], data)];
+        let expected = eval::run(&program, &inputs).unwrap();
+        native.check(&inputs, &expected).unwrap_or_else(|error| panic!("{dtype:?}, {length}: {error}"));
     }
 }

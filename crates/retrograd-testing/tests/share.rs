@@ -28,5 +28,5 @@ fn nests_that_are_shared_give_the_bits_of_the_interpreter() {
         native.check(&inputs, &expected).unwrap_or_else(|error| panic!("in {budget:?} bytes: {error}\n{}", native.plan));
         parts.push(fuse(&native.plan).kernel.parts.len());
     }
-    assert!(parts.iter().filter(|parts| **parts > 2).count() > 2, "{parts:?}");
+    assert!(parts.iter().filter(|parts| **parts > 2).count() >= 2, "{parts:?}");
 }

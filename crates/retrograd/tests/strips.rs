@@ -112,8 +112,9 @@ fn rows_behind_several_axes_are_one_axis_to_tiles() {
 }
 
 #[test]
-fn the_sum_of_a_softmax_takes_the_memory_of_a_tile() {
+fn the_sum_of_a_softmax_takes_the_memory_of_some_rows() {
     let (x, w) = (numbers(&[4, 8, 64, 128], 0.3), numbers(&[128], 5.1));
     let compiled = retrograd::jit(softmax).threads(std::num::NonZeroUsize::MIN).compile(&[&x, &w]).unwrap();
-    assert!(3 * compiled.plan.bytes_peak < x.ty().bytes() as u64, "{}", compiled.plan.bytes_peak);
+    // Rows are worked on one by one, and the sum of a chunk goes on from one to the next.
+    assert!(compiled.plan.bytes_peak < 4 * 128 * 8, "{}", compiled.plan.bytes_peak);
 }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 pub struct Reg(pub u32);
 
 /// The type of a register.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum RegType {
     /// A number or truth value.
     Scalar(DType),
@@ -73,7 +73,7 @@ pub struct RoutineCall {
 }
 
 /// A statement.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Stmt {
     /// `dst = value` for a literal; bits of the register's type, sign-extended (f32 in the low half).
     Literal {
@@ -410,7 +410,7 @@ impl Address {
 }
 
 /// Where a state is on the disk, and which.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct OnDisk {
     /// Its place, in bytes from `first`.
     pub place: Reg,
@@ -421,7 +421,7 @@ pub struct OnDisk {
 }
 
 /// `*to = op(*to, src)`, or `*to = src` where there is no op.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Turn {
     /// To where.
     pub to: Address,
@@ -432,7 +432,7 @@ pub struct Turn {
 }
 
 /// How far an outermost loop is. The registers are read only when somebody asks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Reached {
     /// Number of the loop among those of the kernel, in the order in which they run.
     pub number: u32,
@@ -445,7 +445,7 @@ pub struct Reached {
 }
 
 /// Where a value is that a probe sees.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Seen {
     /// A scalar.
     Register(Reg),
@@ -454,7 +454,7 @@ pub enum Seen {
 }
 
 /// What a pointer can point to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Place {
     /// An offset in the arena.
     Arena(u64),
@@ -467,7 +467,7 @@ pub enum Place {
 }
 
 /// `base + Σ index·stride + offset`, in bytes.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Address {
     /// A pointer register.
     pub base: Reg,
@@ -482,7 +482,7 @@ pub struct Address {
 /// [`crate::ops::SUM_CHUNK`] steps; in a chunk [`crate::ops::SUM_LANES`] partial results from the unit, step k going to partial k mod
 /// lanes; partials are combined pairwise (halves: l with l + lanes/2, then quarters, …); chunks are combined in order, starting from the
 /// unit. What is the same in any order ([`Reduction::is_free`]) is taken in any.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Fold {
     /// Gets the result after the loop; assigned by the loop. Its type is that of `src`.
     pub dst: Reg,

@@ -4,7 +4,7 @@
 //! long for each copy as for the first. Nests are the same when they differ only in the names of registers; what they read is moved to
 //! the registers of the part.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::kernel::{Kernel, Mention, Part, Reg, RegType, Stmt};
 
@@ -18,9 +18,9 @@ pub(super) fn share(mut kernel: Kernel) -> Kernel {
     let mut bodies: Vec<Vec<Stmt>> = kernel.parts.iter_mut().map(|part| std::mem::take(&mut part.body)).collect();
     bodies.push(std::mem::take(&mut kernel.body));
     let facts = Facts::new(&mut kernel, &mut bodies);
-    let mut counts = HashMap::new();
+    let mut counts = BTreeMap::new();
     bodies.iter_mut().for_each(|body| facts.count(body, &mut counts));
-    let mut share = Share { facts, counts, parts: HashMap::new(), kernel };
+    let mut share = Share { facts, counts, parts: BTreeMap::new(), kernel };
     bodies.iter_mut().for_each(|body| share.replace(body));
     let Share { mut kernel, .. } = share;
     kernel.body = bodies.pop().expect("the last is the kernel's own");
@@ -31,14 +31,14 @@ pub(super) fn share(mut kernel: Kernel) -> Kernel {
 }
 
 /// A nest in which the k-th register that is mentioned has number k, and what each holds.
-#[derive(Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Form {
     nest: Stmt,
     regs: Vec<(RegType, Held)>,
 }
 
 /// What a register of a nest holds when the nest begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Held {
     /// Always these bits.
     Literal(u64),
@@ -90,7 +90,7 @@ impl Facts {
     }
 
     /// Notes each nest; of nests that are the same only the first is looked into.
-    fn count(&self, body: &mut [Stmt], counts: &mut HashMap<Form, usize>) {
+    fn count(&self, body: &mut [Stmt], counts: &mut BTreeMap<Form, usize>) {
         for stmt in body {
             let again = self.form(stmt).is_some_and(|(form, _)| {
                 let count = counts.entry(form).or_default();
@@ -110,7 +110,7 @@ impl Facts {
         if size.stmts < STMTS_LEAST || size.runs < RUNS_LEAST {
             return None;
         }
-        let (mut nest, mut numbers, mut regs) = (stmt.clone(), HashMap::new(), vec![]);
+        let (mut nest, mut numbers, mut regs) = (stmt.clone(), BTreeMap::new(), vec![]);
         nest.each_mention(&mut |mention| {
             let (reg, reads, assigns) = match mention {
                 Mention::Reads(reg) => (reg, true, false),
@@ -192,11 +192,13 @@ struct Own {
 /// Notes the bits of literals, and what belongs to single loops.
 fn note(body: &mut [Stmt], regs: &mut [Known]) {
     for stmt in body {
-        let own: BTreeSet<Reg> = match stmt {
-            Stmt::For { index, .. } => [*index].into(),
-            Stmt::ForVec { index, body, .. } => lane_values(body).into_iter().chain([*index]).collect(),
-            _ => BTreeSet::new(),
-        };
+        let mut own = BTreeSet::new();
+        if let Stmt::For { index, .. } | Stmt::ForVec { index, .. } = stmt {
+            own.insert(*index);
+        }
+        if let Stmt::ForVec { body, .. } = stmt {
+            own.extend(lane_values(body));
+        }
         if let Stmt::Literal { dst, bits } = stmt {
             regs[dst.0 as usize].literal = Some(*bits);
         }
@@ -226,9 +228,9 @@ fn lane_values(body: &mut [Stmt]) -> Vec<Reg> {
 
 struct Share {
     facts: Facts,
-    counts: HashMap<Form, usize>,
+    counts: BTreeMap<Form, usize>,
     /// Parts by form, with the registers that they are given, by place in the order.
-    parts: HashMap<Form, (u32, Vec<(usize, Reg)>)>,
+    parts: BTreeMap<Form, (u32, Vec<(usize, Reg)>)>,
     kernel: Kernel,
 }
 
@@ -300,7 +302,7 @@ mod tests {
         let mut kernel = fuse(&plan).kernel;
         let mut bodies: Vec<Vec<Stmt>> = kernel.parts.iter_mut().map(|part| std::mem::take(&mut part.body)).collect();
         bodies.push(std::mem::take(&mut kernel.body));
-        let (facts, mut counts) = (Facts::new(&mut kernel, &mut bodies), HashMap::new());
+        let (facts, mut counts) = (Facts::new(&mut kernel, &mut bodies), BTreeMap::new());
         bodies.iter_mut().for_each(|body| facts.count(body, &mut counts));
         (counts.into_values().collect(), kernel.parts.len())
     }

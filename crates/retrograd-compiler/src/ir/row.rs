@@ -205,7 +205,7 @@ pub enum Indexing {
 }
 
 /// How elements are combined, over axes or over the steps of a vector loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Reduction {
     /// Added.
     Sum,
@@ -310,7 +310,7 @@ impl Write {
 }
 
 /// Scalar arithmetic: the vocabulary of elementwise rows and of the loop IR. Meaning: `ops::scalar`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the names say it; meanings are stated at their evaluation")]
 pub enum Scalar {
     Add,
@@ -356,7 +356,7 @@ pub enum Scalar {
 }
 
 /// A function of one or two f64; on f32 it is that of the widened arguments, rounded. Meaning: `ops::lanes`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the names say it; meanings are stated at their evaluation")]
 pub enum LaneFunction {
     Exp,

@@ -7,6 +7,7 @@
 
 mod accumulate;
 mod calls;
+mod clear;
 mod common;
 mod contract;
 mod control;
@@ -25,6 +26,7 @@ use crate::ir::Program;
 
 pub use accumulate::accumulate;
 pub use calls::{all_calls, calls, plain_calls};
+pub use clear::clear;
 pub use common::common;
 pub use contract::contract;
 pub use control::control;
@@ -58,6 +60,7 @@ const ROUNDS: usize = 32;
 pub fn freeze(program: &Program) -> Program {
     let mut program = all_calls(program).into_owned();
     simplify_in_place(&mut program);
+    clear(&mut program);
     defer(&mut program);
     products::products(&mut program);
     factor(&mut program);

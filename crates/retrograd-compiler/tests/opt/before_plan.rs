@@ -168,3 +168,47 @@ fn a_sum_of_negatives_is_the_negative_of_the_sum() {
     let inputs: Vec<Array> = before.main().param_types().iter().map(|ty| input(ty, 1)).collect();
     assert_eq!(run(&before, &inputs).unwrap()[0], run(&after, &inputs).unwrap()[0]);
 }
+
+/// Two cotangents, the first of which starts from this number and has its middle cleared at the end of every step.
+fn clearing(start: &str) -> Program {
+    let text = format!(
+        "fn main(%0: i64, %1: f64[4]) -> f64[4], f64[4] {{
+  %2: f64 = constant {{value={start}}}
+  %3: f64[4] = broadcast %2 {{shape=[4], axes=[]}}
+  %4: f64[4], %5: f64[4] = unwind %0 adjoints(%3, %1) {{body=nothing, bwd=back}}
+  return %4, %5
+}}
+fn nothing(%0: i64) {{
+  return
+}}
+fn back(%0: i64, %1: f64[4], %2: f64[4]) -> f64[4], f64[4] {{
+  %3: f64[4] = reverse %2 {{axes=[0]}}
+  %4: f64[4] = add %1, %3
+  %5: f64 = constant {{value=0.0}}
+  %6: f64[2] = broadcast %5 {{shape=[2], axes=[]}}
+  %7: i64 = constant {{value=1}}
+  %8: f64[4] = update %4, %6, %7 {{step=[1]}}
+  %9: f64[4] = add %2, %4
+  return %8, %9
+}}
+"
+    );
+    ops::parse(&text, "clearing.rg").unwrap()
+}
+
+#[test]
+fn what_a_step_clears_at_its_end_the_next_clears_first() {
+    // Where the window does not start from zeros, the first step would clear what was there.
+    for (start, moves) in [("0.0", true), ("-0.0", false), ("1.5", false)] {
+        let (before, after) = (clearing(start), freeze(&clearing(start)));
+        verify(&after).unwrap();
+        let Op::Unwind(op) = &after.main().insts.iter().find(|inst| matches!(inst.op, Op::Unwind(_))).unwrap().op else { panic!("found") };
+        let names = names(after.function(op.bwd));
+        let at = |name: &str| names.iter().position(|other| *other == name);
+        assert_eq!(at("update") < at("add"), moves, "from {start}:\n{after}");
+        for count in 0..4 {
+            let inputs = [Array::int(count), Array::f64([4], vec![1.0, 2.5, -3.0, 0.25])];
+            assert_eq!(run(&before, &inputs), run(&after, &inputs), "from {start}, {count} steps");
+        }
+    }
+}

@@ -13,10 +13,10 @@ use super::{FLAGS, Lower, offset32};
 pub(super) struct Access {
     pub(super) ty: DType,
     /// Everything but the loop's index and the lane terms.
-    base: Value,
-    offset: i32,
+    pub(super) base: Value,
+    pub(super) offset: i32,
     /// Bytes from one step to the next.
-    stride: i64,
+    pub(super) stride: i64,
     /// Registers that differ between lanes in some other way, with their strides.
     pub(super) scattered: Vec<(Reg, i64)>,
 }

@@ -451,7 +451,7 @@ impl Lower<'_, '_> {
     }
 
     /// The bits of a number that is constant, those of 32 bits twice.
-    fn constant(&self, x: Value) -> Option<u64> {
+    pub(super) fn constant(&self, x: Value) -> Option<u64> {
         let inst = self.builder.func.dfg.value_def(x).inst()?;
         let data = self.builder.func.dfg.insts[inst];
         if let InstructionData::UnaryIeee32 { imm, .. } = data {

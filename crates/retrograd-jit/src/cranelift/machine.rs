@@ -9,19 +9,21 @@ use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, FuncOrDataId, Linkage, Module, default_libcall_names};
 use retrograd_compiler::fuse::kernel::Kernel;
 
-use super::{Body, lower};
+use super::{Body, lower, wide};
 use crate::code::{Constants, Entry, Generator};
 use crate::runtime::{Import, fused, fused_narrow};
 
 /// The back end that is part of Retrograd.
 pub(crate) struct Cranelift {
     isa: OwnedTargetIsa,
+    /// Whether the machine has vectors of 512 bits.
+    wide: bool,
 }
 
 impl Cranelift {
     /// For the machine that we run on.
     pub(crate) fn new() -> Cranelift {
-        Cranelift { isa: host(native()) }
+        Cranelift { isa: host(native()), wide: wide::is_there() }
     }
 }
 
@@ -31,6 +33,18 @@ impl Generator for Cranelift {
     }
 
     fn generate(&self, kernel: &Kernel, constants: &Constants) -> (Entry, Box<dyn Send + Sync>) {
+        let (mut module, entry) = self.module(kernel, constants);
+        module.finalize_definitions().expect("memory for machine code");
+        let entry = module.get_finalized_function(entry);
+        // SAFETY: the function was declared with six pointers and no result, in the C convention of the host.
+        let entry = unsafe { std::mem::transmute::<*const u8, Entry>(entry) };
+        (entry, Box::new(Memory(Some(module))))
+    }
+}
+
+impl Cranelift {
+    /// All functions of a kernel, and which of them is called.
+    fn module(&self, kernel: &Kernel, constants: &Constants) -> (JITModule, FuncId) {
         let mut builder = JITBuilder::with_isa(self.isa.clone(), default_libcall_names());
         for import in Import::all() {
             builder.symbol(import.name(), import.address());
@@ -48,7 +62,7 @@ impl Generator for Cranelift {
             context.func.signature = module.declarations().get_function_decl(id).signature.clone();
             context.func.name = UserFuncName::user(0, id.as_u32());
             let function = FunctionBuilder::new(&mut context.func, &mut frontend);
-            lower(kernel, what, constants, &parts, &mut module, function);
+            lower(kernel, what, constants, &parts, self.wide, &mut module, function);
             module.define_function(id, &mut context).unwrap_or_else(|error| panic!("lowered kernels are valid Cranelift IR: {error:?}"));
             module.clear_context(&mut context);
         }
@@ -57,11 +71,7 @@ impl Generator for Cranelift {
                 pass_on(import, id, &mut context, &mut frontend, &mut module);
             }
         }
-        module.finalize_definitions().expect("memory for machine code");
-        let entry = module.get_finalized_function(entry);
-        // SAFETY: the function was declared with six pointers and no result, in the C convention of the host.
-        let entry = unsafe { std::mem::transmute::<*const u8, Entry>(entry) };
-        (entry, Box::new(Memory(Some(module))))
+        (module, entry)
     }
 }
 
@@ -187,8 +197,20 @@ mod tests {
         isa.set("has_fma", "false").expect("a setting of Cranelift");
         let isa = host(isa);
         let wide = [1.0 + f64::EPSILON, 0.1, -1e300, 1e-160, 3.7];
-        assert_eq!(run(&code(&squares(DType::F64), &Cranelift { isa: isa.clone() }), &wide), wide.map(|x| x.mul_add(x, x)));
+        assert_eq!(run(&code(&squares(DType::F64), &Cranelift { isa: isa.clone(), wide: false }), &wide), wide.map(|x| x.mul_add(x, x)));
         let narrow = [1.0 + f32::EPSILON, 0.1, -1e30, 1e-22, 3.7];
-        assert_eq!(run(&code(&squares(DType::F32), &Cranelift { isa }), &narrow), narrow.map(|x| x.mul_add(x, x)));
+        assert_eq!(run(&code(&squares(DType::F32), &Cranelift { isa, wide: false }), &narrow), narrow.map(|x| x.mul_add(x, x)));
+    }
+
+    #[test]
+    fn a_loop_of_whole_blocks_is_a_function_of_long_vectors() {
+        let functions = |count: u64, wide: bool| {
+            let mut kernel = squares(DType::F64);
+            let Some(Stmt::ForVec { count: steps, .. }) = kernel.body.last_mut() else { panic!("the loop comes last") };
+            *steps = count;
+            let constants = Constants { literals: vec![], calls: vec![] };
+            Cranelift { isa: host(native()), wide }.module(&kernel, &constants).0.declarations().get_functions().count()
+        };
+        assert_eq!([functions(16, true), functions(15, true), functions(16, false)], [2, 1, 1]);
     }
 }

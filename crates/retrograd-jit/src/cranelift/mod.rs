@@ -10,6 +10,7 @@ mod machine;
 mod memory;
 mod strip;
 mod vector;
+mod wide;
 
 use std::collections::HashMap;
 
@@ -33,8 +34,17 @@ use machine::{imported, keeping};
 
 /// Writes the body of a function of the arena, the inputs, the outputs, two words (the fault, and who observes), the flag and
 /// the watch; those of `parts` get three parameters more: where their registers are, and their range.
-fn lower(kernel: &Kernel, what: Body<'_>, constants: &Constants, parts: &[FuncId], module: &mut JITModule, builder: FunctionBuilder<'_>) {
+fn lower(
+    kernel: &Kernel,
+    what: Body<'_>,
+    constants: &Constants,
+    parts: &[FuncId],
+    wide: bool,
+    module: &mut JITModule,
+    builder: FunctionBuilder<'_>,
+) {
     let mut lower = Lower::new(kernel, constants, parts, module, builder);
+    lower.wide = wide;
     match what {
         Body::Whole => lower.statements(&kernel.body),
         Body::Part(part) => {
@@ -61,6 +71,8 @@ struct Lower<'k, 'b> {
     module: &'k mut JITModule,
     builder: FunctionBuilder<'b>,
     config: TargetFrontendConfig,
+    /// Whether vector loops may have vectors of 512 bits.
+    wide: bool,
     imports: Vec<(Import, FuncRef)>,
     /// Arena, inputs, outputs, fault, flag, watch.
     params: [Value; 6],
@@ -97,6 +109,7 @@ impl<'k, 'b> Lower<'k, 'b> {
             parts,
             builder,
             config: module.target_config(),
+            wide: false,
             module,
             imports: Vec::new(),
             params,

@@ -102,7 +102,7 @@ impl Strips {
 impl Lower<'_, '_> {
     /// The address of so many bytes of the stack frame, at the beginning of a cache line. All vector loops share one stack slot, as
     /// large as the largest needs.
-    fn room_for_strips(&mut self, bytes: u64) -> Value {
+    pub(super) fn room_for_strips(&mut self, bytes: u64) -> Value {
         let data = StackSlotData::new(StackSlotKind::ExplicitSlot, 0, 4);
         let slot = *self.strips.get_or_insert_with(|| self.builder.create_sized_stack_slot(data));
         let size = &mut self.builder.func.sized_stack_slots[slot].size;

@@ -17,12 +17,13 @@ use retrograd_compiler::ops::{SUM_CHUNK, SUM_LANES};
 use super::access::Access;
 use super::arithmetic::Width;
 use super::strip::Strips;
+use super::wide;
 use super::{FLAGS, Lower};
 use crate::pairs::{self, Loaded};
 use crate::runtime::Import;
 
 /// Steps of the longest block: as many as there are partial sums.
-const LONGEST: u64 = SUM_LANES as u64;
+pub(super) const LONGEST: u64 = SUM_LANES as u64;
 
 /// Steps of a block without reductions: enough to hide what the loop itself costs.
 const PLAIN: u64 = 8;
@@ -34,7 +35,7 @@ const MANY: usize = 64;
 /// Room for the lanes that may remain.
 const FEW_BYTES: u32 = 8 * LONGEST as u32;
 
-const CHUNK: u64 = SUM_CHUNK as u64;
+pub(super) const CHUNK: u64 = SUM_CHUNK as u64;
 
 /// Bytes from one number of a pair to the other.
 const BYTES: i32 = pairs::BYTES as i32;
@@ -49,8 +50,13 @@ pub(super) fn for_vec<'k>(lower: &mut Lower<'k, '_>, index: Reg, count: u64, bod
         return;
     }
     let vec_loop = VecLoop::new(lower, index, count, body, folds);
-    let strips = (vec_loop.has_calls() && count >= LONGEST).then(|| Strips::new(&vec_loop));
-    vec_loop.emit(lower, strips.as_ref());
+    vec_loop.clear_totals(lower);
+    if let Some(wide) = wide::function(lower, &vec_loop) {
+        wide.emit(lower, &vec_loop);
+    } else {
+        let strips = (vec_loop.has_calls() && count >= LONGEST).then(|| Strips::new(&vec_loop));
+        vec_loop.emit(lower, strips.as_ref());
+    }
     for (fold, &total) in folds.iter().zip(&vec_loop.totals) {
         let total = lower.builder.use_var(total);
         lower.set(fold.dst, total);
@@ -137,18 +143,28 @@ impl Step<'_> {
 
     /// The registers that it reads, those of addresses included.
     pub(super) fn reads(&self) -> Vec<Reg> {
+        let of_addresses = self.accesses().into_iter().flat_map(|access| access.scattered.iter().map(|&(reg, _)| reg));
+        of_addresses.chain(self.operands()).collect()
+    }
+
+    /// The registers that it computes with or writes.
+    pub(super) fn operands(&self) -> Vec<Reg> {
         match self {
             Step::Compute { args, .. } | Step::Call { args, .. } => args.to_vec(),
-            Step::Move { src, .. } => vec![*src],
-            Step::Load { access, .. } | Step::LoadBoth { access, .. } => access.scattered.iter().map(|&(reg, _)| reg).collect(),
-            Step::Store { access, src } => access.scattered.iter().map(|&(reg, _)| reg).chain([*src]).collect(),
+            Step::Move { src, .. } | Step::Store { src, .. } => vec![*src],
+            Step::Load { .. } | Step::LoadBoth { .. } => vec![],
             Step::InTurn(turns) => {
-                let of = |(access, turn, after): &(Access, &Turn, Option<&Turn>)| {
-                    let sources = [Some(turn.src), after.map(|after| after.src)].into_iter().flatten();
-                    access.scattered.iter().map(|&(reg, _)| reg).chain(sources).collect::<Vec<_>>()
-                };
-                turns.iter().flat_map(of).collect()
+                turns.iter().flat_map(|(_, turn, after)| [Some(turn.src), after.map(|after| after.src)]).flatten().collect()
             }
+        }
+    }
+
+    /// Where it reads and writes.
+    pub(super) fn accesses(&self) -> Vec<&Access> {
+        match self {
+            Step::Load { access, .. } | Step::LoadBoth { access, .. } | Step::Store { access, .. } => vec![access],
+            Step::InTurn(turns) => turns.iter().map(|(access, ..)| access).collect(),
+            Step::Compute { .. } | Step::Call { .. } | Step::Move { .. } => vec![],
         }
     }
 }
@@ -156,19 +172,19 @@ impl Step<'_> {
 /// A vector loop whose invariant part is emitted.
 pub(super) struct VecLoop<'k> {
     pub(super) index: Reg,
-    count: u64,
+    pub(super) count: u64,
     pub(super) steps: Vec<Step<'k>>,
     pub(super) folds: &'k [Fold],
     uniform: BTreeMap<Reg, Value>,
     /// How many lanes are computed at once.
     width: Width,
     /// Whether a reduction has an order.
-    ordered: bool,
+    pub(super) ordered: bool,
     /// Steps of a block.
     pub(super) block: u64,
     /// Partial results, as many lanes in each; those that no step reaches are left out.
     partials: Vec<Vec<Variable>>,
-    totals: Vec<Variable>,
+    pub(super) totals: Vec<Variable>,
     /// Results of `fma` whose factors are exchanged.
     exchanged: BTreeSet<Reg>,
 }
@@ -389,13 +405,16 @@ impl<'k> VecLoop<'k> {
         }
     }
 
-    /// The whole loop: blocks, what remains, and reductions.
-    fn emit(&self, lower: &mut Lower<'k, '_>, strips: Option<&Strips>) {
-        let main = if self.has_calls() && strips.is_none() { 0 } else { self.count / self.block * self.block };
+    fn clear_totals(&self, lower: &mut Lower<'_, '_>) {
         for (fold, &total) in self.folds.iter().zip(&self.totals) {
             let unit = lower.unit(fold);
             lower.builder.def_var(total, unit);
         }
+    }
+
+    /// The whole loop: blocks, what remains, and reductions.
+    fn emit(&self, lower: &mut Lower<'k, '_>, strips: Option<&Strips>) {
+        let main = if self.has_calls() && strips.is_none() { 0 } else { self.count / self.block * self.block };
         if !self.ordered || self.count <= CHUNK {
             self.clear_partials(lower);
             if main > 0 {

@@ -2,6 +2,7 @@
 
 mod access;
 mod arithmetic;
+mod extreme;
 mod library;
 mod lower;
 mod machine;

@@ -11,6 +11,7 @@ use retrograd_compiler::ir::{DType, LaneFunction, Scalar};
 use retrograd_compiler::ops::{SUM_CHUNK, SUM_LANES};
 
 use super::access::Access;
+use super::extreme::Noted;
 use super::lower::Lower;
 use super::recorded::inline;
 use super::text::{Form, Value, literal};
@@ -128,6 +129,8 @@ pub(super) struct VecLoop<'k> {
     wide: BTreeMap<(Reg, u32), Value>,
     /// Rooms of the partial results, by vectors; those that no step reaches are left out.
     partials: Vec<Vec<Value>>,
+    /// What is noted for reductions to a greatest or least float.
+    noted: Vec<Option<Noted>>,
     totals: Vec<Value>,
 }
 
@@ -143,8 +146,9 @@ impl<'k> VecLoop<'k> {
             partials.push((0..vectors).map(|_| lower.text.room(&wide)).collect());
             totals.push(lower.text.room(&one));
         }
+        let noted = folds.iter().map(|fold| Noted::new(lower, fold)).collect();
         let (uniform, wide) = (BTreeMap::new(), BTreeMap::new());
-        let mut vec_loop = VecLoop { index, count, steps: Vec::new(), folds, uniform, wide, partials, totals };
+        let mut vec_loop = VecLoop { index, count, steps: Vec::new(), folds, uniform, wide, partials, noted, totals };
         vec_loop.read_outside(lower, body);
         let stores = body.iter().any(|stmt| matches!(stmt, Stmt::Store { .. }));
         for stmt in body {
@@ -347,8 +351,8 @@ impl<'k> VecLoop<'k> {
             for step in &self.steps {
                 self.step(lower, &mut lanes, step);
             }
-            for (fold, partials) in self.folds.iter().zip(&self.partials) {
-                self.add_to_partials(lower, &lanes, fold, partials);
+            for k in 0..self.folds.len() {
+                self.add_to_partials(lower, &lanes, k);
             }
         }
     }
@@ -455,28 +459,50 @@ impl<'k> VecLoop<'k> {
                 lower.text.act(format_args!("store {form} {units}, ptr {partial}"));
             }
         }
+        self.noted.iter().flatten().for_each(|noted| noted.clear(lower));
     }
 
     /// Combines the lanes of a reduction with its partials, in the order of steps.
-    fn add_to_partials(&self, lower: &mut Lower<'k>, lanes: &Lanes<'_>, fold: &Fold, partials: &[Value]) {
+    fn add_to_partials(&self, lower: &mut Lower<'k>, lanes: &Lanes<'_>, number: usize) {
+        let (fold, partials, noted) = (&self.folds[number], &self.partials[number], &self.noted[number]);
         let form = Form::new(lower.dtype(fold.dst), lower.lanes);
         for (k, part) in lanes.parts.iter().enumerate() {
             let value = self.value(lower, lanes, fold.src, k);
             let room = &partials[(part.lane / lower.lanes) as usize % partials.len()];
             let old = lower.text.make(format_args!("load {form}, ptr {room}"));
-            let new = if part.steps == lower.lanes {
-                lower.text.compute(fold.how.scalar(), form, &[old, value])
-            } else {
-                combine_some(lower, fold.how.scalar(), form, *part, &old, &value)
+            let new = match noted {
+                Some(noted) => {
+                    let value = self.or_units(lower, fold, *part, value);
+                    noted.combine(lower, &old, &value)
+                }
+                None if part.steps < lower.lanes => combine_some(lower, fold.how.scalar(), form, *part, &old, &value),
+                None => lower.text.compute(fold.how.scalar(), form, &[old, value]),
             };
             lower.text.act(format_args!("store {form} {new}, ptr {room}"));
         }
     }
 
+    /// A whole vector: lanes without a step hold the unit.
+    fn or_units(&self, lower: &mut Lower<'k>, fold: &Fold, part: Part, value: Value) -> Value {
+        if part.steps == lower.lanes {
+            return value;
+        }
+        let (form, unit) = (Form::new(lower.dtype(fold.dst), lower.lanes), lower.unit(fold));
+        let (one, units) = (Form::one(form.dtype), lower.text.widen(form, &unit));
+        (0..part.steps).fold(units, |vector, lane| {
+            let number = lower.text.lane(Form { lanes: part.lanes, ..form }, &value, lane);
+            lower.text.make(format_args!("insertelement {form} {vector}, {one} {number}, i32 {lane}"))
+        })
+    }
+
     /// Combines the partials of a chunk pairwise, and their result with the total.
     fn add_partials(&self, lower: &mut Lower<'k>) {
-        for ((fold, partials), total) in self.folds.iter().zip(&self.partials).zip(&self.totals) {
+        for (((fold, partials), noted), total) in self.folds.iter().zip(&self.partials).zip(&self.noted).zip(&self.totals) {
             let (op, mut form) = (fold.how.scalar(), Form::new(lower.dtype(fold.dst), lower.lanes));
+            let combine = |lower: &mut Lower<'_>, form: Form, x: &Value, y: &Value| match noted {
+                Some(noted) => noted.further(lower, form, x, y),
+                None => lower.text.compute(op, form, &[x.clone(), y.clone()]),
+            };
             let mut results: Vec<Value> = partials.iter().map(|room| lower.text.make(format_args!("load {form}, ptr {room}"))).collect();
             // Partial l and l + lanes/2 are half the vectors apart, then half a vector. Vectors that are not there are units, which change
             // no partial: each of them began with the unit, so that no sum is -0.
@@ -484,7 +510,7 @@ impl<'k> VecLoop<'k> {
             while vectors > 1 {
                 vectors /= 2;
                 for p in vectors..results.len() {
-                    results[p - vectors] = lower.text.compute(op, form, &[results[p - vectors].clone(), results[p].clone()]);
+                    results[p - vectors] = combine(lower, form, &results[p - vectors], &results[p]);
                 }
                 results.truncate(vectors);
             }
@@ -496,7 +522,10 @@ impl<'k> VecLoop<'k> {
                     lower.text.shuffle(form, &chunk, &Value::new("poison"), &numbers)
                 });
                 form.lanes = half;
-                chunk = lower.text.compute(op, form, &halves);
+                chunk = combine(lower, form, &halves[0], &halves[1]);
+            }
+            if let Some(noted) = noted {
+                chunk = noted.recall(lower, &chunk);
             }
             let old = lower.text.make(format_args!("load {form}, ptr {total}"));
             let new = lower.text.compute(op, form, &[old, chunk]);

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::one_by_one::one_by_one;
 use super::retile::{Part, Retile, Values, splat};
 use crate::ir::{Array, Attrs, Builder, DType, ForOp, FuncId, Function, Inst, Op, Program, Row, Type, Value};
 use crate::ops::{self, DotAxes, DotOrder, sum_axes};
@@ -30,6 +31,7 @@ pub(super) fn tiled(program: &Program, members: Members, extent: usize, tile: us
     let mut retile = Retile { program: &mut program, extent, tile, known: BTreeMap::new() };
     let group = Group::new(&function, members);
     let body = group.body(&mut retile, &function)?;
+    let body = one_by_one(retile.program, body, tile);
     let entry = group.entry(&retile, &function, body);
     program.entry = program.add(entry);
     Some(program)
@@ -181,7 +183,7 @@ fn read_tile(b: &Builder, array: Value, start: Value, tile: &Type) -> Value {
     b.row(&ops::DYNAMIC_SLICE, attrs, &[&[array, start], zeros.as_slice()].concat())
 }
 
-fn copy_all(b: &Builder, function: &Function, insts: &[&Inst], map: &mut [Option<Value>]) {
+pub(super) fn copy_all(b: &Builder, function: &Function, insts: &[&Inst], map: &mut [Option<Value>]) {
     for inst in insts {
         let args = inst.args.iter().map(|v| map[v.0 as usize].expect("SSA: defined before use")).collect();
         for (old, new) in inst.results.iter().zip(b.copy(function, inst, args)) {

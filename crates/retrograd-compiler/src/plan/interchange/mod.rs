@@ -5,6 +5,7 @@
 //! elements are worked on and nothing else; a loop that sums over the axis does not qualify, so no bit of any result changes.
 
 mod group;
+mod one_by_one;
 mod retile;
 mod rows;
 mod straight;

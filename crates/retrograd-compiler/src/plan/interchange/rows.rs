@@ -4,16 +4,16 @@
 use std::collections::BTreeMap;
 
 use super::retile::{replace, splat};
-use crate::ir::{Attrs, Builder, Function, Inst, Lowering, Op, Program, Type, Value, View};
+use crate::ir::{Attr, Attrs, Builder, Function, Inst, Lowering, Op, Program, Row, Type, Value, View};
 use crate::ops::{self, SUM_CHUNK, sum_axes};
 
-/// Arrays with the same leading axes as rows, some of which are one element of the new leading axis.
+/// Arrays with the same leading axes as rows.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rows {
     /// Extents of the leading axes.
     prefix: Vec<usize>,
-    /// Rows that are one element: those of a chunk of a sum, else 1.
-    unit: usize,
+    /// Extents of the axes in their place: one, one before the rows of a chunk of a sum, or none for a single row.
+    leading: Vec<usize>,
 }
 
 impl Rows {
@@ -26,18 +26,28 @@ impl Rows {
             }
         }
         let worth = bytes.into_iter().filter(|(_, bytes)| *bytes >= bytes_least);
-        let rows = worth.map(|((_, prefix), _)| Rows { prefix: prefix.to_vec(), unit: unit(function, prefix) });
-        rows.filter(|rows| rows.prefix.len() > 1 || rows.unit > 1).collect()
+        let rows = worth.map(|((_, prefix), _)| Rows { prefix: prefix.to_vec(), leading: leading(function, prefix) });
+        rows.filter(|rows| rows.prefix.len() > 1 || rows.leading.len() > 1).collect()
+    }
+
+    /// One row by itself.
+    pub(super) fn single(prefix: Vec<usize>) -> Rows {
+        Rows { prefix, leading: vec![] }
+    }
+
+    /// How many rows there are.
+    pub(super) fn count(&self) -> usize {
+        self.prefix.iter().product()
     }
 
     /// Extent of the new leading axis.
     pub(super) fn extent(&self) -> usize {
-        self.prefix.iter().product::<usize>() / self.unit
+        self.leading[0]
     }
 
-    /// Rows of an element of it.
+    /// Rows of an element of it: those of a chunk of a sum, else 1.
     pub(super) fn unit(&self) -> usize {
-        self.unit
+        self.leading[1..].iter().product()
     }
 
     /// The Program over rows.
@@ -49,7 +59,8 @@ impl Rows {
         seen.whole.extend(function.params.iter().copied().zip(params));
         for inst in &function.insts {
             b.set_pos(&inst.pos);
-            if let Some(result) = seen.over_rows(inst) {
+            if let Some(alike) = self.alike(function, inst) {
+                let result = seen.over_rows(inst, alike);
                 seen.in_rows.insert(inst.results[0], result);
             } else if let Some(result) = seen.sum_of_chunks(inst).or_else(|| seen.over_all_rows(inst)) {
                 seen.whole.insert(inst.results[0], result);
@@ -64,36 +75,87 @@ impl Rows {
         program
     }
 
-    fn leads(&self, ty: &Type) -> bool {
+    /// Whether an array is one of rows.
+    pub(super) fn leads(&self, ty: &Type) -> bool {
         ty.shape.starts_with(&self.prefix)
     }
 
-    /// The new leading axes: one, and one for the rows of a unit.
-    fn leading(&self) -> usize {
-        if self.unit == 1 { 1 } else { 2 }
+    /// Elements of a row.
+    pub(super) fn elements(&self, ty: &Type) -> usize {
+        ty.shape[self.prefix.len()..].iter().product()
     }
 
     /// Where an axis behind the leading ones is.
     fn moved(&self, axis: usize) -> usize {
-        axis - self.prefix.len() + self.leading()
+        axis - self.prefix.len() + self.leading.len()
     }
 
     /// The shape in rows.
-    fn shape(&self, ty: &Type) -> Vec<usize> {
-        [&[self.extent(), self.unit][..self.leading()], &ty.shape[self.prefix.len()..]].concat()
+    pub(super) fn shape(&self, ty: &Type) -> Vec<usize> {
+        [&self.leading, &ty.shape[self.prefix.len()..]].concat()
     }
 }
 
-/// Rows that make a chunk of the sum of all elements, of the largest array that is summed so; 1 where none is.
-fn unit(function: &Function, prefix: &[usize]) -> usize {
+/// An instruction that treats rows alike, over rows.
+pub(super) struct Alike {
+    pub(super) row: &'static Row,
+    pub(super) attrs: Attrs,
+    pub(super) source: Source,
+}
+
+/// What such an instruction reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    /// Rows.
+    Rows,
+    /// The same for all rows.
+    Whole,
+}
+
+impl Rows {
+    /// An instruction over rows, where it treats them alike.
+    pub(super) fn alike(&self, function: &Function, inst: &Inst) -> Option<Alike> {
+        let Op::Row(row, attrs) = &inst.op else { return None };
+        let (ty, axes) = (function.ty(inst.results[0]), self.prefix.len());
+        let over = |source: Source, attrs: Attrs| Some(Alike { row, attrs, source });
+        if !self.leads(ty) {
+            return None;
+        }
+        if row.lowering.is_elementwise() {
+            return over(Source::Rows, attrs.clone());
+        }
+        if row.lowering == Lowering::Constant {
+            let value = splat(attrs.array("value"), self.shape(ty))?;
+            return over(Source::Whole, Attrs::none().with("value", Attr::Array(value)));
+        }
+        if row.lowering == Lowering::View(View::Broadcast) {
+            let places = attrs.sizes("axes");
+            let own = places.iter().filter(|place| **place < axes).count();
+            // Rows of an array that has all leading axes, or one row for all.
+            let (source, leading) = match own {
+                0 => (Source::Whole, 0),
+                _ if places[..own].iter().copied().eq(0..axes) => (Source::Rows, self.leading.len()),
+                _ => return None,
+            };
+            let places = (0..leading).chain(places[own..].iter().map(|place| self.moved(*place))).collect();
+            return over(source, replace(&replace(attrs, "shape", self.shape(ty)), "axes", places));
+        }
+        let reduced = matches!(row.lowering, Lowering::Reduce(_)).then(|| attrs.sizes("axes"))?;
+        let behind = reduced.iter().all(|axis| *axis >= axes);
+        let moved = || reduced.iter().map(|axis| self.moved(*axis)).collect();
+        if behind { over(Source::Rows, replace(attrs, "axes", moved())) } else { None }
+    }
+}
+
+/// The rows as one axis, or in units that make a chunk of the sum of all elements, of the largest array that is summed so.
+fn leading(function: &Function, prefix: &[usize]) -> Vec<usize> {
     let summed = function.insts.iter().filter_map(|inst| sums_all(function, inst)).filter(|ty| ty.shape.starts_with(prefix));
     let largest = summed.max_by_key(|ty| ty.elements());
-    let row = largest.map_or(0, |ty| ty.shape[prefix.len()..].iter().product());
-    if row == 0 || !SUM_CHUNK.is_multiple_of(row) {
-        return 1;
+    let (row, count): (usize, usize) = (largest.map_or(0, |ty| ty.shape[prefix.len()..].iter().product()), prefix.iter().product());
+    if row == 0 || count == 0 || !SUM_CHUNK.is_multiple_of(row) || row == SUM_CHUNK || !count.is_multiple_of(SUM_CHUNK / row) {
+        return vec![count];
     }
-    let (unit, count) = (SUM_CHUNK / row, prefix.iter().product::<usize>());
-    if count.is_multiple_of(unit) && count > 0 { unit } else { 1 }
+    vec![count / (SUM_CHUNK / row), SUM_CHUNK / row]
 }
 
 /// What an instruction sums all elements of, if that is what it does: its order is that of one run.
@@ -124,37 +186,12 @@ impl Seen<'_> {
         *self.in_rows.entry(v).or_insert_with(|| reshape(self.b, *self.whole.get(&v).expect("SSA: defined before use"), shape()))
     }
 
-    /// One instruction over rows, where it treats them alike.
-    fn over_rows(&mut self, inst: &Inst) -> Option<Value> {
-        let Op::Row(row, attrs) = &inst.op else { return None };
-        let (rows, ty, b) = (self.rows, self.function.ty(inst.results[0]), self.b);
-        let axes = rows.prefix.len();
-        if !rows.leads(ty) {
-            return None;
-        }
-        if row.lowering.is_elementwise() {
-            let args: Vec<Value> = inst.args.iter().map(|v| self.in_rows(*v)).collect();
-            return Some(b.row(row, attrs.clone(), &args));
-        }
-        if row.lowering == Lowering::Constant {
-            return Some(b.constant(splat(attrs.array("value"), rows.shape(ty))?));
-        }
-        if row.lowering == Lowering::View(View::Broadcast) {
-            let places = attrs.sizes("axes");
-            let own = places.iter().filter(|place| **place < axes).count();
-            // Rows of an array that has all leading axes, or one row for all.
-            let (arg, leading) = match own {
-                0 => (self.whole(inst.args[0]), 0),
-                _ if places[..own].iter().copied().eq(0..axes) => (self.in_rows(inst.args[0]), rows.leading()),
-                _ => return None,
-            };
-            let places = (0..leading).chain(places[own..].iter().map(|place| rows.moved(*place))).collect();
-            return Some(b.row(row, replace(&replace(attrs, "shape", rows.shape(ty)), "axes", places), &[arg]));
-        }
-        let over = matches!(row.lowering, Lowering::Reduce(_)).then(|| attrs.sizes("axes"))?;
-        let behind = over.iter().all(|axis| *axis >= axes);
-        behind
-            .then(|| b.row(row, replace(attrs, "axes", over.iter().map(|axis| rows.moved(*axis)).collect()), &[self.in_rows(inst.args[0])]))
+    fn over_rows(&mut self, inst: &Inst, Alike { row, attrs, source }: Alike) -> Value {
+        let args: Vec<Value> = match source {
+            Source::Rows => inst.args.iter().map(|v| self.in_rows(*v)).collect(),
+            Source::Whole => inst.args.iter().map(|v| self.whole(*v)).collect(),
+        };
+        self.b.row(row, attrs, &args)
     }
 
     /// A reduction over all rows, which are in the order that the leading axes had, and maybe over axes behind them.
@@ -165,7 +202,7 @@ impl Seen<'_> {
         if !rows.leads(self.function.ty(inst.args[0])) || !over.iter().take(axes).copied().eq(0..axes) {
             return None;
         }
-        let over = (0..rows.leading()).chain(over[axes..].iter().map(|axis| rows.moved(*axis))).collect();
+        let over = (0..rows.leading.len()).chain(over[axes..].iter().map(|axis| rows.moved(*axis))).collect();
         Some(self.b.row(row, replace(attrs, "axes", over), &[self.in_rows(inst.args[0])]))
     }
 
@@ -174,7 +211,7 @@ impl Seen<'_> {
     fn sum_of_chunks(&mut self, inst: &Inst) -> Option<Value> {
         let ty = sums_all(self.function, inst).filter(|ty| self.rows.leads(ty))?;
         let row: usize = ty.shape[self.rows.prefix.len()..].iter().product();
-        if row * self.rows.unit != SUM_CHUNK {
+        if row * self.rows.unit() != SUM_CHUNK {
             return None;
         }
         let (b, x) = (self.b, self.in_rows(inst.args[0]));
@@ -186,6 +223,6 @@ impl Seen<'_> {
     }
 }
 
-fn reshape(b: &Builder, v: Value, shape: Vec<usize>) -> Value {
+pub(super) fn reshape(b: &Builder, v: Value, shape: Vec<usize>) -> Value {
     b.row(&ops::RESHAPE, Attrs::none().ints("shape", shape), &[v])
 }

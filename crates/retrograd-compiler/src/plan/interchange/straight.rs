@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::group::{Members, goes_on, tiled};
 use super::retile::{Part, Retile, Values};
 use super::rows::Rows;
-use super::{Tiling, tile_of};
+use super::{Tiling, one_by_one, tile_of};
 use crate::ir::{Builder, Function, Inst, Lowering, Op, Program, Type, Value};
 
 /// Most elements of a tile.
@@ -52,6 +52,8 @@ fn along(program: &Program, function: &Function, extent: usize, tiling: &Tiling,
     let wished = usize::try_from(wished.min(TILE_MOST)).expect("a small number");
     // Rows are wide where a tile has few of them; few rows of an extent that has no other divisors are not worth a step.
     let tile = tile_of(extent, wished).filter(|tile| 4 * tile >= wished.min(extent / 2))?;
+    // The rows of one chunk of a sum go on adding to it.
+    let tile = if one_by_one::rows(function, extent).is_some_and(|rows| rows.count() > extent) { 1 } else { tile };
     tiled(program, members, extent, tile).map(|program| (program, tile))
 }
 

@@ -429,7 +429,7 @@ pub struct While {
 }
 
 /// Direction of a loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Order {
     /// Ascending.
     Up,

@@ -9,7 +9,7 @@ use super::controller::{BLOCKS, KIND, next_of_revolve};
 use super::{Action, Counts, Schedule, Sweep, counts, slots, start_revolve};
 
 /// Held states between blocks of steps, and the records of one block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Blocks {
     /// Steps of a block, at least 1; the last may have fewer.
     pub steps: u64,

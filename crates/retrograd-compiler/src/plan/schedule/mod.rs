@@ -31,7 +31,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// What is held of a loop's forward execution until its reversal.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Schedule {
     /// Nothing: the steps are reversed from what is at hand.
     Nothing,
@@ -57,7 +57,7 @@ pub enum Schedule {
 }
 
 /// Whether the forward loop of the program is itself the first sweep of the schedule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Sweep {
     /// The program's own loop is the first sweep: every step is executed once, then comes [`Action::Turn`], then the reversal.
     Paired,

@@ -14,7 +14,7 @@ use crate::plan::optimal::{Alone, Move, Paired, Place};
 pub type PartId = u32;
 
 /// What is done with a range of steps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Part {
     /// The only step is executed and reversed at once.
     Turnback,
@@ -54,7 +54,7 @@ pub enum Part {
 }
 
 /// A schedule for one number of steps.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Recipe {
     /// The number of steps.
     pub steps: u64,

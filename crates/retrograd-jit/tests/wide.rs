@@ -1,0 +1,190 @@
+//! Vector loops that press on what a machine with long vectors has: more values than registers, rows apart, sums of several chunks. Natively and by
+//! the interpreter, bit for bit.
+
+mod support;
+
+use retrograd_compiler::fuse::kernel::{Address, Place, Reg, Stmt, Turn};
+use retrograd_compiler::ir::{Array, DType, Data, Reduction, Scalar, Type};
+use support::check;
+use support::make::{Make, along, at};
+
+/// Fewer steps than a block, whole blocks, and all that can remain.
+const COUNTS: [u64; 9] = [15, 16, 17, 23, 24, 31, 40, 47, 101];
+
+fn numbers(count: u64) -> Array {
+    let draw = |k: u64| (k.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as f64 / f64::from(1 << 22) - 2.0;
+    Array::f64([count as usize], (1..=count).map(draw).collect())
+}
+
+/// Loads `input[index + offset]`.
+fn near(make: &mut Make, base: Reg, index: Reg, offset: i64) -> Reg {
+    make.load(DType::F64, Address { base, terms: vec![(index, 8)], offset: 8 * offset })
+}
+
+#[test]
+fn more_values_than_registers_wait_in_memory() {
+    for count in COUNTS {
+        let mut make = Make::new(0);
+        let (x, y) = (make.pointer(Place::Input(0)), make.pointer(Place::Output(0)));
+        let scale = make.load(DType::F64, at(x, 0));
+        make.for_vec(count, |make, index| {
+            let values: Vec<Reg> = (0..50).map(|k| near(make, x, index, k)).collect();
+            let scaled: Vec<Reg> = values.iter().map(|&value| make.op(Scalar::Mul, &[scale, value])).collect();
+            // Everything is read again, the first last.
+            let mut sum = scale;
+            for (&a, &b) in values.iter().zip(&scaled).rev() {
+                sum = make.op(Scalar::Fma, &[a, b, sum]);
+            }
+            for (&a, &b) in values.iter().zip(&scaled) {
+                let difference = make.op(Scalar::Sub, &[a, sum]);
+                sum = make.op(Scalar::Div, &[difference, b]);
+            }
+            make.store(along(y, index, 8), sum);
+            vec![]
+        });
+        check(&make.finish(), &[&numbers(count + 50)], &[Type::f64([count as usize])]);
+    }
+}
+
+#[test]
+fn more_truths_than_registers_wait_in_memory() {
+    let mut make = Make::new(0);
+    let (x, y) = (make.pointer(Place::Input(0)), make.pointer(Place::Output(0)));
+    let zero = make.float(0.0);
+    make.for_vec(41, |make, index| {
+        let values: Vec<Reg> = (0..20).map(|k| near(make, x, index, k)).collect();
+        let truths: Vec<Reg> = values.windows(2).map(|two| make.op(Scalar::Lt, two)).collect();
+        let mut chosen = zero;
+        for (&truth, &value) in truths.iter().zip(&values).rev() {
+            let sum = make.op(Scalar::Add, &[chosen, value]);
+            chosen = make.op(Scalar::Select, &[truth, sum, chosen]);
+        }
+        let all = truths[1..].iter().fold(truths[0], |all, &truth| make.op(Scalar::Xor, &[all, truth]));
+        let not = make.op(Scalar::Not, &[all]);
+        let number = make.op(Scalar::Convert(DType::F64), &[not]);
+        let result = make.op(Scalar::Add, &[chosen, number]);
+        make.store(along(y, index, 8), result);
+        vec![]
+    });
+    check(&make.finish(), &[&numbers(61)], &[Type::f64([41])]);
+}
+
+/// Every sign of product and summand, and every operand as the one that nobody reads again, or none, or one that is the same for all steps.
+#[test]
+fn products_that_are_added_have_their_signs() {
+    let mut make = Make::new(0);
+    let (x, y) = (make.pointer(Place::Input(0)), make.pointer(Place::Output(0)));
+    let same = make.load(DType::F64, at(x, 16));
+    let mut results = 0;
+    for signs in 0..8 {
+        for kept in 0..8 {
+            make.for_vec(16, |make, index| {
+                let mut factors: Vec<Reg> = (0..3).map(|k| near(make, x, index, k)).collect();
+                if kept == 7 {
+                    factors[signs % 3] = same;
+                }
+                let signed: Vec<Reg> =
+                    (0..3).map(|k| if signs >> k & 1 == 1 { make.op(Scalar::Neg, &[factors[k]]) } else { factors[k] }).collect();
+                let mut result = make.op(Scalar::Fma, &signed);
+                for k in (0..3).filter(|k| kept >> k & 1 == 1) {
+                    result = make.op(Scalar::Sub, &[result, factors[k]]);
+                }
+                make.store(Address { base: y, terms: vec![(index, 8)], offset: 128 * results }, result);
+                vec![]
+            });
+            results += 1;
+        }
+    }
+    check(&make.finish(), &[&numbers(32)], &[Type::f64([16 * results as usize])]);
+}
+
+#[test]
+fn rows_are_read_and_added_to_lane_by_lane() {
+    for count in COUNTS {
+        let mut make = Make::new(0);
+        let (x, rows, y) = (make.pointer(Place::Input(0)), make.pointer(Place::Input(1)), make.pointer(Place::Output(0)));
+        let apart = make.pointer(Place::Output(1));
+        make.push(Stmt::Zero { to: at(y, 0), bytes: 7 * 24 });
+        make.for_vec(count, |make, index| {
+            let row = make.load(DType::I64, along(rows, index, 8));
+            let of = |base: Reg, component: i64| Address { base, terms: vec![(row, 24)], offset: 8 * component };
+            // Nobody reads the first.
+            let point: Vec<Reg> = [3, 0, 1, 2].map(|k| make.load(DType::F64, of(x, k)))[1..].to_vec();
+            // Numbers of its own row, of four, and of one that follows from both.
+            let own: Vec<Reg> =
+                [0, 1, 3].map(|k| make.load(DType::F64, Address { base: x, terms: vec![(index, 32)], offset: 8 * k })).to_vec();
+            let both = make.load(DType::F64, Address { base: x, terms: vec![(row, 16), (index, 8)], offset: 8 });
+            let moved: Vec<Reg> = point.iter().zip(&own).map(|(&a, &b)| make.op(Scalar::Fma, &[a, both, b])).collect();
+            make.store(Address { base: apart, terms: vec![(index, 16)], offset: 8 }, moved[2]);
+            make.store(Address { base: apart, terms: vec![(index, 16)], offset: 0 }, both);
+            let turn = |component: i64| Turn { to: of(y, component), op: Some(Scalar::Add), src: moved[component as usize] };
+            make.push(Stmt::InTurn(vec![turn(0), turn(1), turn(2)]));
+            vec![]
+        });
+        let places = Array::new([count as usize], Data::I64((0..count as i64).map(|k| k * k % 7).collect()));
+        check(&make.finish(), &[&numbers(4 * count + 21), &places], &[Type::f64([21]), Type::f64([2 * count as usize])]);
+    }
+}
+
+#[test]
+fn sums_of_many_chunks_keep_their_order() {
+    for count in [16, 31, 33, 4096, 4097, 3 * 4096 + 45] {
+        let mut make = Make::new(0);
+        let (x, y) = (make.pointer(Place::Input(0)), make.pointer(Place::Output(0)));
+        let sums = make.for_vec_folds(count, |make, index| {
+            let (a, b) = (near(make, x, index, 0), near(make, x, index, 1));
+            let product = make.op(Scalar::Mul, &[a, b]);
+            let less = make.op(Scalar::Lt, &[a, b]);
+            vec![(a, Reduction::Sum), (product, Reduction::Sum), (less, Reduction::Any), (less, Reduction::All), (b, Reduction::Prod)]
+        });
+        for (k, &sum) in (0..).zip(&sums) {
+            let sum = if make.ty(sum) == DType::Bool { make.op(Scalar::Convert(DType::F64), &[sum]) } else { sum };
+            make.store(at(y, 8 * k), sum);
+        }
+        check(&make.finish(), &[&numbers(count + 1)], &[Type::f64([5])]);
+    }
+}
+
+#[test]
+fn integers_and_the_index_of_the_loop_are_numbers_too() {
+    let mut make = Make::new(0);
+    let (x, y) = (make.pointer(Place::Input(0)), make.pointer(Place::Output(0)));
+    let length = make.load(DType::I64, at(x, 0));
+    make.for_vec(39, |make, index| {
+        let value = make.load(DType::I64, along(x, index, 8));
+        let moved = make.op(Scalar::Add, &[value, length]);
+        let zero = make.int(0);
+        let negative = make.op(Scalar::Lt, &[value, zero]);
+        let wrapped = make.op(Scalar::Select, &[negative, moved, value]);
+        let turned = make.op(Scalar::Mul, &[wrapped, index]);
+        let bits = make.op(Scalar::Xor, &[turned, value]);
+        let other = make.op(Scalar::Not, &[bits]);
+        let number = make.op(Scalar::Convert(DType::F64), &[other]);
+        let root = make.op(Scalar::Abs, &[number]);
+        let root = make.op(Scalar::Sqrt, &[root]);
+        let rounded = [Scalar::Floor, Scalar::Ceil, Scalar::Round, Scalar::Trunc].map(|op| make.op(op, &[root]));
+        let sum = rounded.into_iter().reduce(|a, b| make.op(Scalar::Add, &[a, b])).unwrap();
+        make.store(along(y, index, 8), sum);
+        vec![]
+    });
+    let values = (0..39).map(|k: i64| (k - 17).wrapping_mul(0x7fff_1234_5678_9abc)).collect();
+    check(&make.finish(), &[&Array::new([39], Data::I64(values))], &[Type::f64([39])]);
+}
+
+#[test]
+fn the_lesser_and_the_greater_know_zeros_and_nan() {
+    let special = [0.0, -0.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1.5, -1.5, 5e-324];
+    let pairs = special.iter().flat_map(|&a| special.map(|b| [a, b]));
+    let numbers: Vec<f64> = pairs.flatten().collect();
+    let mut make = Make::new(0);
+    let (x, y) = (make.pointer(Place::Input(0)), make.pointer(Place::Output(0)));
+    make.for_vec(64, |make, index| {
+        let [a, b] = [0, 8].map(|offset| make.load(DType::F64, Address { base: x, terms: vec![(index, 16)], offset }));
+        for (op, offset) in [(Scalar::Min, 0), (Scalar::Max, 512)] {
+            let extreme = make.op(op, &[a, b]);
+            make.store(Address { base: y, terms: vec![(index, 8)], offset }, extreme);
+        }
+        vec![]
+    });
+    check(&make.finish(), &[&Array::f64([128], numbers)], &[Type::f64([128])]);
+}

@@ -1,6 +1,6 @@
 """What schedules take beyond the work that they ask for: measured seconds to those of their steps.
 
-    .venv-bench/bin/python bench/overhead.py lorenz logistic tanh oscillators nested
+    .venv-bench/bin/python bench/overhead.py lorenz logistic
 
 A step that runs once, forwards and backwards, takes what it takes by the same strategy without a budget, in a loop that is short enough for
 the cache; a step that runs again takes what the loop alone takes, without a gradient.

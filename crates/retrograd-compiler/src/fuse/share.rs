@@ -15,9 +15,8 @@ const RUNS_LEAST: u64 = 1024;
 
 /// The kernel with each nest once.
 pub(super) fn share(mut kernel: Kernel) -> Kernel {
-    let mut bodies: Vec<Vec<Stmt>> = kernel.parts.iter_mut().map(|part| std::mem::take(&mut part.body)).collect();
-    bodies.push(std::mem::take(&mut kernel.body));
-    let facts = Facts::new(&mut kernel, &mut bodies);
+    let mut bodies = taken_bodies(&mut kernel);
+    let facts = Facts::new(&kernel, &mut bodies);
     let mut counts = BTreeMap::new();
     bodies.iter_mut().for_each(|body| facts.count(body, &mut counts));
     let mut share = Share { facts, counts, parts: BTreeMap::new(), kernel };
@@ -28,6 +27,12 @@ pub(super) fn share(mut kernel: Kernel) -> Kernel {
         part.body = body;
     }
     kernel
+}
+
+/// The bodies of the parts, and then that of the kernel, which are left empty.
+fn taken_bodies(kernel: &mut Kernel) -> Vec<Vec<Stmt>> {
+    let bodies = kernel.parts.iter_mut().map(|part| &mut part.body).chain([&mut kernel.body]);
+    bodies.map(std::mem::take).collect()
 }
 
 /// A nest in which the k-th register that is mentioned has number k, and what each holds.
@@ -64,7 +69,7 @@ struct Known {
 }
 
 impl Facts {
-    fn new(kernel: &mut Kernel, bodies: &mut [Vec<Stmt>]) -> Facts {
+    fn new(kernel: &Kernel, bodies: &mut [Vec<Stmt>]) -> Facts {
         let mut regs: Vec<Known> =
             kernel.regs.iter().map(|ty| Known { ty: *ty, mentions: 0, assigned: 0, within: 0, literal: None }).collect();
         for reg in kernel.parts.iter().flat_map(|part| part.params.iter().chain(part.range.iter().flatten())) {
@@ -300,9 +305,8 @@ mod tests {
         let program = freeze(&simplify(&diff::vjp(&program, &[0, 1], &[0]).unwrap()));
         let plan = plan(&program, &Request { budget: Some(budget), ..Request::by(Arc::new(Auto)) }).unwrap();
         let mut kernel = fuse(&plan).kernel;
-        let mut bodies: Vec<Vec<Stmt>> = kernel.parts.iter_mut().map(|part| std::mem::take(&mut part.body)).collect();
-        bodies.push(std::mem::take(&mut kernel.body));
-        let (facts, mut counts) = (Facts::new(&mut kernel, &mut bodies), BTreeMap::new());
+        let mut bodies = taken_bodies(&mut kernel);
+        let (facts, mut counts) = (Facts::new(&kernel, &mut bodies), BTreeMap::new());
         bodies.iter_mut().for_each(|body| facts.count(body, &mut counts));
         (counts.into_values().collect(), kernel.parts.len())
     }

@@ -9,6 +9,7 @@ use retrograd_compiler::ir::{DType, Reduction};
 
 use super::lower::Lower;
 use super::text::{Form, Value, literal};
+use super::vector::by_halves;
 
 /// Rooms for what is noted of the numbers of a chunk.
 pub(super) struct Noted {
@@ -114,18 +115,9 @@ impl Noted {
 
     /// The signs of all lanes, merged.
     fn all_signs(&self, lower: &mut Lower<'_>) -> Value {
-        let mut form = Form::new(bits_of(self.ty), self.lanes);
-        let mut signs = lower.text.make(format_args!("load {form}, ptr {}", self.signs));
-        while form.lanes > 1 {
-            let half = form.lanes / 2;
-            let halves = [0, half].map(|first| {
-                let numbers: Vec<u32> = (first..first + half).collect();
-                lower.text.shuffle(form, &signs, &Value::new("poison"), &numbers)
-            });
-            form.lanes = half;
-            signs = lower.text.make(format_args!("{} {form} {}, {}", self.how.words().1, halves[0], halves[1]));
-        }
-        signs
+        let (form, merge) = (Form::new(bits_of(self.ty), self.lanes), self.how.words().1);
+        let signs = lower.text.make(format_args!("load {form}, ptr {}", self.signs));
+        by_halves(lower, form, signs, |lower, form, x, y| lower.text.make(format_args!("{merge} {form} {x}, {y}")))
     }
 
     fn number(&self, x: f64) -> Value {

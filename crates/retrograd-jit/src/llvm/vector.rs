@@ -514,16 +514,8 @@ impl<'k> VecLoop<'k> {
                 }
                 results.truncate(vectors);
             }
-            let mut chunk = results.remove(0);
-            while form.lanes > 1 {
-                let half = form.lanes / 2;
-                let halves = [0, half].map(|first| {
-                    let numbers: Vec<u32> = (first..first + half).collect();
-                    lower.text.shuffle(form, &chunk, &Value::new("poison"), &numbers)
-                });
-                form.lanes = half;
-                chunk = combine(lower, form, &halves[0], &halves[1]);
-            }
+            let mut chunk = by_halves(lower, form, results.remove(0), combine);
+            form.lanes = 1;
             if let Some(noted) = noted {
                 chunk = noted.recall(lower, &chunk);
             }
@@ -615,4 +607,24 @@ fn form_of(stmt: &Stmt) -> Shape<'_> {
 
 fn misplaced(stmt: &Stmt) -> ! {
     panic!("verified: a vector loop holds only Literal, Let, Move, Load, Store and InTurn, not {stmt:?}")
+}
+
+/// The lanes of a vector as one: each is combined with the one that is half of them further, until one is left.
+pub(super) fn by_halves(
+    lower: &mut Lower<'_>,
+    mut form: Form,
+    vector: Value,
+    combine: impl Fn(&mut Lower<'_>, Form, &Value, &Value) -> Value,
+) -> Value {
+    let mut result = vector;
+    while form.lanes > 1 {
+        let half = form.lanes / 2;
+        let halves = [0, half].map(|first| {
+            let numbers: Vec<u32> = (first..first + half).collect();
+            lower.text.shuffle(form, &result, &Value::new("poison"), &numbers)
+        });
+        form.lanes = half;
+        result = combine(lower, form, &halves[0], &halves[1]);
+    }
+    result
 }

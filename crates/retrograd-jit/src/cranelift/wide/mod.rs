@@ -4,6 +4,7 @@
 //! the one after its last. Before a call, that memory gets the addresses and numbers that the loop reads from outside; after it, the results of its
 //! reductions are there. A call is a whole chunk of an ordered reduction.
 
+mod acts;
 mod body;
 mod encode;
 mod lanes;

@@ -15,6 +15,9 @@ use crate::cranelift::Lower;
 use crate::cranelift::access::Access;
 use crate::cranelift::vector::{Step, VecLoop};
 
+/// Registers of vectors.
+const VECTORS: usize = 32;
+
 /// Lanes of a vector.
 pub(super) const LANES: u32 = 8;
 
@@ -103,10 +106,14 @@ pub(super) struct Body<'a, 'k, 'b> {
     /// What the statement reads.
     pub(super) pinned: Vec<Reg>,
     pub(super) homes: BTreeMap<Reg, Home>,
-    pub(super) vectors: [Holder; 32],
+    pub(super) vectors: [Holder; VECTORS],
+    /// How many of them had something at once.
+    pub(super) most_vectors: usize,
     pub(super) masks: [Holder; 8],
     pub(super) pointers: Vec<(Gpr, Option<Pointer>)>,
     pub(super) lasting: Vec<(Gpr, usize)>,
+    /// Numbers that all lanes share and that are in registers through the whole loop.
+    pub(super) shared: BTreeMap<Reg, Vector>,
     pub(super) free_slots: Vec<i32>,
     pub(super) slots: i32,
     pub(super) rows: Vec<Row>,
@@ -126,32 +133,9 @@ pub(super) fn written(lower: &Lower<'_, '_>, vec_loop: &VecLoop<'_>) -> Option<W
     if folds > MOST_FOLDS || truths > MOST_TRUTHS || !fits(lower, vec_loop, &acts) {
         return None;
     }
-    let negated = negated(vec_loop, &acts);
-    let live = live(vec_loop, &acts, &negated);
-    let mut body = Body {
-        lower,
-        vec_loop,
-        acts: &acts,
-        assembler: Assembler::default(),
-        words: vec![],
-        uses: uses(vec_loop, &acts, &live, &negated),
-        live,
-        negated,
-        position: 0,
-        pinned: vec![],
-        homes: BTreeMap::new(),
-        vectors: [Holder::Free; 32],
-        masks: [Holder::Free; 8],
-        pointers: vec![],
-        lasting: vec![],
-        free_slots: vec![],
-        slots: 8 * (MOST_FOLDS + MOST_WORDS) as i32,
-        rows: vec![],
-        part: 0,
-        lanes: LANES,
-        there: None,
-    };
-    body.function(&combines);
+    // What registers are left over hold numbers that all lanes share, through the whole loop.
+    let crowded = Body::new(lower, vec_loop, &acts).written(&combines, 0);
+    let body = Body::new(lower, vec_loop, &acts).written(&combines, VECTORS - crowded.most_vectors);
     (body.words.len() <= MOST_WORDS).then(|| Written { code: body.assembler.finish(), words: body.words, bytes: body.slots as u64 })
 }
 
@@ -231,11 +215,42 @@ fn uses(vec_loop: &VecLoop<'_>, acts: &Acts<'_, '_>, live: &[usize], negated: &B
     uses
 }
 
-impl Body<'_, '_, '_> {
-    fn function(&mut self, combines: &[Combine]) {
+impl<'a, 'k, 'b> Body<'a, 'k, 'b> {
+    fn new(lower: &'a Lower<'k, 'b>, vec_loop: &'a VecLoop<'k>, acts: &'a Acts<'a, 'k>) -> Body<'a, 'k, 'b> {
+        let negated = negated(vec_loop, acts);
+        let live = live(vec_loop, acts, &negated);
+        Body {
+            lower,
+            vec_loop,
+            acts,
+            assembler: Assembler::default(),
+            words: vec![],
+            uses: uses(vec_loop, acts, &live, &negated),
+            live,
+            negated,
+            position: 0,
+            pinned: vec![],
+            homes: BTreeMap::new(),
+            vectors: [Holder::Free; VECTORS],
+            most_vectors: 0,
+            masks: [Holder::Free; 8],
+            pointers: POINTERS.iter().map(|&register| (register, None)).collect(),
+            lasting: vec![],
+            shared: BTreeMap::new(),
+            free_slots: vec![],
+            slots: 8 * (MOST_FOLDS + MOST_WORDS) as i32,
+            rows: vec![],
+            part: 0,
+            lanes: LANES,
+            there: None,
+        }
+    }
+
+    /// The whole function, with so many numbers in registers that all lanes share.
+    fn written(mut self, combines: &[Combine], shared: usize) -> Self {
         SAVED.iter().for_each(|&register| self.assembler.push(register));
-        self.pointers = POINTERS.iter().map(|&register| (register, None)).collect();
         self.lasting_pointers();
+        self.share(shared);
         self.masks[0] = Holder::Taken;
         let partials: Vec<Partials> = combines.iter().map(|&combine| self.begin_fold(combine)).collect();
         self.blocks(&partials);
@@ -244,6 +259,7 @@ impl Body<'_, '_, '_> {
         }
         SAVED.iter().rev().for_each(|&register| self.assembler.pop(register));
         self.assembler.ret();
+        self
     }
 
     /// Whole blocks, and the steps that remain after the last.
@@ -284,6 +300,18 @@ impl Body<'_, '_, '_> {
                 self.there = Some(there);
             }
             self.steps(partials);
+        }
+    }
+
+    /// The numbers that most acts read, of those that all lanes share, stay in registers.
+    fn share(&mut self, most: usize) {
+        let mut counts: Vec<(Reg, usize)> = self.uses.iter().map(|(&reg, uses)| (reg, uses.len())).collect();
+        counts.retain(|&(reg, _)| self.is_uniform(reg));
+        counts.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+        for (reg, _) in counts.into_iter().take(most) {
+            let (from, to) = (self.operand(reg), self.take());
+            self.copy(to, from);
+            self.shared.insert(reg, to);
         }
     }
 

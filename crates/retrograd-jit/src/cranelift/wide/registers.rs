@@ -39,6 +39,9 @@ pub(super) enum Pointer {
 impl Body<'_, '_, '_> {
     /// A number as the last operand of an instruction.
     pub(super) fn operand(&mut self, reg: Reg) -> Operand {
+        if let Some(&shared) = self.shared.get(&reg) {
+            return Operand::Register(shared);
+        }
         let home = self.homes.get(&reg).copied().unwrap_or_default();
         match home {
             Home { register: Some(register), .. } => Operand::Register(Vector(register)),
@@ -50,6 +53,9 @@ impl Body<'_, '_, '_> {
 
     /// A number in a register.
     pub(super) fn number(&mut self, reg: Reg) -> Vector {
+        if let Some(&shared) = self.shared.get(&reg) {
+            return shared;
+        }
         if let Some(Home { register: Some(register), .. }) = self.homes.get(&reg) {
             return Vector(*register);
         }
@@ -76,7 +82,7 @@ impl Body<'_, '_, '_> {
     }
 
     /// Whether a register is the same for all lanes.
-    fn is_uniform(&self, reg: Reg) -> bool {
+    pub(super) fn is_uniform(&self, reg: Reg) -> bool {
         self.acts.constant(reg).is_some() || self.vec_loop.is_uniform(reg)
     }
 
@@ -165,6 +171,7 @@ impl Body<'_, '_, '_> {
             register
         });
         self.vectors[register] = Holder::Taken;
+        self.most_vectors = self.most_vectors.max(self.vectors.iter().filter(|holder| **holder != Holder::Free).count());
         Vector(register as u8)
     }
 

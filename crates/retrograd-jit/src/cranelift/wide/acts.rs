@@ -6,7 +6,7 @@ use retrograd_compiler::fuse::kernel::Reg;
 use retrograd_compiler::ir::{DType, LaneFunction, Scalar};
 
 use super::encode;
-use super::table::{Form, Order, form};
+use super::table::{Form, GREATER, LESS, Order, form};
 use crate::cranelift::Lower;
 use crate::cranelift::access::Access;
 use crate::cranelift::vector::{Step, VecLoop};
@@ -102,7 +102,26 @@ impl<'a, 'k> Acts<'a, 'k> {
     }
 
     fn compute(&mut self, dst: Reg, form: Form, args: Vec<Reg>) {
+        let act = self.lesser(form, &args).map(|form| (form, args[1..].to_vec()));
+        let (form, args) = act.unwrap_or((form, args));
         self.list.push(Act::Compute { dst, form, args });
+    }
+
+    /// The form of a choice between the two numbers that were compared, which is one instruction; like the choice it gives the last where
+    /// neither is less, or one is NaN.
+    fn lesser(&self, form: Form, args: &[Reg]) -> Option<Form> {
+        let (Form::Blend, &[truth, chosen, other]) = (form, args) else { return None };
+        let relation = self.list.iter().rev().find_map(|act| match act {
+            Act::Compute { dst, form: Form::Compare(encode::Op::COMPARE, relation), args } if *dst == truth => Some((*relation, args)),
+            Act::Compute { .. } | Act::Step(_) => None,
+        });
+        let (relation, compared) = relation?;
+        let op = match (relation, compared[..] == [chosen, other], compared[..] == [other, chosen]) {
+            (LESS, true, _) | (GREATER, _, true) => encode::Op::MIN,
+            (GREATER, true, _) | (LESS, _, true) => encode::Op::MAX,
+            _ => return None,
+        };
+        Some(Form::Two(op, Order::Fixed))
     }
 
     /// The operations of a function, if it is known by its whole sequence.

@@ -112,6 +112,8 @@ pub(super) struct Body<'a, 'k, 'b> {
     pub(super) masks: [Holder; 8],
     pub(super) pointers: Vec<(Gpr, Option<Pointer>)>,
     pub(super) lasting: Vec<(Gpr, usize)>,
+    /// General registers that were ever written.
+    pub(super) touched: Vec<Gpr>,
     /// Numbers that all lanes share and that are in registers through the whole loop.
     pub(super) shared: BTreeMap<Reg, Vector>,
     pub(super) free_slots: Vec<i32>,
@@ -134,8 +136,9 @@ pub(super) fn written(lower: &Lower<'_, '_>, vec_loop: &VecLoop<'_>) -> Option<W
         return None;
     }
     // What registers are left over hold numbers that all lanes share, through the whole loop.
-    let crowded = Body::new(lower, vec_loop, &acts).written(&combines, 0);
-    let body = Body::new(lower, vec_loop, &acts).written(&combines, VECTORS - crowded.most_vectors);
+    let crowded = Body::new(lower, vec_loop, &acts).written(&combines, 0, &SAVED);
+    let saved: Vec<Gpr> = SAVED.into_iter().filter(|register| crowded.touched.contains(register)).collect();
+    let body = Body::new(lower, vec_loop, &acts).written(&combines, VECTORS - crowded.most_vectors, &saved);
     (body.words.len() <= MOST_WORDS).then(|| Written { code: body.assembler.finish(), words: body.words, bytes: body.slots as u64 })
 }
 
@@ -236,6 +239,7 @@ impl<'a, 'k, 'b> Body<'a, 'k, 'b> {
             masks: [Holder::Free; 8],
             pointers: POINTERS.iter().map(|&register| (register, None)).collect(),
             lasting: vec![],
+            touched: vec![],
             shared: BTreeMap::new(),
             free_slots: vec![],
             slots: 8 * (MOST_FOLDS + MOST_WORDS) as i32,
@@ -246,9 +250,9 @@ impl<'a, 'k, 'b> Body<'a, 'k, 'b> {
         }
     }
 
-    /// The whole function, with so many numbers in registers that all lanes share.
-    fn written(mut self, combines: &[Combine], shared: usize) -> Self {
-        SAVED.iter().for_each(|&register| self.assembler.push(register));
+    /// The whole function, with so many numbers in registers that all lanes share, and registers that it gives back as they were.
+    fn written(mut self, combines: &[Combine], shared: usize, saved: &[Gpr]) -> Self {
+        saved.iter().for_each(|&register| self.assembler.push(register));
         self.lasting_pointers();
         self.share(shared);
         self.masks[0] = Holder::Taken;
@@ -257,7 +261,7 @@ impl<'a, 'k, 'b> Body<'a, 'k, 'b> {
         for (fold, &partials) in (0..).zip(&partials) {
             self.end_fold(fold, partials);
         }
-        SAVED.iter().rev().for_each(|&register| self.assembler.pop(register));
+        saved.iter().rev().for_each(|&register| self.assembler.pop(register));
         self.assembler.ret();
         self
     }
@@ -326,7 +330,8 @@ impl<'a, 'k, 'b> Body<'a, 'k, 'b> {
         }
         counts.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
         for (base, _) in counts.into_iter().take(LASTING) {
-            let (word, (register, _)) = (self.word(base), self.pointers.pop().expect("fewer last than there are"));
+            let (word, (register, _)) = (self.word(base), self.pointers.remove(0));
+            self.touched.push(register);
             let from = self.word_place(word);
             self.assembler.load_word(register, from);
             self.lasting.push((register, word));

@@ -68,6 +68,9 @@ impl Op {
     pub(super) const MUL: Op = Op(1, 1, 0x59);
     pub(super) const SUB: Op = Op(1, 1, 0x5c);
     pub(super) const DIV: Op = Op(1, 1, 0x5e);
+    /// The first of two where it is less, or greater; else the last.
+    pub(super) const MIN: Op = Op(1, 1, 0x5d);
+    pub(super) const MAX: Op = Op(1, 1, 0x5f);
     pub(super) const SQRT: Op = Op(1, 1, 0x51);
     pub(super) const AND: Op = Op(1, 1, 0x54);
     pub(super) const OR: Op = Op(1, 1, 0x56);

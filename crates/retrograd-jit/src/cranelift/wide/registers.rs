@@ -127,6 +127,7 @@ impl Body<'_, '_, '_> {
         let (register, _) = self.pointers.remove(known.unwrap_or(0));
         self.pointers.push((register, Some(what)));
         if known.is_none() {
+            self.touched.push(register);
             match what {
                 Pointer::Word(word) => self.assembler.load_word(register, self.word_place(word)),
                 Pointer::Scaled(factor) => self.assembler.multiply(register, INDEX, factor),

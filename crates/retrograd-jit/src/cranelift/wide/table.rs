@@ -52,6 +52,10 @@ pub(super) enum Order {
 
 pub(super) const SIGN: u64 = 1 << 63;
 
+/// Relations of floats, which do not hold where one is NaN.
+pub(super) const LESS: u8 = 0x11;
+pub(super) const GREATER: u8 = 0x1e;
+
 /// Rounds as the two lower bits say, without an exception.
 const ROUND_BY: u8 = 8;
 
@@ -85,10 +89,10 @@ fn of_floats(op: Scalar) -> Option<Form> {
         Scalar::IsNan => Form::IsNan,
         Scalar::Eq => Form::Compare(Op::COMPARE, 0),
         Scalar::Ne => Form::Compare(Op::COMPARE, 4),
-        Scalar::Lt => Form::Compare(Op::COMPARE, 0x11),
+        Scalar::Lt => Form::Compare(Op::COMPARE, LESS),
         Scalar::Le => Form::Compare(Op::COMPARE, 0x12),
         Scalar::Ge => Form::Compare(Op::COMPARE, 0x1d),
-        Scalar::Gt => Form::Compare(Op::COMPARE, 0x1e),
+        Scalar::Gt => Form::Compare(Op::COMPARE, GREATER),
         Scalar::Select => Form::Blend,
         Scalar::Rem | Scalar::Sign | Scalar::Clamp | Scalar::CopySign | Scalar::IsFinite => return None,
         Scalar::And | Scalar::Or | Scalar::Xor | Scalar::Not | Scalar::Shl | Scalar::Shr => return None,

@@ -16,7 +16,7 @@ use crate::runtime::{Import, fused, fused_narrow};
 /// The back end that is part of Retrograd.
 pub(crate) struct Cranelift {
     isa: OwnedTargetIsa,
-    /// Whether the machine has vectors of 512 bits.
+    /// Whether vector loops may have vectors of 512 bits.
     wide: bool,
 }
 
@@ -24,6 +24,11 @@ impl Cranelift {
     /// For the machine that we run on.
     pub(crate) fn new() -> Cranelift {
         Cranelift { isa: host(native()), wide: wide::is_there() }
+    }
+
+    /// The same without the long vectors that the machine may have.
+    pub(crate) fn narrow() -> Cranelift {
+        Cranelift { isa: host(native()), wide: false }
     }
 }
 

@@ -7,7 +7,8 @@ use retrograd_compiler::fuse::kernel::Reg;
 use retrograd_compiler::ir::{DType, Scalar};
 
 use super::acts::{Act, Acts};
-use super::encode::{Assembler, Gpr, Instruction, Length, Mask, MaskOp, Memory, Op, Operand, Overwrites, Vector, fused};
+use super::encode::{Assembler, Gpr, Instruction, Length, Mask, Op, Operand, Overwrites, Vector, fused};
+use super::folds::Partials;
 use super::lanes::reaches;
 use super::registers::{Holder, Home, Pointer};
 use super::table::{Combine, Form, Order, SIGN, combine};
@@ -48,20 +49,10 @@ const MOST_FOLDS: usize = 6;
 const MOST_TRUTHS: usize = 2;
 
 /// The relation that holds where one of two numbers is NaN.
-const UNORDERED: u8 = 3;
+pub(super) const UNORDERED: u8 = 3;
 
 /// The second of three bits where the third is set, else the first.
 const SECOND_WHERE_THIRD: u8 = 0xd8;
-
-/// How a reduction combines, and where its partials are.
-#[derive(Clone, Copy, Debug)]
-enum Partials {
-    Numbers(Op, [Vector; 2]),
-    /// And which lanes had NaN.
-    Extremes(u8, [Vector; 2], Mask),
-    /// With what changes nothing.
-    Truths(MaskOp, bool, Mask),
-}
 
 /// The function of a loop.
 pub(super) struct Written {
@@ -338,61 +329,6 @@ impl<'a, 'k, 'b> Body<'a, 'k, 'b> {
         }
     }
 
-    /// Registers with what a reduction begins with.
-    fn begin_fold(&mut self, combine: Combine) -> Partials {
-        match combine {
-            Combine::Numbers(op, unit) => Partials::Numbers(op, self.begin_numbers(unit)),
-            Combine::Extremes(which, unit) => Partials::Extremes(which, self.begin_numbers(unit), self.begin_truths(false)),
-            Combine::Truths(op, unit) => Partials::Truths(op, unit, self.begin_truths(unit)),
-        }
-    }
-
-    fn begin_numbers(&mut self, unit: u64) -> [Vector; 2] {
-        let unit = self.assembler.constants(&[unit]);
-        [self.take(), self.take()].map(|register| {
-            self.copy(register, Operand::Same(unit));
-            register
-        })
-    }
-
-    fn begin_truths(&mut self, unit: bool) -> Mask {
-        let mask = self.take_mask();
-        let op = if unit { MaskOp::Same } else { MaskOp::Xor };
-        self.assembler.masks(op, mask, mask, mask);
-        mask
-    }
-
-    /// Writes the result of a reduction.
-    fn end_fold(&mut self, fold: usize, partials: Partials) {
-        let result = Memory::at(WORDS, result_at(fold));
-        let all = match partials {
-            Partials::Numbers(op, partials) => self.halves(op, None, partials),
-            Partials::Extremes(which, partials, nan) => {
-                let all = self.halves(Op::RANGE, Some(which), partials);
-                let (none, not_a_number) = (self.assembler.jump_if_none(nan), self.assembler.constants(&[f64::NAN.to_bits()]));
-                self.copy(all, Operand::Same(not_a_number));
-                self.assembler.land(none);
-                all
-            }
-            Partials::Truths(_, _, mask) => return self.assembler.store_mask(mask, result),
-        };
-        self.assembler.instruction(Instruction::short(Op::STORE_ONE, all, None, Operand::Memory(result)));
-    }
-
-    /// Combines partials pairwise: each with the one that is half of them further, until one is left.
-    fn halves(&mut self, op: Op, immediate: Option<u8>, [all, upper]: [Vector; 2]) -> Vector {
-        let combine = Instruction { immediate, ..Instruction::long(op, all, Some(all), Operand::Register(upper)) };
-        self.assembler.instruction(combine);
-        for extract in [Op::EXTRACT_HALF, Op::EXTRACT_PAIR] {
-            let half = Instruction::long(extract, all, None, Operand::Register(upper));
-            self.assembler.instruction(Instruction { immediate: Some(1), ..half });
-            self.assembler.instruction(combine);
-        }
-        self.long(Op::UPPER_OF_PAIRS, upper, Some(all), Operand::Register(all));
-        self.assembler.instruction(combine);
-        all
-    }
-
     /// Eight steps.
     fn steps(&mut self, partials: &[Partials]) {
         let vec_loop = self.vec_loop;
@@ -414,42 +350,6 @@ impl<'a, 'k, 'b> Body<'a, 'k, 'b> {
         }
         self.retire();
         self.forget();
-    }
-
-    /// Combines a value of the lanes that are there with a partial.
-    fn reduce(&mut self, src: Reg, partials: Partials) {
-        match partials {
-            Partials::Numbers(op, partials) => {
-                let (partial, value) = (partials[self.part as usize], self.operand(src));
-                let combined = Instruction::long(op, partial, Some(partial), value);
-                self.assembler.instruction(Instruction { mask: self.there, ..combined });
-            }
-            Partials::Extremes(which, partials, nan) => {
-                let (partial, value, new) = (partials[self.part as usize], self.number(src), self.take_mask());
-                let further = Instruction::long(Op::RANGE, partial, Some(partial), Operand::Register(value));
-                self.assembler.instruction(Instruction { immediate: Some(which), mask: self.there, ..further });
-                let compare = Instruction::long(Op::COMPARE, Vector(new.0), Some(value), Operand::Register(value));
-                self.assembler.instruction(Instruction { immediate: Some(UNORDERED), mask: self.there, ..compare });
-                self.assembler.masks(MaskOp::Or, nan, nan, new);
-                self.masks[new.0 as usize] = Holder::Free;
-            }
-            Partials::Truths(op, unit, partial) => self.reduce_truths(src, op, unit, partial),
-        }
-    }
-
-    fn reduce_truths(&mut self, src: Reg, op: MaskOp, unit: bool, partial: Mask) {
-        let (value, counted) = (self.mask(src), self.take_mask());
-        match self.there {
-            None => self.assembler.copy_mask(counted, value),
-            // The others count as what changes nothing.
-            Some(there) if unit => {
-                self.assembler.not_mask(counted, there);
-                self.assembler.masks(MaskOp::Or, counted, counted, value);
-            }
-            Some(there) => self.assembler.masks(MaskOp::And, counted, there, value),
-        }
-        self.assembler.masks(op, partial, partial, counted);
-        self.masks[counted.0 as usize] = Holder::Free;
     }
 
     /// The next eight steps begin with nothing in registers.

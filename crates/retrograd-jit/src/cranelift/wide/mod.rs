@@ -1,12 +1,13 @@
 //! Vector loops in vectors of 512 bits, where the machine has them: Cranelift has none but those of 128.
 //!
-//! A loop whose statements all have a form here is a function of its own, which we write ourselves: the memory that it works in, its first step, and
-//! the one after its last. Before a call, that memory gets the addresses and numbers that the loop reads from outside; after it, the results of its
-//! reductions are there. A call is a whole chunk of an ordered reduction.
+//! A loop whose statements all have a form here, functions like `exp` in line, is a function of its own, which we write ourselves: the memory that
+//! it works in, its first step, and the one after its last. Before a call, that memory gets the addresses and numbers that the loop reads from
+//! outside; after it, the results of its reductions are there. A call is a whole chunk of an ordered reduction.
 
 mod acts;
 mod body;
 mod encode;
+mod folds;
 mod lanes;
 mod registers;
 mod table;

@@ -388,7 +388,11 @@ mod tests {
         let blend = Instruction { mask: Some(Mask(3)), ..long(Op::BLEND, 3, Some(20), Operand::Register(Vector(21))) };
         assert_eq!(bytes(|a| a.instruction(blend)), [0x62, 0xb2, 0xdd, 0x43, 0x65, 0xdd]);
         // kortestb %k2,%k2; je
-        assert_eq!(bytes(|a| drop(a.jump_if_none(Mask(2)))), [0xc5, 0xf9, 0x98, 0xd2, 0x0f, 0x84, 0, 0, 0, 0]);
+        let none = bytes(|a| {
+            let jump = a.jump_if_none(Mask(2));
+            a.land(jump);
+        });
+        assert_eq!(none, [0xc5, 0xf9, 0x98, 0xd2, 0x0f, 0x84, 0, 0, 0, 0]);
         // mov 0x18(%r12),%rcx; imul $0x48,%rsi,%r8; kandb %k3,%k2,%k1
         assert_eq!(bytes(|a| a.load_word(Gpr(1), Memory::at(Gpr(12), 24))), [0x49, 0x8b, 0x8c, 0x24, 0x18, 0, 0, 0]);
         assert_eq!(bytes(|a| a.multiply(Gpr(8), Gpr(6), 72)), [0x4c, 0x69, 0xc6, 0x48, 0, 0, 0]);

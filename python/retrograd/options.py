@@ -10,7 +10,7 @@ OPTIONS = {
     "budget": (None, 'bytes that a run may take ("16 MB", or an int); it never changes a bit of the result. None is no limit but what the machine can spare.'),
     "strategy": (None, '`rg.auto()` unless told; `rg.keep_all()`, `rg.revolve()` and their like, or a name.'),
     "backend": ("cranelift", 'who makes the machine code, with the same bits: "cranelift", which is part of Retrograd; "llvm", or "llvm:PATH" '
-                "of a libLLVM, whose code is faster and takes longer to make; or \"auto\", which is llvm where a libLLVM is found."),
+                "of a libLLVM, whose code is faster and takes longer to make; or \"auto\", which is llvm where a libLLVM is found. \"cranelift:narrow\" has vectors of 128 bits alone, as machines without longer ones do."),
     "spill": (None, "a directory for states of loops that the budget has no room for: what is faster to read again than to compute goes there, and nothing is left there after a run."),
     "spill_budget": (None, 'bytes for one run in that directory ("10 GB").'),
     "threads": (None, "how many work on large arrays, as many as there are cores unless told; results do not depend on it."),

@@ -172,7 +172,7 @@ def test_threads_share_large_arrays_and_do_not_change_a_bit():
 
 
 def test_a_back_end_that_is_not_there_is_an_error():
-    with pytest.raises(rg.ArgumentError, match="no back end `gcc`; there are cranelift, llvm, llvm:PATH and auto"):
+    with pytest.raises(rg.ArgumentError, match="no back end `gcc`; there are cranelift, cranelift:narrow, llvm, llvm:PATH and auto"):
         rg.jit(f, backend="gcc")(v, 2.0)
     with pytest.raises(rg.Unsupported, match="/nowhere/libLLVM.so"):
         rg.jit(f, backend="llvm:/nowhere/libLLVM.so")(v, 2.0)

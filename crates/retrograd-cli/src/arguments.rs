@@ -168,7 +168,7 @@ pub(crate) struct Gradient {
 
 #[derive(Debug, Args)]
 pub(crate) struct Machine {
-    /// Who makes machine code: cranelift, llvm, llvm:PATH of a libLLVM, or auto, which is llvm where one is found
+    /// Who makes machine code: cranelift, cranelift:narrow with its vectors of 128 bits alone, llvm, llvm:PATH of a libLLVM, or auto, which is llvm where one is found
     #[arg(long, default_value = "cranelift")]
     pub(crate) backend: Backend,
     /// Threads of a run, as many as there are cores unless told; results do not depend on them

@@ -45,7 +45,7 @@ pub(crate) fn run(executable: &Executable, backend: &Backend, inputs: &[Array], 
     let (results, stats) = if stderr().is_terminal() { under_bar(&executable, &inputs)? } else { executable.run(&inputs)? };
     let who = match backend {
         Backend::Auto => format!("machine code by {}\n", executable.backend()),
-        Backend::Cranelift | Backend::Llvm { .. } => String::new(),
+        Backend::Cranelift | Backend::Narrow | Backend::Llvm { .. } => String::new(),
     };
     let took = if debug.stats { format!("run: {stats}\n") } else { String::new() };
     Ok(Results { results, note: who + &took })

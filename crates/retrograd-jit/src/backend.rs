@@ -14,6 +14,7 @@ use crate::llvm::Llvm;
 /// use retrograd_jit::Backend;
 /// assert_eq!("cranelift".parse::<Backend>()?, Backend::Cranelift);
 /// assert_eq!("llvm:/opt/libLLVM.so".parse::<Backend>()?, Backend::Llvm { path: Some("/opt/libLLVM.so".into()) });
+/// assert_eq!("cranelift:narrow".parse::<Backend>()?, Backend::Narrow);
 /// assert!("gcc".parse::<Backend>().is_err());
 /// # Ok::<(), retrograd_compiler::ir::Error>(())
 /// ```
@@ -22,6 +23,8 @@ pub enum Backend {
     /// Part of Retrograd: nothing to install, compiles fastest.
     #[default]
     Cranelift,
+    /// The same with Cranelift's own vectors of 128 bits alone, as on machines that have none of 512: to compare, and to test here what runs there.
+    Narrow,
     /// A libLLVM found when the program runs; its code is faster, and takes longer to make. It is an error when there is none.
     Llvm {
         /// The library; without it that of the Rust toolchain is taken, or else that of the system.
@@ -35,7 +38,7 @@ impl Backend {
     /// The vectors that its code is made of, by which a plan is priced.
     pub fn vectors(&self) -> Vectors {
         match self {
-            Backend::Cranelift => Vectors::Narrow,
+            Backend::Cranelift | Backend::Narrow => Vectors::Narrow,
             Backend::Llvm { .. } => Vectors::Wide,
             Backend::Auto if Llvm::find(None).is_ok() => Vectors::Wide,
             Backend::Auto => Vectors::Narrow,
@@ -49,12 +52,13 @@ impl FromStr for Backend {
     fn from_str(text: &str) -> Result<Backend, Error> {
         match text {
             "cranelift" => Ok(Backend::Cranelift),
+            "cranelift:narrow" => Ok(Backend::Narrow),
             "llvm" => Ok(Backend::Llvm { path: None }),
             "auto" => Ok(Backend::Auto),
             text => match text.strip_prefix("llvm:") {
                 Some(path) if !path.is_empty() => Ok(Backend::Llvm { path: Some(path.into()) }),
                 _ => {
-                    let message = format!("no back end `{text}`; there are cranelift, llvm, llvm:PATH and auto");
+                    let message = format!("no back end `{text}`; there are cranelift, cranelift:narrow, llvm, llvm:PATH and auto");
                     Err(Error::new(ErrorKind::Argument, Pos::unknown(), message))
                 }
             },

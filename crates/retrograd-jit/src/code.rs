@@ -80,6 +80,7 @@ pub fn compile(kernel: &Kernel, backend: &Backend) -> Result<Code, Error> {
     };
     Ok(match backend {
         Backend::Cranelift => code(kernel, &Cranelift::new()),
+        Backend::Narrow => code(kernel, &Cranelift::narrow()),
         Backend::Llvm { path } => code(kernel, &Llvm::find(path.as_deref()).map_err(unavailable)?),
         Backend::Auto => match Llvm::find(None) {
             Ok(llvm) => code(kernel, &llvm),

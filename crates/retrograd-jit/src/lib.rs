@@ -13,6 +13,7 @@ mod file;
 mod llvm;
 mod observer;
 mod pairs;
+mod recorded;
 mod runtime;
 mod spill;
 mod stats;

@@ -4,7 +4,7 @@
 mod support;
 
 use retrograd_compiler::fuse::kernel::{Address, Place, Reg, Stmt, Turn};
-use retrograd_compiler::ir::{Array, DType, Data, Reduction, Scalar, Type};
+use retrograd_compiler::ir::{Array, DType, Data, LaneFunction, Reduction, Scalar, Type};
 use support::check;
 use support::make::{Make, along, at};
 
@@ -145,6 +145,46 @@ fn sums_of_many_chunks_keep_their_order() {
     }
 }
 
+/// What is special comes once, at the beginning, between, or as a step that remains.
+#[test]
+fn the_greatest_and_the_least_of_all_know_zeros_and_nan() {
+    for (count, special) in [16, 25, 41, 4096 + 77].into_iter().flat_map(|count| [0.0, -0.0, f64::NAN, f64::INFINITY].map(|x| (count, x))) {
+        for (sign, place) in [-1.0, 1.0, -0.0, 0.0].into_iter().flat_map(|sign| [0, 11, count - 1].map(|place| (sign, place))) {
+            let Data::F64(drawn) = numbers(count).data().clone() else { panic!("numbers are floats") };
+            let mut values: Vec<f64> = drawn.iter().map(|x| sign * x.abs()).collect();
+            values[place as usize] = special;
+            let mut make = Make::new(0);
+            let (x, y) = (make.pointer(Place::Input(0)), make.pointer(Place::Output(0)));
+            let folds = make.for_vec_folds(count, |make, index| {
+                let a = near(make, x, index, 0);
+                vec![(a, Reduction::Max), (a, Reduction::Min), (a, Reduction::Sum)]
+            });
+            for (k, &fold) in (0..).zip(&folds) {
+                make.store(at(y, 8 * k), fold);
+            }
+            check(&make.finish(), &[&Array::f64([count as usize], values)], &[Type::f64([3])]);
+        }
+    }
+}
+
+#[test]
+fn integers_are_reduced() {
+    for count in COUNTS {
+        let mut make = Make::new(0);
+        let (x, y) = (make.pointer(Place::Input(0)), make.pointer(Place::Output(0)));
+        let folds = make.for_vec_folds(count, |make, index| {
+            let a = make.load(DType::I64, along(x, index, 8));
+            let [least, greatest] = [Scalar::Min, Scalar::Max].map(|op| make.op(op, &[a, index]));
+            vec![(a, Reduction::Sum), (least, Reduction::Max), (greatest, Reduction::Min), (a, Reduction::Max), (a, Reduction::Prod)]
+        });
+        for (k, &fold) in (0..).zip(&folds) {
+            make.store(at(y, 8 * k), fold);
+        }
+        let values = (0..count.cast_signed()).map(|k| (k - 17).wrapping_mul(0x7fff_1234_5678_9abc)).collect();
+        check(&make.finish(), &[&Array::new([count as usize], Data::I64(values))], &[Type::new(DType::I64, [5])]);
+    }
+}
+
 #[test]
 fn integers_and_the_index_of_the_loop_are_numbers_too() {
     let mut make = Make::new(0);
@@ -187,4 +227,53 @@ fn the_lesser_and_the_greater_know_zeros_and_nan() {
         vec![]
     });
     check(&make.finish(), &[&Array::f64([128], numbers)], &[Type::f64([128])]);
+}
+
+/// Some are in line, others called.
+const FUNCTIONS: [LaneFunction; 14] = [
+    LaneFunction::Exp,
+    LaneFunction::Exp2,
+    LaneFunction::Expm1,
+    LaneFunction::Logistic,
+    LaneFunction::Log,
+    LaneFunction::Log2,
+    LaneFunction::Log10,
+    LaneFunction::Log1p,
+    LaneFunction::Sinh,
+    LaneFunction::Cosh,
+    LaneFunction::Tanh,
+    LaneFunction::Sin,
+    LaneFunction::Cos,
+    LaneFunction::Erf,
+];
+
+/// Every magnitude, and what is no number: between other statements, between other statements, and in a sum.
+#[test]
+fn functions_stand_between_other_statements() {
+    let special =
+        [0.0, -0.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 5e-324, -1e-310, 709.9, -745.2, 1e300, -1e300, 1e-200, -22.0, 0.25];
+    let magnitudes = (0..150).map(|k| (f64::from(k) * 0.73 - 40.0).exp2() * if k % 3 == 0 { -1.0 } else { 1.0 });
+    let arguments: Vec<f64> = special.into_iter().chain(magnitudes).collect();
+    let all = arguments.len() as u64;
+    // Few steps, too.
+    for (function, count) in FUNCTIONS.into_iter().flat_map(|function| [(function, 4), (function, 13), (function, all)]) {
+        let mut make = Make::new(0);
+        let (x, y) = (make.pointer(Place::Input(0)), make.pointer(Place::Output(0)));
+        let (values, scaled) = (make.pointer(Place::Output(1)), make.float(1.5));
+        let sums = make.for_vec_folds(count, |make, index| {
+            let argument = near(make, x, index, 0);
+            let value = make.op(Scalar::Call(function), &[argument]);
+            let again = make.op(Scalar::Mul, &[argument, scaled]);
+            let again = make.op(Scalar::Call(function), &[again]);
+            let both = make.op(Scalar::Sub, &[again, value]);
+            make.store(along(values, index, 8), value);
+            make.store(Address { base: values, terms: vec![(index, 8)], offset: 8 * count.cast_signed() }, both);
+            let less = make.op(Scalar::Lt, &[value, argument]);
+            let least = make.op(Scalar::Select, &[less, value, argument]);
+            vec![(least, Reduction::Sum)]
+        });
+        make.store(at(y, 0), sums[0]);
+        let arguments = arguments[..count as usize].to_vec();
+        check(&make.finish(), &[&Array::f64([count as usize], arguments)], &[Type::f64([1]), Type::f64([2 * count as usize])]);
+    }
 }

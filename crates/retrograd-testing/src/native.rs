@@ -8,19 +8,19 @@ use retrograd_compiler::ir::{Array, Data, Error, Program};
 use retrograd_compiler::plan::{Plan, Request, Strategy, plan};
 use retrograd_jit::{Backend, Executable};
 
-/// The back ends that there are on this machine, the first of which is Cranelift; says so where LLVM is not among them. `RETROGRAD_LLVM`
-/// names another library.
+/// The back ends that there are on this machine, the first of which is Cranelift, the last Cranelift as machines without long vectors have it; says
+/// so where LLVM is not among them. `RETROGRAD_LLVM` names another library.
 pub fn backends() -> &'static [Backend] {
     static BACKENDS: LazyLock<Vec<Backend>> = LazyLock::new(|| {
         let llvm = Backend::Llvm { path: std::env::var_os("RETROGRAD_LLVM").map(Into::into) };
         match Executable::by(&llvm, &Kernel::default(), vec![], vec![], vec![]) {
-            Ok(_) => vec![Backend::Cranelift, llvm],
+            Ok(_) => vec![Backend::Cranelift, llvm, Backend::Narrow],
             Err(error) => {
                 #[allow(clippy::print_stderr, reason = "what is not tested is said")]
                 {
                     eprintln!("NOT TESTED: {error}");
                 }
-                vec![Backend::Cranelift]
+                vec![Backend::Cranelift, Backend::Narrow]
             }
         }
     });
@@ -58,11 +58,16 @@ impl Native {
         Ok(Native::by(backends(), program, plan(program, &Request { budget, ..Request::by(strategy) })?))
     }
 
-    /// Compiles a Program by a plan of it. Laws try many plans of a Program; of these, one in eight is compiled by every back end, as the
-    /// size of its arena has it, the others by the first.
+    /// Compiles a Program by a plan of it. Laws try many plans of a Program; as the size of its arena has it, one in eight is compiled by every back
+    /// end but the last, one by the last alone, the others by the first.
     pub fn of_plan(program: &Program, plan: Plan) -> Native {
-        let count = if (plan.bytes_peak / 8).is_multiple_of(8) { backends().len() } else { 1 };
-        Native::by(&backends()[..count], program, plan)
+        let (narrow, others) = backends().split_last().expect("Cranelift is there");
+        let some = match plan.bytes_peak / 8 % 8 {
+            0 => others,
+            1 => std::slice::from_ref(narrow),
+            _ => &others[..1],
+        };
+        Native::by(some, program, plan)
     }
 
     fn by(backends: &[Backend], program: &Program, plan: Plan) -> Native {

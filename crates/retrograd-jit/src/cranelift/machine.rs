@@ -16,7 +16,7 @@ use crate::runtime::{Import, fused, fused_narrow};
 /// The back end that is part of Retrograd.
 pub(crate) struct Cranelift {
     isa: OwnedTargetIsa,
-    /// Whether the machine has vectors of 512 bits.
+    /// Whether vector loops may have vectors of 512 bits.
     wide: bool,
 }
 
@@ -24,6 +24,11 @@ impl Cranelift {
     /// For the machine that we run on.
     pub(crate) fn new() -> Cranelift {
         Cranelift { isa: host(native()), wide: wide::is_there() }
+    }
+
+    /// The same without the long vectors that the machine may have.
+    pub(crate) fn narrow() -> Cranelift {
+        Cranelift { isa: host(native()), wide: false }
     }
 }
 
@@ -163,7 +168,7 @@ mod tests {
     use crate::code::{Code, code};
     use crate::watch::Watch;
     use retrograd_compiler::fuse::kernel::{Address, Place, Reg, RegType, Stmt};
-    use retrograd_compiler::ir::{DType, Scalar};
+    use retrograd_compiler::ir::{DType, LaneFunction, Scalar};
 
     /// `to[k] = x[k] · x[k] + x[k]` for five elements, in a vector loop.
     fn squares(ty: DType) -> Kernel {
@@ -212,5 +217,21 @@ mod tests {
             Cranelift { isa: host(native()), wide }.module(&kernel, &constants).0.declarations().get_functions().count()
         };
         assert_eq!([functions(16, true), functions(15, true), functions(16, false)], [2, 1, 1]);
+    }
+
+    #[test]
+    fn a_loop_of_long_vectors_calls_no_function_that_is_in_line() {
+        let imports = |function: LaneFunction, wide: bool| {
+            let mut kernel = squares(DType::F64);
+            let Some(Stmt::ForVec { count, body, .. }) = kernel.body.last_mut() else { panic!("the loop comes last") };
+            *count = 16;
+            let Stmt::Let { op, args, .. } = &mut body[1] else { panic!("arithmetic is between load and store") };
+            *op = Scalar::Call(function);
+            args.truncate(1);
+            let (module, _) = Cranelift { isa: host(native()), wide }.module(&kernel, &Constants { literals: vec![], calls: vec![] });
+            module.declarations().get_functions().filter(|(_, function)| function.linkage == Linkage::Import).count()
+        };
+        let [exp, erf] = [LaneFunction::Exp, LaneFunction::Erf].map(|function| [imports(function, true), imports(function, false)]);
+        assert_eq!([exp, erf], [[0, 1], [1, 1]]);
     }
 }

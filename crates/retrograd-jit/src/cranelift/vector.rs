@@ -359,7 +359,7 @@ impl<'k> VecLoop<'k> {
         self.steps.iter().enumerate().filter_map(fma).collect()
     }
 
-    fn has_calls(&self) -> bool {
+    pub(super) fn has_calls(&self) -> bool {
         self.steps.iter().any(|step| matches!(step, Step::Call { .. }))
     }
 

@@ -4,8 +4,8 @@
 
 use retrograd_compiler::ir::{DType, LaneFunction, Scalar};
 
-use super::recorded::{Inline, inline};
 use super::text::{Form, Functions, Text, Value, literal};
+use crate::recorded::{Inline, Op, Operand, Operation, inline, record};
 use crate::runtime::Import;
 
 impl Text {
@@ -84,10 +84,10 @@ impl Text {
             return self.call_one(function, args);
         }
         match inline(function) {
-            Some(Inline::Whole(sequence)) => self.record(lanes, &args[0], |x| sequence(x).number()),
+            Some(Inline::Whole(sequence)) => self.sequence(lanes, &args[0], record(|x| sequence(x).number())),
             Some(Inline::Unless { within, rare }) => {
-                let rare = self.record(lanes, &args[0], |x| rare(x).0.number());
-                let usual = self.record(lanes, &args[0], |x| within(x).number());
+                let rare = self.sequence(lanes, &args[0], record(|x| rare(x).0.number()));
+                let usual = self.sequence(lanes, &args[0], record(|x| within(x).number()));
                 self.unless(function, lanes, &args[0], &rare, &usual)
             }
             None => {
@@ -95,6 +95,34 @@ impl Text {
                 self.call_one(function, args)
             }
         }
+    }
+
+    /// What a list of operations computes: the value that has this number.
+    fn sequence(&mut self, lanes: u32, x: &Value, (operations, result): (Vec<Operation>, usize)) -> Value {
+        let (floats, bits) = (Form::new(DType::F64, lanes), Form::new(DType::I64, lanes));
+        let mut values = vec![x.clone()];
+        for Operation { op, args } in operations {
+            let (from, to) = match op {
+                Op::Floats(_) | Op::CopySign | Op::Reinterpret(DType::I64) => (floats, bits),
+                Op::Bits(_) | Op::ShiftRight | Op::Reinterpret(_) => (bits, floats),
+            };
+            let operand = |arg: Operand| match arg {
+                Operand::Constant(bits) => self.widen(from, &literal(from.dtype, bits)),
+                Operand::Value(number) => values[number].clone(),
+            };
+            let args: Vec<Value> = args.into_iter().map(operand).collect();
+            let value = match op {
+                Op::Floats(op) => self.compute(op, from, &args),
+                Op::CopySign => self.intrinsic("llvm.copysign", from, &[&args[0], &args[1]]),
+                // Sequences shift by less than all bits.
+                Op::Bits(Scalar::Shl) => self.make(format_args!("shl {from} {}, {}", args[0], args[1])),
+                Op::Bits(op) => self.compute(op, from, &args),
+                Op::ShiftRight => self.make(format_args!("lshr {from} {}, {}", args[0], args[1])),
+                Op::Reinterpret(_) => self.make(format_args!("bitcast {from} {} to {to}", args[0])),
+            };
+            values.push(value);
+        }
+        values.swap_remove(result)
     }
 
     /// What is usual, unless any lane is rare: then all lanes are computed by a call.

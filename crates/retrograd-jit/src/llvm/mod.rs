@@ -6,7 +6,6 @@ mod extreme;
 mod library;
 mod lower;
 mod machine;
-mod recorded;
 mod text;
 mod toolchain;
 mod vector;

@@ -13,9 +13,9 @@ use retrograd_compiler::ops::{SUM_CHUNK, SUM_LANES};
 use super::access::Access;
 use super::extreme::Noted;
 use super::lower::Lower;
-use super::recorded::inline;
 use super::text::{Form, Value, literal};
 use crate::pairs::{self, Loaded};
+use crate::recorded::inline;
 use crate::runtime::Import;
 
 /// Steps of a block without reductions.

@@ -20,10 +20,10 @@ pub fn backends() -> &'static [Backend] {
     static BACKENDS: LazyLock<Vec<Backend>> = LazyLock::new(|| {
         let llvm = Backend::Llvm { path: std::env::var_os("RETROGRAD_LLVM").map(Into::into) };
         match Executable::by(&llvm, &Kernel::default(), vec![], vec![], vec![]) {
-            Ok(_) => vec![Backend::Cranelift, llvm],
+            Ok(_) => vec![Backend::Cranelift, Backend::Narrow, llvm],
             Err(error) => {
                 eprintln!("NOT TESTED: {error}");
-                vec![Backend::Cranelift]
+                vec![Backend::Cranelift, Backend::Narrow]
             }
         }
     });

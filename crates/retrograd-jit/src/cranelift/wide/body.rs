@@ -6,13 +6,18 @@ use cranelift_codegen::ir::Value;
 use retrograd_compiler::fuse::kernel::Reg;
 use retrograd_compiler::ir::{DType, Scalar};
 
-use super::encode::{Assembler, Gpr, Instruction, Length, Mask, MaskOp, Memory, Op, Operand, Overwrites, Vector, fused};
+use super::acts::{Act, Acts};
+use super::encode::{Assembler, Gpr, Instruction, Length, Mask, Op, Operand, Overwrites, Vector, fused};
+use super::folds::Partials;
 use super::lanes::reaches;
 use super::registers::{Holder, Home, Pointer};
-use super::table::{Combine, Form, Order, combine, form};
+use super::table::{Combine, Form, Order, SIGN, combine};
 use crate::cranelift::Lower;
 use crate::cranelift::access::Access;
 use crate::cranelift::vector::{Step, VecLoop};
+
+/// Registers of vectors.
+const VECTORS: usize = 32;
 
 /// Lanes of a vector.
 pub(super) const LANES: u32 = 8;
@@ -40,11 +45,14 @@ const MOST_WORDS: usize = 128;
 /// Most reductions, whose partials are in two registers each.
 const MOST_FOLDS: usize = 6;
 
-/// Most reductions of truth values, of which there are fewer registers.
+/// Most reductions with truth values, of which there are fewer registers.
 const MOST_TRUTHS: usize = 2;
 
 /// The relation that holds where one of two numbers is NaN.
-const UNORDERED: u8 = 3;
+pub(super) const UNORDERED: u8 = 3;
+
+/// The second of three bits where the third is set, else the first.
+const SECOND_WHERE_THIRD: u8 = 0xd8;
 
 /// The function of a loop.
 pub(super) struct Written {
@@ -76,9 +84,10 @@ pub(super) struct Row {
 pub(super) struct Body<'a, 'k, 'b> {
     pub(super) lower: &'a Lower<'k, 'b>,
     pub(super) vec_loop: &'a VecLoop<'k>,
+    pub(super) acts: &'a Acts<'a, 'k>,
     pub(super) assembler: Assembler,
     pub(super) words: Vec<Value>,
-    /// The statements that count.
+    /// The acts that count.
     live: Vec<usize>,
     /// Those that read a value; one more for reductions.
     pub(super) uses: BTreeMap<Reg, Vec<usize>>,
@@ -88,10 +97,16 @@ pub(super) struct Body<'a, 'k, 'b> {
     /// What the statement reads.
     pub(super) pinned: Vec<Reg>,
     pub(super) homes: BTreeMap<Reg, Home>,
-    pub(super) vectors: [Holder; 32],
+    pub(super) vectors: [Holder; VECTORS],
+    /// How many of them had something at once.
+    pub(super) most_vectors: usize,
     pub(super) masks: [Holder; 8],
     pub(super) pointers: Vec<(Gpr, Option<Pointer>)>,
     pub(super) lasting: Vec<(Gpr, usize)>,
+    /// General registers that were ever written.
+    pub(super) touched: Vec<Gpr>,
+    /// Numbers that all lanes share and that are in registers through the whole loop.
+    pub(super) shared: BTreeMap<Reg, Vector>,
     pub(super) free_slots: Vec<i32>,
     pub(super) slots: i32,
     pub(super) rows: Vec<Row>,
@@ -106,55 +121,35 @@ pub(super) struct Body<'a, 'k, 'b> {
 pub(super) fn written(lower: &Lower<'_, '_>, vec_loop: &VecLoop<'_>) -> Option<Written> {
     let folds = vec_loop.folds.len();
     let combines: Vec<Combine> = vec_loop.folds.iter().map(|fold| combine(fold, lower.dtype(fold.src))).collect::<Option<_>>()?;
-    let truths = combines.iter().filter(|combine| matches!(combine, Combine::Truths(..))).count();
-    if folds > MOST_FOLDS || truths > MOST_TRUTHS || !fits(lower, vec_loop) {
+    let truths = combines.iter().filter(|combine| matches!(combine, Combine::Truths(..) | Combine::Extremes(..))).count();
+    let acts = Acts::new(lower, vec_loop)?;
+    if folds > MOST_FOLDS || truths > MOST_TRUTHS || !fits(lower, vec_loop, &acts) {
         return None;
     }
-    let negated = negated(vec_loop);
-    let live = live(vec_loop, &negated);
-    let mut body = Body {
-        lower,
-        vec_loop,
-        assembler: Assembler::default(),
-        words: vec![],
-        uses: uses(vec_loop, &live, &negated),
-        live,
-        negated,
-        position: 0,
-        pinned: vec![],
-        homes: BTreeMap::new(),
-        vectors: [Holder::Free; 32],
-        masks: [Holder::Free; 8],
-        pointers: vec![],
-        lasting: vec![],
-        free_slots: vec![],
-        slots: 8 * (MOST_FOLDS + MOST_WORDS) as i32,
-        rows: vec![],
-        part: 0,
-        lanes: LANES,
-        there: None,
-    };
-    body.function(&combines);
+    // What registers are left over hold numbers that all lanes share, through the whole loop.
+    let crowded = Body::new(lower, vec_loop, &acts).written(&combines, 0, &SAVED);
+    let saved: Vec<Gpr> = SAVED.into_iter().filter(|register| crowded.touched.contains(register)).collect();
+    let body = Body::new(lower, vec_loop, &acts).written(&combines, VECTORS - crowded.most_vectors, &saved);
     (body.words.len() <= MOST_WORDS).then(|| Written { code: body.assembler.finish(), words: body.words, bytes: body.slots as u64 })
 }
 
-/// Whether all statements have a form, on values that have one, each assigned once.
-fn fits(lower: &Lower<'_, '_>, vec_loop: &VecLoop<'_>) -> bool {
+/// Whether all acts are on values that have a form, each assigned once.
+fn fits(lower: &Lower<'_, '_>, vec_loop: &VecLoop<'_>, acts: &Acts<'_, '_>) -> bool {
     let mut assigned = BTreeSet::new();
-    let known = |reg: Reg| match lower.dtype(reg) {
-        DType::F64 | DType::I64 => true,
-        // One truth value for all lanes has no form.
-        DType::Bool => !vec_loop.is_uniform(reg),
-        DType::F32 | DType::I32 => false,
+    let known = |reg: Reg| {
+        acts.is_truth(reg).is_some()
+            || match lower.dtype(reg) {
+                DType::F64 | DType::I64 => true,
+                // One truth value for all lanes has no form.
+                DType::Bool => !vec_loop.is_uniform(reg),
+                DType::F32 | DType::I32 => false,
+            }
     };
-    let regs = vec_loop.steps.iter().flat_map(|step| step.reads()).chain(vec_loop.folds.iter().map(|fold| fold.src));
-    let once =
-        vec_loop.steps.iter().flat_map(|step| step.assigns()).all(|reg| assigned.insert(reg) && !vec_loop.is_uniform(reg) && known(reg));
+    let regs = acts.list.iter().flat_map(|act| act.reads()).chain(vec_loop.folds.iter().map(|fold| fold.src));
+    let once = acts.list.iter().flat_map(|act| act.assigns()).all(|reg| assigned.insert(reg) && !vec_loop.is_uniform(reg) && known(reg));
     let mut regs = regs.filter(|&reg| reg != vec_loop.index);
     let formed = vec_loop.steps.iter().all(|step| match step {
-        Step::Compute { op, ty, .. } => form(*op, *ty).is_some(),
-        Step::Call { .. } => false,
-        Step::Move { .. } | Step::LoadBoth { .. } => true,
+        Step::Compute { .. } | Step::Call { .. } | Step::Move { .. } | Step::LoadBoth { .. } => true,
         Step::Load { access, .. } | Step::Store { access, .. } => access.ty != DType::Bool && (access.is_apart() || access.stride != 0),
         Step::InTurn(turns) => turns.iter().all(|(access, turn, _)| match turn.op {
             None => access.ty != DType::Bool,
@@ -166,28 +161,28 @@ fn fits(lower: &Lower<'_, '_>, vec_loop: &VecLoop<'_>) -> bool {
 }
 
 /// Negated numbers that only `fma` reads: it negates by itself.
-fn negated(vec_loop: &VecLoop<'_>) -> BTreeMap<Reg, Reg> {
+fn negated(vec_loop: &VecLoop<'_>, acts: &Acts<'_, '_>) -> BTreeMap<Reg, Reg> {
     let mut negated: BTreeMap<Reg, Reg> = BTreeMap::new();
-    for step in &vec_loop.steps {
-        if let Step::Compute { dst, op: Scalar::Neg, ty: DType::F64, args } = step {
+    for act in &acts.list {
+        if let Act::Compute { dst, form: Form::WithConstant(Op::XOR, SIGN), args } = act {
             negated.insert(*dst, args[0]);
         }
     }
-    let others = vec_loop.steps.iter().filter(|step| !matches!(step, Step::Compute { op: Scalar::Fma, .. }));
-    for reg in others.flat_map(|step| step.reads()).chain(vec_loop.folds.iter().map(|fold| fold.src)) {
+    let others = acts.list.iter().filter(|act| !matches!(act, Act::Compute { form: Form::Fused, .. }));
+    for reg in others.flat_map(|act| act.reads()).chain(vec_loop.folds.iter().map(|fold| fold.src)) {
         negated.remove(&reg);
     }
     negated
 }
 
-/// The statements that write, and those that compute what is read.
-fn live(vec_loop: &VecLoop<'_>, negated: &BTreeMap<Reg, Reg>) -> Vec<usize> {
+/// The acts that write, and those that compute what is read.
+fn live(vec_loop: &VecLoop<'_>, acts: &Acts<'_, '_>, negated: &BTreeMap<Reg, Reg>) -> Vec<usize> {
     let mut read: BTreeSet<Reg> = vec_loop.folds.iter().map(|fold| fold.src).collect();
     let mut live = vec![];
-    for (position, step) in vec_loop.steps.iter().enumerate().rev() {
-        let assigns = step.assigns();
+    for (position, act) in acts.list.iter().enumerate().rev() {
+        let assigns = act.assigns();
         if assigns.is_empty() || assigns.iter().any(|dst| read.contains(dst) && !negated.contains_key(dst)) {
-            read.extend(step.reads().into_iter().map(|reg| negated.get(&reg).copied().unwrap_or(reg)));
+            read.extend(act.reads().into_iter().map(|reg| negated.get(&reg).copied().unwrap_or(reg)));
             live.push(position);
         }
     }
@@ -195,42 +190,75 @@ fn live(vec_loop: &VecLoop<'_>, negated: &BTreeMap<Reg, Reg>) -> Vec<usize> {
     live
 }
 
-fn uses(vec_loop: &VecLoop<'_>, live: &[usize], negated: &BTreeMap<Reg, Reg>) -> BTreeMap<Reg, Vec<usize>> {
+fn uses(vec_loop: &VecLoop<'_>, acts: &Acts<'_, '_>, live: &[usize], negated: &BTreeMap<Reg, Reg>) -> BTreeMap<Reg, Vec<usize>> {
     let mut uses: BTreeMap<Reg, Vec<usize>> = BTreeMap::new();
     let mut rows = BTreeSet::new();
     for &position in live {
-        let step = &vec_loop.steps[position];
+        let act = &acts.list[position];
         // The offsets of a row are computed where they are first read, and then lie in memory.
         let new = |access: &&Access| rows.insert((access.scattered.clone(), access.stride));
         let terms: Vec<Reg> =
-            step.accesses().into_iter().filter(new).flat_map(|access| access.scattered.iter().map(|&(reg, _)| reg)).collect();
-        for reg in terms.into_iter().chain(step.operands()) {
+            act.accesses().into_iter().filter(new).flat_map(|access| access.scattered.iter().map(|&(reg, _)| reg)).collect();
+        for reg in terms.into_iter().chain(act.operands()) {
             uses.entry(negated.get(&reg).copied().unwrap_or(reg)).or_default().push(position);
         }
     }
     for fold in vec_loop.folds {
-        uses.entry(fold.src).or_default().push(vec_loop.steps.len());
+        uses.entry(fold.src).or_default().push(acts.list.len());
     }
     uses
 }
 
-impl Body<'_, '_, '_> {
-    fn function(&mut self, combines: &[Combine]) {
-        SAVED.iter().for_each(|&register| self.assembler.push(register));
-        self.pointers = POINTERS.iter().map(|&register| (register, None)).collect();
-        self.lasting_pointers();
-        self.masks[0] = Holder::Taken;
-        let partials: Vec<[u8; 2]> = combines.iter().map(|&combine| self.begin_fold(combine)).collect();
-        self.blocks(combines, &partials);
-        for (fold, &[first, second]) in (0..).zip(&partials) {
-            self.end_fold(fold, combines[fold], [first, second]);
+impl<'a, 'k, 'b> Body<'a, 'k, 'b> {
+    fn new(lower: &'a Lower<'k, 'b>, vec_loop: &'a VecLoop<'k>, acts: &'a Acts<'a, 'k>) -> Body<'a, 'k, 'b> {
+        let negated = negated(vec_loop, acts);
+        let live = live(vec_loop, acts, &negated);
+        Body {
+            lower,
+            vec_loop,
+            acts,
+            assembler: Assembler::default(),
+            words: vec![],
+            uses: uses(vec_loop, acts, &live, &negated),
+            live,
+            negated,
+            position: 0,
+            pinned: vec![],
+            homes: BTreeMap::new(),
+            vectors: [Holder::Free; VECTORS],
+            most_vectors: 0,
+            masks: [Holder::Free; 8],
+            pointers: POINTERS.iter().map(|&register| (register, None)).collect(),
+            lasting: vec![],
+            touched: vec![],
+            shared: BTreeMap::new(),
+            free_slots: vec![],
+            slots: 8 * (MOST_FOLDS + MOST_WORDS) as i32,
+            rows: vec![],
+            part: 0,
+            lanes: LANES,
+            there: None,
         }
-        SAVED.iter().rev().for_each(|&register| self.assembler.pop(register));
+    }
+
+    /// The whole function, with so many numbers in registers that all lanes share, and registers that it gives back as they were.
+    fn written(mut self, combines: &[Combine], shared: usize, saved: &[Gpr]) -> Self {
+        saved.iter().for_each(|&register| self.assembler.push(register));
+        self.lasting_pointers();
+        self.share(shared);
+        self.masks[0] = Holder::Taken;
+        let partials: Vec<Partials> = combines.iter().map(|&combine| self.begin_fold(combine)).collect();
+        self.blocks(&partials);
+        for (fold, &partials) in (0..).zip(&partials) {
+            self.end_fold(fold, partials);
+        }
+        saved.iter().rev().for_each(|&register| self.assembler.pop(register));
         self.assembler.ret();
+        self
     }
 
     /// Whole blocks, and the steps that remain after the last.
-    fn blocks(&mut self, combines: &[Combine], partials: &[[u8; 2]]) {
+    fn blocks(&mut self, partials: &[Partials]) {
         let block = self.block().cast_signed();
         // While a whole block is there.
         self.assembler.add_constant(END, 1 - block);
@@ -238,7 +266,7 @@ impl Body<'_, '_, '_> {
         let top = self.assembler.label();
         for part in 0..self.block() / LANES {
             self.part = part;
-            self.steps(combines, partials);
+            self.steps(partials);
         }
         self.assembler.add_constant(INDEX, block);
         self.assembler.land(first);
@@ -247,7 +275,7 @@ impl Body<'_, '_, '_> {
         if remaining > 0 {
             self.assembler.add_constant(END, block - 1);
             let none = self.assembler.jump_unless_less(INDEX, END);
-            self.remainder(remaining, combines, partials);
+            self.remainder(remaining, partials);
             self.assembler.land(none);
         }
     }
@@ -258,7 +286,7 @@ impl Body<'_, '_, '_> {
     }
 
     /// Fewer steps than a block: lanes that are not there are computed from anything, and neither written nor reduced.
-    fn remainder(&mut self, count: u32, combines: &[Combine], partials: &[[u8; 2]]) {
+    fn remainder(&mut self, count: u32, partials: &[Partials]) {
         for part in 0..count.div_ceil(LANES) {
             (self.part, self.lanes) = (part, (count - part * LANES).min(LANES));
             if self.lanes < LANES {
@@ -266,7 +294,19 @@ impl Body<'_, '_, '_> {
                 self.assembler.load_mask(there, bits);
                 self.there = Some(there);
             }
-            self.steps(combines, partials);
+            self.steps(partials);
+        }
+    }
+
+    /// The numbers that most acts read, of those that all lanes share, stay in registers.
+    fn share(&mut self, most: usize) {
+        let mut counts: Vec<(Reg, usize)> = self.uses.iter().map(|(&reg, uses)| (reg, uses.len())).collect();
+        counts.retain(|&(reg, _)| self.is_uniform(reg));
+        counts.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+        for (reg, _) in counts.into_iter().take(most) {
+            let (from, to) = (self.operand(reg), self.take());
+            self.copy(to, from);
+            self.shared.insert(reg, to);
         }
     }
 
@@ -281,90 +321,35 @@ impl Body<'_, '_, '_> {
         }
         counts.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
         for (base, _) in counts.into_iter().take(LASTING) {
-            let (word, (register, _)) = (self.word(base), self.pointers.pop().expect("fewer last than there are"));
+            let (word, (register, _)) = (self.word(base), self.pointers.remove(0));
+            self.touched.push(register);
             let from = self.word_place(word);
             self.assembler.load_word(register, from);
             self.lasting.push((register, word));
         }
     }
 
-    /// The registers of the partials of a reduction.
-    fn begin_fold(&mut self, combine: Combine) -> [u8; 2] {
-        match combine {
-            Combine::Numbers(_, unit) => {
-                let unit = self.assembler.constants(&[unit]);
-                [self.take(), self.take()].map(|register| {
-                    self.copy(register, Operand::Same(unit));
-                    register.0
-                })
-            }
-            Combine::Truths(_, unit) => {
-                let mask = self.take_mask();
-                let op = if unit { MaskOp::Same } else { MaskOp::Xor };
-                self.assembler.masks(op, mask, mask, mask);
-                [mask.0; 2]
-            }
-        }
-    }
-
-    /// Combines partials pairwise: each with the one that is half of them further, until one is left.
-    fn end_fold(&mut self, fold: usize, combine: Combine, partials: [u8; 2]) {
-        let result = Memory::at(WORDS, result_at(fold));
-        let Combine::Numbers(op, _) = combine else { return self.assembler.store_mask(Mask(partials[0]), result) };
-        let [all, upper] = partials.map(Vector);
-        self.long(op, all, Some(all), Operand::Register(upper));
-        for extract in [Op::EXTRACT_HALF, Op::EXTRACT_PAIR] {
-            let half = Instruction::long(extract, all, None, Operand::Register(upper));
-            self.assembler.instruction(Instruction { immediate: Some(1), ..half });
-            self.long(op, all, Some(all), Operand::Register(upper));
-        }
-        self.long(Op::UPPER_OF_PAIRS, upper, Some(all), Operand::Register(all));
-        self.long(op, all, Some(all), Operand::Register(upper));
-        self.assembler.instruction(Instruction::short(Op::STORE_ONE, all, None, Operand::Memory(result)));
-    }
-
     /// Eight steps.
-    fn steps(&mut self, combines: &[Combine], partials: &[[u8; 2]]) {
+    fn steps(&mut self, partials: &[Partials]) {
         let vec_loop = self.vec_loop;
         for k in 0..self.live.len() {
             let position = self.live[k];
-            let step = &vec_loop.steps[position];
+            let act = &self.acts.list[position];
             self.position = position;
-            self.pinned = step.reads();
-            self.step(step);
+            self.pinned = act.reads();
+            match act {
+                Act::Compute { dst, form, args } => self.compute(*dst, *form, args),
+                Act::Step(step) => self.step(step),
+            }
             self.retire();
         }
-        self.position = vec_loop.steps.len();
+        self.position = self.acts.list.len();
         self.pinned = vec_loop.folds.iter().map(|fold| fold.src).collect();
-        for ((fold, combine), partials) in vec_loop.folds.iter().zip(combines).zip(partials) {
-            self.reduce(fold.src, *combine, partials[self.part as usize]);
+        for (fold, &partials) in vec_loop.folds.iter().zip(partials) {
+            self.reduce(fold.src, partials);
         }
         self.retire();
         self.forget();
-    }
-
-    /// Combines a value of the lanes that are there with a partial.
-    fn reduce(&mut self, src: Reg, combine: Combine, partial: u8) {
-        match combine {
-            Combine::Numbers(op, _) => {
-                let combined = Instruction::long(op, Vector(partial), Some(Vector(partial)), self.operand(src));
-                self.assembler.instruction(Instruction { mask: self.there, ..combined });
-            }
-            Combine::Truths(op, unit) => {
-                let (value, counted) = (self.mask(src), self.take_mask());
-                match self.there {
-                    None => self.assembler.copy_mask(counted, value),
-                    // The others count as what changes nothing.
-                    Some(there) if unit => {
-                        self.assembler.not_mask(counted, there);
-                        self.assembler.masks(MaskOp::Or, counted, counted, value);
-                    }
-                    Some(there) => self.assembler.masks(MaskOp::And, counted, there, value),
-                }
-                self.assembler.masks(op, Mask(partial), Mask(partial), counted);
-                self.masks[counted.0 as usize] = Holder::Free;
-            }
-        }
     }
 
     /// The next eight steps begin with nothing in registers.
@@ -381,9 +366,8 @@ impl Body<'_, '_, '_> {
 
     fn step(&mut self, step: &Step<'_>) {
         match step {
-            Step::Compute { dst, op, ty, args } => self.compute(*dst, form(*op, *ty).expect("checked by `fits`"), args),
-            Step::Call { .. } => panic!("checked by `fits`: calls have no form"),
-            Step::Move { dst, src } if self.lower.dtype(*src) == DType::Bool => {
+            Step::Compute { .. } | Step::Call { .. } => panic!("arithmetic has its form"),
+            Step::Move { dst, src } if self.is_truth(*src) => {
                 let from = self.mask(*src);
                 let to = self.new_mask(*dst);
                 self.assembler.copy_mask(to, from);
@@ -445,7 +429,18 @@ impl Body<'_, '_, '_> {
                 self.assembler.instruction(Instruction { mask: Some(mask), clears: true, ..load });
                 self.bind(dst, to);
             }
+            Form::CopySign => self.copy_sign(dst, args[0], args[1]),
         }
+    }
+
+    /// The bits of one number but for the first, which is that of the other.
+    fn copy_sign(&mut self, dst: Reg, magnitude: Reg, sign: Reg) {
+        let (magnitude, sign, place) = (self.operand(magnitude), self.number(sign), self.assembler.constants(&[SIGN]));
+        let to = self.take();
+        self.copy(to, magnitude);
+        let choose = Instruction::long(Op::BITS_OF_THREE, to, Some(sign), Operand::Same(place));
+        self.assembler.instruction(Instruction { immediate: Some(SECOND_WHERE_THIRD), ..choose });
+        self.bind(dst, to);
     }
 
     /// `dst = op(a, b)`, where what is read for the last time makes room for it.

@@ -68,6 +68,9 @@ impl Op {
     pub(super) const MUL: Op = Op(1, 1, 0x59);
     pub(super) const SUB: Op = Op(1, 1, 0x5c);
     pub(super) const DIV: Op = Op(1, 1, 0x5e);
+    /// The first of two where it is less, or greater; else the last.
+    pub(super) const MIN: Op = Op(1, 1, 0x5d);
+    pub(super) const MAX: Op = Op(1, 1, 0x5f);
     pub(super) const SQRT: Op = Op(1, 1, 0x51);
     pub(super) const AND: Op = Op(1, 1, 0x54);
     pub(super) const OR: Op = Op(1, 1, 0x56);
@@ -75,6 +78,13 @@ impl Op {
     pub(super) const ADD_INTEGERS: Op = Op(1, 1, 0xd4);
     pub(super) const SUB_INTEGERS: Op = Op(1, 1, 0xfb);
     pub(super) const MUL_INTEGERS: Op = Op(2, 1, 0x40);
+    pub(super) const MIN_INTEGERS: Op = Op(2, 1, 0x39);
+    pub(super) const MAX_INTEGERS: Op = Op(2, 1, 0x3d);
+    /// By as many bits as the last operand says, zeros coming in.
+    pub(super) const SHIFT_LEFT: Op = Op(2, 1, 0x47);
+    pub(super) const SHIFT_RIGHT: Op = Op(2, 1, 0x45);
+    /// Of the three bits at each place, the one that the immediate has for them.
+    pub(super) const BITS_OF_THREE: Op = Op(3, 1, 0x25);
     pub(super) const COMPARE: Op = Op(1, 1, 0xc2);
     pub(super) const COMPARE_INTEGERS: Op = Op(3, 1, 0x1f);
     /// The last operand where the mask is set, else the one before.
@@ -305,6 +315,13 @@ impl Assembler {
         Jump(self.code.len())
     }
 
+    /// Jumps onwards if no lane is set.
+    pub(super) fn jump_if_none(&mut self, mask: Mask) -> Jump {
+        self.code.extend([0xc5, 0xf9, 0x98, 0xc0 | mask.0 << 3 | mask.0]);
+        self.code.extend([0x0f, 0x84, 0, 0, 0, 0]);
+        Jump(self.code.len())
+    }
+
     /// A jump goes here.
     pub(super) fn land(&mut self, jump: Jump) {
         let distance = (self.code.len() - jump.0) as i32;
@@ -370,6 +387,12 @@ mod tests {
         // vblendmpd %zmm21,%zmm20,%zmm3{%k3}
         let blend = Instruction { mask: Some(Mask(3)), ..long(Op::BLEND, 3, Some(20), Operand::Register(Vector(21))) };
         assert_eq!(bytes(|a| a.instruction(blend)), [0x62, 0xb2, 0xdd, 0x43, 0x65, 0xdd]);
+        // kortestb %k2,%k2; je
+        let none = bytes(|a| {
+            let jump = a.jump_if_none(Mask(2));
+            a.land(jump);
+        });
+        assert_eq!(none, [0xc5, 0xf9, 0x98, 0xd2, 0x0f, 0x84, 0, 0, 0, 0]);
         // mov 0x18(%r12),%rcx; imul $0x48,%rsi,%r8; kandb %k3,%k2,%k1
         assert_eq!(bytes(|a| a.load_word(Gpr(1), Memory::at(Gpr(12), 24))), [0x49, 0x8b, 0x8c, 0x24, 0x18, 0, 0, 0]);
         assert_eq!(bytes(|a| a.multiply(Gpr(8), Gpr(6), 72)), [0x4c, 0x69, 0xc6, 0x48, 0, 0, 0]);

@@ -1,11 +1,13 @@
 //! Vector loops in vectors of 512 bits, where the machine has them: Cranelift has none but those of 128.
 //!
-//! A loop whose statements all have a form here is a function of its own, which we write ourselves: the memory that it works in, its first step, and
-//! the one after its last. Before a call, that memory gets the addresses and numbers that the loop reads from outside; after it, the results of its
-//! reductions are there. A call is a whole chunk of an ordered reduction.
+//! A loop whose statements all have a form here, functions like `exp` in line, is a function of its own, which we write ourselves: the memory that
+//! it works in, its first step, and the one after its last. Before a call, that memory gets the addresses and numbers that the loop reads from
+//! outside; after it, the results of its reductions are there. A call is a whole chunk of an ordered reduction.
 
+mod acts;
 mod body;
 mod encode;
+mod folds;
 mod lanes;
 mod registers;
 mod table;
@@ -21,8 +23,9 @@ use super::vector::{CHUNK, LONGEST, VecLoop, every};
 use super::{FLAGS, Lower};
 use body::{result_at, words_at, written};
 
-/// Fewest steps of a loop that is worth a call.
+/// Fewest steps of a loop that is worth a call; fewer where functions would be called otherwise.
 const LEAST: u64 = LONGEST;
+const LEAST_IN_LINE: u64 = 4;
 
 /// Whether this machine has the instructions.
 pub(super) fn is_there() -> bool {
@@ -42,7 +45,8 @@ pub(super) struct Wide {
 
 /// The function of a loop, if it is worth one and every statement has a form.
 pub(super) fn function(lower: &mut Lower<'_, '_>, vec_loop: &VecLoop<'_>) -> Option<Wide> {
-    if !lower.wide || vec_loop.count < LEAST {
+    let least = if vec_loop.has_calls() { LEAST_IN_LINE } else { LEAST };
+    if !lower.wide || vec_loop.count < least {
         return None;
     }
     let written = written(lower, vec_loop)?;

@@ -39,17 +39,23 @@ pub(super) enum Pointer {
 impl Body<'_, '_, '_> {
     /// A number as the last operand of an instruction.
     pub(super) fn operand(&mut self, reg: Reg) -> Operand {
+        if let Some(&shared) = self.shared.get(&reg) {
+            return Operand::Register(shared);
+        }
         let home = self.homes.get(&reg).copied().unwrap_or_default();
         match home {
             Home { register: Some(register), .. } => Operand::Register(Vector(register)),
             Home { slot: Some(slot), .. } => Operand::Memory(Memory::at(WORDS, slot)),
-            Home { .. } if self.vec_loop.is_uniform(reg) => Operand::Same(self.uniform(reg)),
+            Home { .. } if self.is_uniform(reg) => Operand::Same(self.uniform(reg)),
             Home { .. } => Operand::Register(self.number(reg)),
         }
     }
 
     /// A number in a register.
     pub(super) fn number(&mut self, reg: Reg) -> Vector {
+        if let Some(&shared) = self.shared.get(&reg) {
+            return shared;
+        }
         if let Some(Home { register: Some(register), .. }) = self.homes.get(&reg) {
             return Vector(*register);
         }
@@ -70,8 +76,21 @@ impl Body<'_, '_, '_> {
         to
     }
 
+    /// Whether a register is a truth value.
+    pub(super) fn is_truth(&self, reg: Reg) -> bool {
+        self.acts.is_truth(reg).unwrap_or_else(|| self.lower.dtype(reg) == DType::Bool)
+    }
+
+    /// Whether a register is the same for all lanes.
+    pub(super) fn is_uniform(&self, reg: Reg) -> bool {
+        self.acts.constant(reg).is_some() || self.vec_loop.is_uniform(reg)
+    }
+
     /// A number that is the same for all lanes.
     fn uniform(&mut self, reg: Reg) -> Memory {
+        if let Some(bits) = self.acts.constant(reg) {
+            return self.assembler.constants(&[bits]);
+        }
         let value = self.vec_loop.uniform(reg);
         if let Some(bits) = self.lower.constant(value) {
             return self.assembler.constants(&[bits]);
@@ -108,6 +127,7 @@ impl Body<'_, '_, '_> {
         let (register, _) = self.pointers.remove(known.unwrap_or(0));
         self.pointers.push((register, Some(what)));
         if known.is_none() {
+            self.touched.push(register);
             match what {
                 Pointer::Word(word) => self.assembler.load_word(register, self.word_place(word)),
                 Pointer::Scaled(factor) => self.assembler.multiply(register, INDEX, factor),
@@ -145,13 +165,14 @@ impl Body<'_, '_, '_> {
         let register = self.vectors.iter().position(|holder| *holder == Holder::Free).unwrap_or_else(|| {
             let (register, reg) = self.furthest(&self.vectors);
             // What is the same for all lanes, or the index, is made again.
-            if reg != self.vec_loop.index && !self.vec_loop.is_uniform(reg) {
+            if reg != self.vec_loop.index && !self.is_uniform(reg) {
                 self.in_memory(reg);
             }
             self.homes.entry(reg).or_default().register = None;
             register
         });
         self.vectors[register] = Holder::Taken;
+        self.most_vectors = self.most_vectors.max(self.vectors.iter().filter(|holder| **holder != Holder::Free).count());
         Vector(register as u8)
     }
 
@@ -203,7 +224,7 @@ impl Body<'_, '_, '_> {
                 continue;
             }
             if let Some(home) = self.homes.remove(&reg) {
-                let holders = if self.lower.dtype(reg) == DType::Bool { &mut self.masks[..] } else { &mut self.vectors[..] };
+                let holders = if self.is_truth(reg) { &mut self.masks[..] } else { &mut self.vectors[..] };
                 home.register.into_iter().for_each(|register| holders[register as usize] = Holder::Free);
                 self.free_slots.extend(home.slot);
             }

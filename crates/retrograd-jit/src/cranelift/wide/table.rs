@@ -29,6 +29,19 @@ pub(super) enum Form {
     Blend,
     /// These bits where a truth value holds, else 0.
     OfTruth(u64),
+    /// The magnitude of one number with the sign of the other.
+    CopySign,
+}
+
+impl Form {
+    /// Whether it makes truth values.
+    pub(super) fn is_truth(self) -> bool {
+        match self {
+            Form::Compare(..) | Form::IsNan | Form::Masks(_) | Form::NotMask => true,
+            Form::Two(..) | Form::WithConstant(..) | Form::One(..) | Form::Extreme(_) | Form::Fused => false,
+            Form::Blend | Form::OfTruth(_) | Form::CopySign => false,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +50,11 @@ pub(super) enum Order {
     Fixed,
 }
 
-const SIGN: u64 = 1 << 63;
+pub(super) const SIGN: u64 = 1 << 63;
+
+/// Relations of floats, which do not hold where one is NaN.
+pub(super) const LESS: u8 = 0x11;
+pub(super) const GREATER: u8 = 0x1e;
 
 /// Rounds as the two lower bits say, without an exception.
 const ROUND_BY: u8 = 8;
@@ -72,10 +89,10 @@ fn of_floats(op: Scalar) -> Option<Form> {
         Scalar::IsNan => Form::IsNan,
         Scalar::Eq => Form::Compare(Op::COMPARE, 0),
         Scalar::Ne => Form::Compare(Op::COMPARE, 4),
-        Scalar::Lt => Form::Compare(Op::COMPARE, 0x11),
+        Scalar::Lt => Form::Compare(Op::COMPARE, LESS),
         Scalar::Le => Form::Compare(Op::COMPARE, 0x12),
         Scalar::Ge => Form::Compare(Op::COMPARE, 0x1d),
-        Scalar::Gt => Form::Compare(Op::COMPARE, 0x1e),
+        Scalar::Gt => Form::Compare(Op::COMPARE, GREATER),
         Scalar::Select => Form::Blend,
         Scalar::Rem | Scalar::Sign | Scalar::Clamp | Scalar::CopySign | Scalar::IsFinite => return None,
         Scalar::And | Scalar::Or | Scalar::Xor | Scalar::Not | Scalar::Shl | Scalar::Shr => return None,
@@ -88,6 +105,8 @@ fn of_integers(op: Scalar) -> Option<Form> {
         Scalar::Add => Form::Two(Op::ADD_INTEGERS, Order::Any),
         Scalar::Sub => Form::Two(Op::SUB_INTEGERS, Order::Fixed),
         Scalar::Mul => Form::Two(Op::MUL_INTEGERS, Order::Any),
+        Scalar::Min => Form::Two(Op::MIN_INTEGERS, Order::Any),
+        Scalar::Max => Form::Two(Op::MAX_INTEGERS, Order::Any),
         Scalar::And => Form::Two(Op::AND, Order::Any),
         Scalar::Or => Form::Two(Op::OR, Order::Any),
         Scalar::Xor => Form::Two(Op::XOR, Order::Any),
@@ -100,7 +119,7 @@ fn of_integers(op: Scalar) -> Option<Form> {
         Scalar::Gt => Form::Compare(Op::COMPARE_INTEGERS, 6),
         Scalar::Select => Form::Blend,
         Scalar::Convert(DType::F64) => Form::One(Op::TO_FLOATS, None),
-        Scalar::Div | Scalar::Rem | Scalar::Fma | Scalar::Neg | Scalar::Abs | Scalar::Sign | Scalar::Min | Scalar::Max => return None,
+        Scalar::Div | Scalar::Rem | Scalar::Fma | Scalar::Neg | Scalar::Abs | Scalar::Sign => return None,
         Scalar::Clamp | Scalar::Sqrt | Scalar::Floor | Scalar::Ceil | Scalar::Round | Scalar::Trunc | Scalar::CopySign => return None,
         Scalar::Call(_) | Scalar::IsNan | Scalar::IsFinite | Scalar::Shl | Scalar::Shr | Scalar::Convert(_) => return None,
     })
@@ -127,15 +146,18 @@ fn of_truths(op: Scalar) -> Option<Form> {
 pub(super) enum Combine {
     /// In the order of sums: sixteen partials, which begin with these bits.
     Numbers(Op, u64),
+    /// The least or the greatest, by the immediate: as numbers, while what is NaN is noted besides.
+    Extremes(u8, u64),
     /// In any order: eight truth values, which begin with this one.
     Truths(MaskOp, bool),
 }
 
 pub(super) fn combine(fold: &Fold, ty: DType) -> Option<Combine> {
     match form(fold.how.scalar(), ty)? {
-        Form::Two(op, Order::Any) if ty == DType::F64 => Some(Combine::Numbers(op, fold.how.unit(ty))),
+        Form::Two(op, Order::Any) => Some(Combine::Numbers(op, fold.how.unit(ty))),
+        Form::Extreme(which) => Some(Combine::Extremes(which, fold.how.unit(ty))),
         Form::Masks(op) => Some(Combine::Truths(op, fold.how.unit(ty) != 0)),
-        Form::Two(..) | Form::WithConstant(..) | Form::One(..) | Form::Extreme(_) | Form::Fused | Form::Compare(..) | Form::IsNan => None,
-        Form::NotMask | Form::Blend | Form::OfTruth(_) => None,
+        Form::Two(..) | Form::WithConstant(..) | Form::One(..) | Form::Fused | Form::Compare(..) | Form::IsNan => None,
+        Form::NotMask | Form::Blend | Form::OfTruth(_) | Form::CopySign => None,
     }
 }

@@ -1,7 +1,7 @@
-//! Functions of many lanes in line, from the sequences that the interpreter runs.
+//! Functions as lists of operations, from the sequences that the interpreter runs, for back ends that have them in line.
 //!
-//! A [`Recorded`] is a lane that writes instructions: applied to it, `lanes::exp` becomes the IR of exp, one instruction for each of its
-//! operations and in its order, so that the bits are the same.
+//! A [`Recorded`] is a lane that writes down what is done to it: applied to one, `lanes::exp` becomes the list of its operations, in its order,
+//! so that the bits are the same. What is done twice is written once.
 
 use std::cell::RefCell;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Shl, Shr, Sub};
@@ -9,11 +9,9 @@ use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Shl, Shr, Sub};
 use retrograd_compiler::ir::{DType, LaneFunction, Scalar};
 use retrograd_compiler::ops::lanes::{self, Bits, Lane};
 
-use super::text::{Form, Text, Value, literal};
-
 /// How a function comes in line.
 #[derive(Clone, Copy)]
-pub(super) enum Inline {
+pub(crate) enum Inline {
     /// By its whole sequence.
     Whole(for<'t> fn(Recorded<'t>) -> Recorded<'t>),
     /// By its sequence, except where an argument is rare.
@@ -21,7 +19,7 @@ pub(super) enum Inline {
 }
 
 /// The sequence of a function, where it is written over any lane.
-pub(super) fn inline(function: LaneFunction) -> Option<Inline> {
+pub(crate) fn inline(function: LaneFunction) -> Option<Inline> {
     Some(match function {
         LaneFunction::Exp => Inline::Whole(|x| lanes::exp(x)),
         LaneFunction::Exp2 => Inline::Whole(|x| lanes::exp2(x)),
@@ -44,52 +42,75 @@ pub(super) fn inline(function: LaneFunction) -> Option<Inline> {
     })
 }
 
-impl Text {
-    /// Writes a sequence over a number of lanes.
-    pub(super) fn record(&mut self, lanes: u32, x: &Value, sequence: impl for<'t> FnOnce(Recorded<'t>) -> Number) -> Value {
-        let recorder = RefCell::new(Recorder { text: std::mem::take(self), lanes, values: vec![x.clone()] });
-        let Number(number) = sequence(Recorded::Value(At { recorder: &recorder, number: 0 }));
-        let Recorder { text, mut values, .. } = recorder.into_inner();
-        *self = text;
-        values.swap_remove(number)
-    }
+/// One operation of a list. Its result is a value, numbered from 1; number 0 is the argument of the function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Operation {
+    pub(crate) op: Op,
+    pub(crate) args: Vec<Operand>,
 }
 
-/// Which of the recorded values a sequence gives.
-pub(super) struct Number(usize);
-
-/// What is being written.
-struct Recorder {
-    text: Text,
-    lanes: u32,
-    values: Vec<Value>,
+/// What an operation is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Op {
+    /// Of floats.
+    Floats(Scalar),
+    /// The magnitude of the first with the sign of the second, bit by bit.
+    CopySign,
+    /// Of their bits.
+    Bits(Scalar),
+    /// Of bits, to the right, zeros coming in.
+    ShiftRight,
+    /// The same bits as numbers of another type.
+    Reinterpret(DType),
 }
 
-/// A value of a recording.
+/// What an operation reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Operand {
+    /// These bits, in all lanes.
+    Constant(u64),
+    /// A value, by its number.
+    Value(usize),
+}
+
+/// The operations of a sequence, and the number of the value that it gives.
+pub(crate) fn record(sequence: impl for<'t> FnOnce(Recorded<'t>) -> Number) -> (Vec<Operation>, usize) {
+    let operations = RefCell::new(vec![]);
+    let Number(number) = sequence(Recorded::Value(At { operations: &operations, number: 0 }));
+    (operations.into_inner(), number)
+}
+
+/// Which value a sequence gives.
+pub(crate) struct Number(usize);
+
+/// A value of a list that is being written.
 #[derive(Clone, Copy)]
-pub(super) struct At<'t> {
-    recorder: &'t RefCell<Recorder>,
+pub(crate) struct At<'t> {
+    operations: &'t RefCell<Vec<Operation>>,
     number: usize,
 }
 
 impl<'t> At<'t> {
-    pub(super) fn number(self) -> Number {
+    pub(crate) fn number(self) -> Number {
         Number(self.number)
     }
 
-    /// Writes something of as many lanes.
-    fn write(self, instruction: impl FnOnce(&mut Text, u32, &[Value]) -> Value) -> At<'t> {
-        let mut recorder = self.recorder.borrow_mut();
-        let Recorder { text, lanes, values } = &mut *recorder;
-        let value = instruction(text, *lanes, values);
-        values.push(value);
-        At { recorder: self.recorder, number: values.len() - 1 }
+    /// Writes an operation down, unless it is there.
+    fn write<const ARITY: usize>(self, op: Op, args: [Operand; ARITY]) -> At<'t> {
+        let mut operations = self.operations.borrow_mut();
+        let operation = Operation { op, args: args.to_vec() };
+        let known = operations.iter().position(|known| *known == operation);
+        let position = known.unwrap_or_else(|| {
+            operations.push(operation);
+            operations.len() - 1
+        });
+        At { operations: self.operations, number: position + 1 }
     }
 }
 
 /// A number in each lane.
 #[derive(Clone, Copy)]
-pub(super) enum Recorded<'t> {
+pub(crate) enum Recorded<'t> {
     /// The same in all, known now.
     Constant(f64),
     /// Known when the code runs.
@@ -98,7 +119,7 @@ pub(super) enum Recorded<'t> {
 
 /// Bits in each lane.
 #[derive(Clone, Copy)]
-pub(super) enum RecordedBits<'t> {
+pub(crate) enum RecordedBits<'t> {
     /// The same in all, known now.
     Constant(u64),
     /// Known when the code runs.
@@ -107,11 +128,11 @@ pub(super) enum RecordedBits<'t> {
 
 /// Whether something holds, in each lane; sequences ask this of arguments only.
 #[derive(Clone, Copy)]
-pub(super) struct RecordedTruth<'t>(pub(super) At<'t>);
+pub(crate) struct RecordedTruth<'t>(pub(crate) At<'t>);
 
 impl<'t> Recorded<'t> {
     /// What a sequence gives depends on its argument.
-    pub(super) fn number(self) -> Number {
+    pub(crate) fn number(self) -> Number {
         self.at().expect("no sequence is a constant").number()
     }
 
@@ -122,28 +143,24 @@ impl<'t> Recorded<'t> {
         }
     }
 
-    fn operand(self, text: &mut Text, lanes: u32, values: &[Value]) -> Value {
+    fn operand(self) -> Operand {
         match self {
-            Recorded::Constant(x) => text.widen(Form::new(DType::F64, lanes), &literal(DType::F64, x.to_bits())),
-            Recorded::Value(at) => values[at.number].clone(),
+            Recorded::Constant(x) => Operand::Constant(x.to_bits()),
+            Recorded::Value(at) => Operand::Value(at.number),
         }
     }
 
-    /// An op of the loop IR.
-    fn compute<const ARITY: usize>(op: Scalar, args: [Recorded<'t>; ARITY]) -> At<'t> {
+    fn compute<const ARITY: usize>(op: Op, args: [Recorded<'t>; ARITY]) -> At<'t> {
         let at = args.iter().find_map(|arg| arg.at()).expect("what is known now is not computed later");
-        at.write(|text, lanes, values| {
-            let args = args.map(|arg| arg.operand(text, lanes, values));
-            text.compute(op, Form::new(DType::F64, lanes), &args)
-        })
+        at.write(op, args.map(Recorded::operand))
     }
 }
 
 impl<'t> RecordedBits<'t> {
-    fn operand(self, text: &mut Text, lanes: u32, values: &[Value]) -> Value {
+    fn operand(self) -> Operand {
         match self {
-            RecordedBits::Constant(bits) => text.number(Form::new(DType::I64, lanes), bits.cast_signed()),
-            RecordedBits::Value(at) => values[at.number].clone(),
+            RecordedBits::Constant(bits) => Operand::Constant(bits),
+            RecordedBits::Value(at) => Operand::Value(at.number),
         }
     }
 
@@ -154,13 +171,9 @@ impl<'t> RecordedBits<'t> {
         }
     }
 
-    fn binary(self, instruction: &str, other: RecordedBits<'t>) -> RecordedBits<'t> {
+    fn binary(self, op: Op, other: RecordedBits<'t>) -> RecordedBits<'t> {
         let at = self.at().or(other.at()).expect("what is known now is not computed later");
-        RecordedBits::Value(at.write(|text, lanes, values| {
-            let form = Form::new(DType::I64, lanes);
-            let (a, b) = (self.operand(text, lanes, values), other.operand(text, lanes, values));
-            text.make(format_args!("{instruction} {form} {a}, {b}"))
-        }))
+        RecordedBits::Value(at.write(op, [self.operand(), other.operand()]))
     }
 }
 
@@ -181,7 +194,7 @@ macro_rules! arithmetic {
         impl<'t> $operator for Recorded<'t> {
             type Output = Recorded<'t>;
             fn $method(self, other: Recorded<'t>) -> Recorded<'t> {
-                Recorded::Value(Recorded::compute(Scalar::$operator, [self, other]))
+                Recorded::Value(Recorded::compute(Op::Floats(Scalar::$operator), [self, other]))
             }
         }
 
@@ -200,23 +213,28 @@ impl<'t> Neg for Recorded<'t> {
     fn neg(self) -> Recorded<'t> {
         match self {
             Recorded::Constant(x) => Recorded::Constant(-x),
-            Recorded::Value(_) => Recorded::Value(Recorded::compute(Scalar::Neg, [self])),
+            Recorded::Value(_) => Recorded::Value(Recorded::compute(Op::Floats(Scalar::Neg), [self])),
         }
     }
 }
 
 macro_rules! bitwise {
-    ($($operator:ident $method:ident($other:ty) = $instruction:literal),*) => {$(
+    ($($operator:ident $method:ident($other:ty) = $op:expr;)*) => {$(
         impl<'t> $operator<$other> for RecordedBits<'t> {
             type Output = RecordedBits<'t>;
             fn $method(self, other: $other) -> RecordedBits<'t> {
-                self.binary($instruction, other.into())
+                self.binary($op, other.into())
             }
         }
     )*};
 }
-bitwise! { BitAnd bitand(RecordedBits<'t>) = "and", BitOr bitor(RecordedBits<'t>) = "or", BitXor bitxor(RecordedBits<'t>) = "xor" }
-bitwise! { Shl shl(u32) = "shl", Shr shr(u32) = "lshr" }
+bitwise! {
+    BitAnd bitand(RecordedBits<'t>) = Op::Bits(Scalar::And);
+    BitOr bitor(RecordedBits<'t>) = Op::Bits(Scalar::Or);
+    BitXor bitxor(RecordedBits<'t>) = Op::Bits(Scalar::Xor);
+    Shl shl(u32) = Op::Bits(Scalar::Shl);
+    Shr shr(u32) = Op::ShiftRight;
+}
 
 impl From<u32> for RecordedBits<'_> {
     fn from(count: u32) -> Self {
@@ -226,11 +244,11 @@ impl From<u32> for RecordedBits<'_> {
 
 impl Bits for RecordedBits<'_> {
     fn wrapping_add(self, other: impl Into<Self>) -> Self {
-        self.binary("add", other.into())
+        self.binary(Op::Bits(Scalar::Add), other.into())
     }
 
     fn wrapping_sub(self, other: impl Into<Self>) -> Self {
-        self.binary("sub", other.into())
+        self.binary(Op::Bits(Scalar::Sub), other.into())
     }
 }
 
@@ -239,77 +257,55 @@ impl<'t> Lane for Recorded<'t> {
     type Bits = RecordedBits<'t>;
 
     fn mul_add(self, factor: impl Into<Self>, addend: impl Into<Self>) -> Self {
-        let args = [self, factor.into(), addend.into()];
-        let at = args.iter().find_map(|arg| arg.at()).expect("what is known now is not computed later");
-        Recorded::Value(at.write(|text, lanes, values| {
-            let [a, b, c] = args.map(|arg| arg.operand(text, lanes, values));
-            text.fused(Form::new(DType::F64, lanes), &[&a, &b, &c])
-        }))
+        Recorded::Value(Recorded::compute(Op::Floats(Scalar::Fma), [self, factor.into(), addend.into()]))
     }
 
     fn abs(self) -> Self {
-        Recorded::Value(Recorded::compute(Scalar::Abs, [self]))
+        Recorded::Value(Recorded::compute(Op::Floats(Scalar::Abs), [self]))
     }
 
     fn copysign(self, sign: Self) -> Self {
         // The sign of a NaN does not matter: where it could be seen, a sequence gives NaN.
-        let at = self.at().or(sign.at()).expect("what is known now is not computed later");
-        Recorded::Value(at.write(|text, lanes, values| {
-            let (x, sign) = (self.operand(text, lanes, values), sign.operand(text, lanes, values));
-            text.intrinsic("llvm.copysign", Form::new(DType::F64, lanes), &[&x, &sign])
-        }))
+        Recorded::Value(Recorded::compute(Op::CopySign, [self, sign]))
     }
 
     fn to_bits(self) -> RecordedBits<'t> {
         match self {
             Recorded::Constant(x) => RecordedBits::Constant(x.to_bits()),
-            Recorded::Value(at) => RecordedBits::Value(at.write(|text, lanes, values| {
-                let (from, to) = (Form::new(DType::F64, lanes), Form::new(DType::I64, lanes));
-                text.make(format_args!("bitcast {from} {} to {to}", values[at.number]))
-            })),
+            Recorded::Value(at) => RecordedBits::Value(at.write(Op::Reinterpret(DType::I64), [self.operand()])),
         }
     }
 
     fn from_bits(bits: RecordedBits<'t>) -> Self {
         match bits {
             RecordedBits::Constant(bits) => Recorded::Constant(f64::from_bits(bits)),
-            RecordedBits::Value(at) => Recorded::Value(at.write(|text, lanes, values| {
-                let (from, to) = (Form::new(DType::I64, lanes), Form::new(DType::F64, lanes));
-                text.make(format_args!("bitcast {from} {} to {to}", values[at.number]))
-            })),
+            RecordedBits::Value(at) => Recorded::Value(at.write(Op::Reinterpret(DType::F64), [bits.operand()])),
         }
     }
 
     fn less(self, other: impl Into<Self>) -> RecordedTruth<'t> {
-        RecordedTruth(Recorded::compute(Scalar::Lt, [self, other.into()]))
+        RecordedTruth(Recorded::compute(Op::Floats(Scalar::Lt), [self, other.into()]))
     }
 
     fn greater(self, other: impl Into<Self>) -> RecordedTruth<'t> {
-        RecordedTruth(Recorded::compute(Scalar::Gt, [self, other.into()]))
+        RecordedTruth(Recorded::compute(Op::Floats(Scalar::Gt), [self, other.into()]))
     }
 
     fn equals(self, other: impl Into<Self>) -> RecordedTruth<'t> {
-        RecordedTruth(Recorded::compute(Scalar::Eq, [self, other.into()]))
+        RecordedTruth(Recorded::compute(Op::Floats(Scalar::Eq), [self, other.into()]))
     }
 
     fn is_nan(self) -> RecordedTruth<'t> {
-        RecordedTruth(Recorded::compute(Scalar::IsNan, [self]))
+        RecordedTruth(Recorded::compute(Op::Floats(Scalar::IsNan), [self]))
     }
 
     fn none_set(bits: RecordedBits<'t>) -> RecordedTruth<'t> {
         let at = bits.at().expect("what is known now is not computed later");
-        RecordedTruth(at.write(|text, lanes, values| {
-            let form = Form::new(DType::I64, lanes);
-            let zero = text.number(form, 0);
-            text.make(format_args!("icmp eq {form} {}, {zero}", values[at.number]))
-        }))
+        RecordedTruth(at.write(Op::Bits(Scalar::Eq), [bits.operand(), Operand::Constant(0)]))
     }
 
     fn select(truth: RecordedTruth<'t>, a: impl Into<Self>, b: impl Into<Self>) -> Self {
         let (a, b): (Self, Self) = (a.into(), b.into());
-        Recorded::Value(truth.0.write(|text, lanes, values| {
-            let (a, b) = (a.operand(text, lanes, values), b.operand(text, lanes, values));
-            text.select(Form::new(DType::F64, lanes), &values[truth.0.number], &a, &b)
-        }))
+        Recorded::Value(truth.0.write(Op::Floats(Scalar::Select), [Operand::Value(truth.0.number), a.operand(), b.operand()]))
     }
 }

@@ -40,6 +40,9 @@ const MOST_WORDS: usize = 128;
 /// Most reductions, whose partials are in two registers each.
 const MOST_FOLDS: usize = 6;
 
+/// Where vectors are that registers do not hold: none lies in two cache lines.
+const SLOTS_AT: i32 = (8 * (MOST_FOLDS + MOST_WORDS)).next_multiple_of(BYTES as usize) as i32;
+
 /// Most reductions of truth values, of which there are fewer registers.
 const MOST_TRUTHS: usize = 2;
 
@@ -128,7 +131,7 @@ pub(super) fn written(lower: &Lower<'_, '_>, vec_loop: &VecLoop<'_>) -> Option<W
         pointers: vec![],
         lasting: vec![],
         free_slots: vec![],
-        slots: 8 * (MOST_FOLDS + MOST_WORDS) as i32,
+        slots: SLOTS_AT,
         rows: vec![],
         part: 0,
         lanes: LANES,

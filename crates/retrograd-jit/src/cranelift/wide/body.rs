@@ -95,6 +95,10 @@ pub(super) struct Body<'a, 'k, 'b> {
     pub(super) masks: [Holder; 8],
     pub(super) pointers: Vec<(Gpr, Option<Pointer>)>,
     pub(super) lasting: Vec<(Gpr, usize)>,
+    /// Numbers that are the same for all lanes and in a register through the whole loop.
+    pub(super) lasting_numbers: Vec<(Memory, Vector)>,
+    /// How many vector registers are in use at most.
+    pub(super) most_vectors: usize,
     pub(super) free_slots: Vec<i32>,
     pub(super) slots: i32,
     pub(super) rows: Vec<Row>,
@@ -113,32 +117,46 @@ pub(super) fn written(lower: &Lower<'_, '_>, vec_loop: &VecLoop<'_>) -> Option<W
     if folds > MOST_FOLDS || truths > MOST_TRUTHS || !fits(lower, vec_loop) {
         return None;
     }
-    let negated = negated(vec_loop);
-    let live = live(vec_loop, &negated);
-    let mut body = Body {
-        lower,
-        vec_loop,
-        assembler: Assembler::default(),
-        words: vec![],
-        uses: uses(vec_loop, &live, &negated),
-        live,
-        negated,
-        position: 0,
-        pinned: vec![],
-        homes: BTreeMap::new(),
-        vectors: [Holder::Free; 32],
-        masks: [Holder::Free; 8],
-        pointers: vec![],
-        lasting: vec![],
-        free_slots: vec![],
-        slots: SLOTS_AT,
-        rows: vec![],
-        part: 0,
-        lanes: LANES,
-        there: None,
-    };
-    body.function(&combines);
+    // Registers that a loop leaves free hold numbers that it else would read from memory again and again.
+    let mut body = Body::new(lower, vec_loop);
+    body.function(&combines, 0);
+    let free = body.vectors.len() - body.most_vectors;
+    if free > 0 {
+        body = Body::new(lower, vec_loop);
+        body.function(&combines, free);
+    }
     (body.words.len() <= MOST_WORDS).then(|| Written { code: body.assembler.finish(), words: body.words, bytes: body.slots as u64 })
+}
+
+impl<'a, 'k, 'b> Body<'a, 'k, 'b> {
+    fn new(lower: &'a Lower<'k, 'b>, vec_loop: &'a VecLoop<'k>) -> Body<'a, 'k, 'b> {
+        let negated = negated(vec_loop);
+        let live = live(vec_loop, &negated);
+        Body {
+            lower,
+            vec_loop,
+            assembler: Assembler::default(),
+            words: vec![],
+            uses: uses(vec_loop, &live, &negated),
+            live,
+            negated,
+            position: 0,
+            pinned: vec![],
+            homes: BTreeMap::new(),
+            vectors: [Holder::Free; 32],
+            masks: [Holder::Free; 8],
+            pointers: vec![],
+            lasting: vec![],
+            lasting_numbers: vec![],
+            most_vectors: 0,
+            free_slots: vec![],
+            slots: SLOTS_AT,
+            rows: vec![],
+            part: 0,
+            lanes: LANES,
+            there: None,
+        }
+    }
 }
 
 /// Whether all statements have a form, on values that have one, each assigned once.
@@ -218,10 +236,12 @@ fn uses(vec_loop: &VecLoop<'_>, live: &[usize], negated: &BTreeMap<Reg, Reg>) ->
 }
 
 impl Body<'_, '_, '_> {
-    fn function(&mut self, combines: &[Combine]) {
+    /// The whole function, with so many registers for numbers that are the same for all lanes.
+    fn function(&mut self, combines: &[Combine], free: usize) {
         SAVED.iter().for_each(|&register| self.assembler.push(register));
         self.pointers = POINTERS.iter().map(|&register| (register, None)).collect();
         self.lasting_pointers();
+        self.keep_numbers(free);
         self.masks[0] = Holder::Taken;
         let partials: Vec<[u8; 2]> = combines.iter().map(|&combine| self.begin_fold(combine)).collect();
         self.blocks(combines, &partials);
@@ -288,6 +308,26 @@ impl Body<'_, '_, '_> {
             let from = self.word_place(word);
             self.assembler.load_word(register, from);
             self.lasting.push((register, word));
+        }
+    }
+
+    /// The numbers that most statements read, of those that are the same for all lanes, stay in so many registers.
+    fn keep_numbers(&mut self, free: usize) {
+        let mut counts: Vec<(Memory, usize)> = vec![];
+        let uniform: Vec<(Reg, usize)> =
+            self.uses.iter().filter(|(reg, _)| self.vec_loop.is_uniform(**reg)).map(|(reg, uses)| (*reg, uses.len())).collect();
+        for (reg, uses) in uniform {
+            let place = self.uniform(reg);
+            match counts.iter_mut().find(|(known, _)| *known == place) {
+                Some((_, count)) => *count += uses,
+                None => counts.push((place, uses)),
+            }
+        }
+        counts.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+        for (place, _) in counts.into_iter().take(free) {
+            let register = self.take();
+            self.copy(register, Operand::Same(place));
+            self.lasting_numbers.push((place, register));
         }
     }
 

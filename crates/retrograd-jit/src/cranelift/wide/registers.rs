@@ -43,7 +43,11 @@ impl Body<'_, '_, '_> {
         match home {
             Home { register: Some(register), .. } => Operand::Register(Vector(register)),
             Home { slot: Some(slot), .. } => Operand::Memory(Memory::at(WORDS, slot)),
-            Home { .. } if self.vec_loop.is_uniform(reg) => Operand::Same(self.uniform(reg)),
+            Home { .. } if self.vec_loop.is_uniform(reg) => {
+                let place = self.uniform(reg);
+                let lasting = self.lasting_numbers.iter().find(|(lasts, _)| *lasts == place);
+                lasting.map_or(Operand::Same(place), |&(_, register)| Operand::Register(register))
+            }
             Home { .. } => Operand::Register(self.number(reg)),
         }
     }
@@ -52,6 +56,11 @@ impl Body<'_, '_, '_> {
     pub(super) fn number(&mut self, reg: Reg) -> Vector {
         if let Some(Home { register: Some(register), .. }) = self.homes.get(&reg) {
             return Vector(*register);
+        }
+        if self.vec_loop.is_uniform(reg)
+            && let Operand::Register(lasting) = self.operand(reg)
+        {
+            return lasting;
         }
         let to = self.take();
         if reg == self.vec_loop.index {
@@ -70,8 +79,8 @@ impl Body<'_, '_, '_> {
         to
     }
 
-    /// A number that is the same for all lanes.
-    fn uniform(&mut self, reg: Reg) -> Memory {
+    /// Where a number is that is the same for all lanes.
+    pub(super) fn uniform(&mut self, reg: Reg) -> Memory {
         let value = self.vec_loop.uniform(reg);
         if let Some(bits) = self.lower.constant(value) {
             return self.assembler.constants(&[bits]);
@@ -152,6 +161,7 @@ impl Body<'_, '_, '_> {
             register
         });
         self.vectors[register] = Holder::Taken;
+        self.most_vectors = self.most_vectors.max(register + 1);
         Vector(register as u8)
     }
 

@@ -1,7 +1,8 @@
 //! Which value is in which register, and what waits in memory.
 //!
 //! The body of a loop is straight code, so that who is needed last is known: when registers run out, that value goes to memory. Numbers that are
-//! the same for all lanes are read from memory where they are used, which costs no register.
+//! the same for all lanes are in registers that the body leaves free, the most read first; the others are read from memory where they are used, which
+//! costs no register.
 
 use cranelift_codegen::ir::Value;
 use retrograd_compiler::fuse::kernel::Reg;

@@ -87,10 +87,10 @@ fn what_two_rows_read_is_loaded_once() {
 
 #[test]
 fn what_two_rows_compute_is_computed_once() {
-    let text = "fn main(%x: f64[30,40]) -> f64[28,40] {
-  %0: f64[28,40] = slice %x {start=[0, 0], stop=[28, 40], step=[1, 1]}
-  %1: f64[28,40] = slice %x {start=[1, 0], stop=[29, 40], step=[1, 1]}
-  %2: f64[28,40] = slice %x {start=[2, 0], stop=[30, 40], step=[1, 1]}
+    let text = "fn main(%x: f64[30,42]) -> f64[28,40] {
+  %0: f64[28,40] = slice %x {start=[0, 1], stop=[28, 41], step=[1, 1]}
+  %1: f64[28,40] = slice %x {start=[1, 1], stop=[29, 41], step=[1, 1]}
+  %2: f64[28,40] = slice %x {start=[2, 1], stop=[30, 41], step=[1, 1]}
   %3: f64[28,40] = sqrt %0
   %4: f64[28,40] = sqrt %1
   %5: f64[28,40] = sqrt %2

@@ -150,6 +150,30 @@ fn pairs_read_and_write_along_their_lanes() {
     }
 }
 
+/// Forces summed over either body, of which one sum is along the lanes: in two rows at a time, three components each, and of 21 rows the last alone.
+#[test]
+fn rows_are_summed_beside_each_other() {
+    let both = PAIRS
+        .replace("return %10", "%11: f64[20,3] = sum %9 {axes=[0]}\n  return %10, %11")
+        .replace(" -> f64[20,3]", " -> f64[20,3], f64[20,3]");
+    let native = checked("pairs of 21", &parsed(&both.replace("20", "21")));
+    let mut sums = vec![];
+    sums_of_loops(&fuse(&native.plan).kernel.body, &mut sums);
+    assert_eq!(sums, [6, 3]);
+}
+
+/// How many sums each loop takes whose steps only load and add.
+fn sums_of_loops(body: &[Stmt], sums: &mut Vec<usize>) {
+    for stmt in body {
+        let Stmt::For { body, .. } = stmt else { continue };
+        sums_of_loops(body, sums);
+        let adds = body.iter().filter(|stmt| matches!(stmt, Stmt::Let { op: Scalar::Add, .. })).count();
+        if adds > 0 && body.iter().all(|stmt| matches!(stmt, Stmt::Load { .. } | Stmt::Let { op: Scalar::Add, .. } | Stmt::Move { .. })) {
+            sums.push(adds);
+        }
+    }
+}
+
 /// Strides along the lanes of all that vector loops with a square root load and store.
 fn strides_of_roots(body: &[Stmt], strides: &mut Vec<i64>) {
     for stmt in body {

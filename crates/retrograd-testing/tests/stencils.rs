@@ -1,11 +1,11 @@
-//! Rows of a stencil are computed several at a time: the same bits for every number of rows, and what two rows read is loaded once.
+//! Rows of a stencil are computed several at a time: the same bits for every number of rows, and what two rows have in common is loaded and computed once.
 
 use std::fmt::Write;
 use std::sync::Arc;
 
 use retrograd_compiler::fuse::fuse;
 use retrograd_compiler::fuse::kernel::{Kernel, Stmt};
-use retrograd_compiler::ir::{Array, Program, verify};
+use retrograd_compiler::ir::{Array, Program, Scalar, verify};
 use retrograd_compiler::ops;
 use retrograd_compiler::opt::{freeze, simplify};
 use retrograd_compiler::plan::strategy::Auto;
@@ -50,16 +50,18 @@ fn every_number_of_rows_gives_the_bits_of_one_by_one() {
     }
 }
 
-/// Loads and stores of each vector loop.
-fn loops(kernel: &Kernel) -> Vec<[usize; 2]> {
-    fn walk(body: &[Stmt], found: &mut Vec<[usize; 2]>) {
+/// Loads, roots and stores of each vector loop.
+fn loops(kernel: &Kernel) -> Vec<[usize; 3]> {
+    fn walk(body: &[Stmt], found: &mut Vec<[usize; 3]>) {
         for stmt in body {
             if let Stmt::For { body, .. } = stmt {
                 walk(body, found);
             }
             if let Stmt::ForVec { body, .. } = stmt {
                 let count = |is: fn(&&Stmt) -> bool| body.iter().filter(is).count();
-                found.push([count(|stmt| matches!(stmt, Stmt::Load { .. })), count(|stmt| matches!(stmt, Stmt::Store { .. }))]);
+                let loads = count(|stmt| matches!(stmt, Stmt::Load { .. }));
+                let roots = count(|stmt| matches!(stmt, Stmt::Let { op: Scalar::Sqrt, .. }));
+                found.push([loads, roots, count(|stmt| matches!(stmt, Stmt::Store { .. }))]);
             }
         }
     }
@@ -68,15 +70,35 @@ fn loops(kernel: &Kernel) -> Vec<[usize; 2]> {
     found
 }
 
+fn kernel(program: &Program) -> Kernel {
+    let planned = plan(&freeze(&simplify(program)), &Request::by(Arc::new(Auto)));
+    fuse(&planned.unwrap_or_else(|error| panic!("{error}"))).kernel
+}
+
 #[test]
 fn what_two_rows_read_is_loaded_once() {
-    let kernel = |shape: &[usize]| {
-        let planned = plan(&freeze(&simplify(&stencil(shape))), &Request::by(Arc::new(Auto)));
-        fuse(&planned.unwrap_or_else(|error| panic!("{error}"))).kernel
-    };
+    let loops = |shape: &[usize]| loops(&kernel(&stencil(shape)));
     // Four rows read two rows more than they are, and in each their neighbours to the left and to the right; two rows remain.
-    assert_eq!(loops(&kernel(&[32, 40])), [[6 + 4 * 2, 4], [5, 1]]);
-    assert_eq!(loops(&kernel(&[30, 40])), [[6 + 4 * 2, 4]]);
+    assert_eq!(loops(&[32, 40]), [[6 + 4 * 2, 0, 4], [5, 0, 1]]);
+    assert_eq!(loops(&[30, 40]), [[6 + 4 * 2, 0, 4]]);
     // Along one axis there are no rows.
-    assert_eq!(loops(&kernel(&[400])), [[3, 1]]);
+    assert_eq!(loops(&[400]), [[3, 0, 1]]);
+}
+
+#[test]
+fn what_two_rows_compute_is_computed_once() {
+    let text = "fn main(%x: f64[30,42]) -> f64[28,40] {
+  %0: f64[28,40] = slice %x {start=[0, 1], stop=[28, 41], step=[1, 1]}
+  %1: f64[28,40] = slice %x {start=[1, 1], stop=[29, 41], step=[1, 1]}
+  %2: f64[28,40] = slice %x {start=[2, 1], stop=[30, 41], step=[1, 1]}
+  %3: f64[28,40] = sqrt %0
+  %4: f64[28,40] = sqrt %1
+  %5: f64[28,40] = sqrt %2
+  %6: f64[28,40] = add %3, %4
+  %7: f64[28,40] = sub %6, %5
+  return %7
+}
+";
+    // Four rows read two more, and each number has one root.
+    assert_eq!(loops(&kernel(&ops::parse(text, "roots.rg").unwrap())), [[6, 6, 4]]);
 }

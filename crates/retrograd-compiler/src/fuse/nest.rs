@@ -2,6 +2,7 @@
 
 use super::Fuse;
 use super::kernel::{Address, Fold, Order, Reg, RegType, Stmt};
+use super::row::RowsAtOnce;
 use super::rows::Rows;
 use crate::ir::{DType, Lowering, Reduction, Scalar};
 use crate::plan::place::{Access, Index, Nest, Root, RowItem, Val};
@@ -154,30 +155,10 @@ impl Fuse<'_> {
                 }
             }
             [last] if steps == Steps::InLanes => {
-                let index = self.int();
-                indices.push((index, last.axis));
-                let body = self.nested(|fuse| fuse.elements(nest, indices, Some(index)));
-                indices.pop();
-                let mut folds = vec![];
-                for root in &nest.roots {
-                    if let Root::Reduce { value, source, how } = root {
-                        folds.push(Fold { dst: self.value(*value), src: self.lane(*source), how: *how });
-                    }
-                }
-                let checks = std::mem::take(&mut self.checks);
-                let faults: Vec<Stmt> = checks
-                    .into_iter()
-                    .map(|(src, site)| {
-                        let cond = self.reg(RegType::Scalar(DType::Bool));
-                        folds.push(Fold { dst: cond, src, how: Reduction::Any });
-                        Stmt::Fault { cond, site }
-                    })
-                    .collect();
-                self.body.push(Stmt::ForVec { index, count: last.extent as u64, body, folds });
-                self.body.extend(faults);
-                self.lanes.clear();
-                self.sum_rows(nest, *last, indices);
+                self.vector_loop(*last, indices, nest, None);
+                self.sum_rows(nest, *last, indices, &RowsAtOnce::ONE);
             }
+            [around, last] if steps == Steps::InLanes && self.rows_with_room(nest) > 1 => self.rows_beside([*around, *last], indices, nest),
             [outer, rest @ ..] => {
                 let (index, from) = (self.int(), self.literal(0));
                 indices.push((index, outer.axis));
@@ -198,9 +179,35 @@ impl Fuse<'_> {
         }
     }
 
+    /// The innermost loop, whose elements that are summed along it go to the row of this number, or the first.
+    pub(super) fn vector_loop(&mut self, lanes: Axis, indices: &mut Vec<(Reg, usize)>, nest: &Nest, row: Option<Reg>) {
+        let index = self.int();
+        indices.push((index, lanes.axis));
+        let body = self.nested(|fuse| fuse.elements(nest, indices, Some((index, row))));
+        indices.pop();
+        let mut folds = vec![];
+        for root in &nest.roots {
+            if let Root::Reduce { value, source, how } = root {
+                folds.push(Fold { dst: self.value(*value), src: self.lane(*source), how: *how });
+            }
+        }
+        let checks = std::mem::take(&mut self.checks);
+        let faults: Vec<Stmt> = checks
+            .into_iter()
+            .map(|(src, site)| {
+                let cond = self.reg(RegType::Scalar(DType::Bool));
+                folds.push(Fold { dst: cond, src, how: Reduction::Any });
+                Stmt::Fault { cond, site }
+            })
+            .collect();
+        self.body.push(Stmt::ForVec { index, count: lanes.extent as u64, body, folds });
+        self.body.extend(faults);
+        self.lanes.clear();
+    }
+
     /// The code of one element: everything is read and computed before anything is written, so that writing in place is safe. What is summed
-    /// along the lanes goes to its row.
-    fn elements(&mut self, nest: &Nest, indices: &[(Reg, usize)], lanes: Option<Reg>) {
+    /// along the lanes, at their index, goes to its row.
+    fn elements(&mut self, nest: &Nest, indices: &[(Reg, usize)], lanes: Option<(Reg, Option<Reg>)>) {
         self.lanes.clear();
         let rank = nest.shape.len();
         for item in &nest.rows {
@@ -220,11 +227,11 @@ impl Fuse<'_> {
                         writes.push((self.component(*value, component, rank, indices), src));
                     }
                 }
-                Root::Accumulate { window, source, how, row, .. } => {
+                Root::Accumulate { window, source, how, rows, .. } => {
                     for component in 0..self.placed.components(*source, rank) {
                         let x = self.read(*source, component, nest, indices);
-                        if let (Some(row), Some(index)) = (row, lanes) {
-                            writes.push((self.in_row(*row, component, &[(index, 1)], 0), x));
+                        if let (Some(rows), Some((index, row))) = (rows, lanes) {
+                            writes.push((self.in_row(*rows, component, index, row), x));
                         } else {
                             let to = self.place_of_sum(*source, window, component, rank, indices);
                             let src = self.combined(how.scalar(), self.placed.ty(*source).dtype, &to, x);

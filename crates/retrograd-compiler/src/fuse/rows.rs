@@ -1,4 +1,4 @@
-//! Several rows of a nest at a time: what neighbouring rows both read is loaded once.
+//! Several rows of a nest at a time: what neighbouring rows both read is loaded once, and what they both compute of it is computed once.
 //!
 //! An element of a stencil reads its neighbours in the rows before and after its own, and each of them is read again for the rows that they are in.
 //! A vector loop over several rows keeps them in registers. Elements do not read what others write, so what two rows read, neither writes.
@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Fuse;
-use super::kernel::{Address, Reg, Stmt};
+use super::kernel::{Address, Reg, RegType, Stmt};
 use super::lanes::readdressed;
 use super::nest::up;
 use crate::ir::Scalar;
@@ -57,15 +57,15 @@ impl Fuse<'_> {
     fn several_rows(&mut self, row: Reg, count: usize, body: &[Stmt]) -> Vec<Stmt> {
         let [Stmt::ForVec { index, count: lanes, body, .. }] = body else { panic!("rows at once are those of a vector loop") };
         let mut several = vec![];
-        let mut here: BTreeMap<Key, Reg> = BTreeMap::new();
+        let mut here: BTreeMap<(RegType, Stmt), Reg> = BTreeMap::new();
         for k in 0..count {
             let mut names: BTreeMap<Reg, Reg> = BTreeMap::new();
             for stmt in body {
                 let stmt = self.of_row(stmt, row, [k, count], &mut names);
-                if let Stmt::Load { dst, from } = &stmt {
-                    let first = *here.entry(key(from)).or_insert(*dst);
-                    if first != *dst {
-                        names.values_mut().filter(|name| *name == dst).for_each(|name| *name = first);
+                if let Some(dst) = assigned(&stmt) {
+                    let first = *here.entry((self.regs[dst.0 as usize], into(&stmt, NOWHERE))).or_insert(dst);
+                    if first != dst {
+                        names.values_mut().filter(|name| **name == dst).for_each(|name| *name = first);
                         continue;
                     }
                 }
@@ -89,10 +89,10 @@ impl Fuse<'_> {
         if let Stmt::Move { src, .. } | Stmt::Store { src, .. } = &mut stmt {
             *src = named(src);
         }
-        if let Stmt::Literal { dst, .. } | Stmt::Let { dst, .. } | Stmt::Move { dst, .. } | Stmt::Load { dst, .. } = &mut stmt {
-            let own = if k == 0 { *dst } else { self.reg(self.regs[dst.0 as usize]) };
-            names.insert(*dst, own);
-            *dst = own;
+        if let Some(dst) = assigned(&stmt) {
+            let own = if k == 0 { dst } else { self.reg(self.regs[dst.0 as usize]) };
+            names.insert(dst, own);
+            stmt = into(&stmt, own);
         }
         stmt
     }
@@ -133,6 +133,24 @@ fn ahead(address: &Address, row: Reg, k: usize, count: usize) -> Address {
         }
     }
     address
+}
+
+/// No register of a kernel.
+const NOWHERE: Reg = Reg(u32::MAX);
+
+/// The register that a statement of a vector loop assigns.
+fn assigned(stmt: &Stmt) -> Option<Reg> {
+    let (Stmt::Literal { dst, .. } | Stmt::Let { dst, .. } | Stmt::Move { dst, .. } | Stmt::Load { dst, .. }) = stmt else { return None };
+    Some(*dst)
+}
+
+/// A statement that assigns another register.
+fn into(stmt: &Stmt, to: Reg) -> Stmt {
+    let mut stmt = stmt.clone();
+    if let Stmt::Literal { dst, .. } | Stmt::Let { dst, .. } | Stmt::Move { dst, .. } | Stmt::Load { dst, .. } = &mut stmt {
+        *dst = to;
+    }
+    stmt
 }
 
 fn loaded(stmt: &Stmt) -> Option<&Address> {

@@ -23,19 +23,18 @@ pub(super) struct Access {
 
 impl Access {
     /// Computes the invariant part of an address, here.
-    pub(super) fn new(lower: &mut Lower<'_, '_>, vec_loop: &VecLoop<'_>, ty: DType, address: &Address) -> Access {
-        let mut base = vec_loop.uniform(address.base);
-        let mut stride = 0;
-        let mut scattered = Vec::new();
+    pub(super) fn new(lower: &mut Lower<'_, '_>, vec_loop: &mut VecLoop<'_>, ty: DType, address: &Address) -> Access {
+        let (mut stride, mut same, mut scattered) = (0, Vec::new(), Vec::new());
         for &(reg, bytes) in &address.terms {
             if reg == vec_loop.index {
                 stride += bytes;
             } else if vec_loop.is_uniform(reg) {
-                base = lower.add_scaled(base, vec_loop.uniform(reg), bytes);
+                same.push((reg, bytes));
             } else {
                 scattered.push((reg, bytes));
             }
         }
+        let base = vec_loop.base(lower, address.base, same);
         let (base, offset) = lower.with_offset(base, address.offset);
         Access { ty, base, offset, stride, scattered }
     }

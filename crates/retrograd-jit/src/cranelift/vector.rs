@@ -176,6 +176,8 @@ pub(super) struct VecLoop<'k> {
     pub(super) steps: Vec<Step<'k>>,
     pub(super) folds: &'k [Fold],
     uniform: BTreeMap<Reg, Value>,
+    /// Addresses that are the same for all steps, by what they are made of.
+    bases: BTreeMap<(Reg, Vec<(Reg, i64)>), Value>,
     /// How many lanes are computed at once.
     width: Width,
     /// Whether a reduction has an order.
@@ -199,6 +201,7 @@ impl<'k> VecLoop<'k> {
             steps: Vec::new(),
             folds,
             uniform,
+            bases: BTreeMap::new(),
             width,
             ordered,
             block,
@@ -318,11 +321,11 @@ impl<'k> VecLoop<'k> {
             Form::Store { to, src } => Step::Store { access: Access::new(lower, self, lower.dtype(src), to), src },
             Form::InTurn(turns) => {
                 let pairs = pairs::of_turns(turns, |turn| lower.dtype(turn.src));
-                let access = |(k, after): (usize, Option<usize>)| {
+                let mut access = |(k, after): (usize, Option<usize>)| {
                     let turn = &turns[k];
                     (Access::new(lower, self, lower.dtype(turn.src), &turn.to), turn, after.map(|after| &turns[after]))
                 };
-                Step::InTurn(pairs.into_iter().map(access).collect())
+                Step::InTurn(pairs.into_iter().map(&mut access).collect())
             }
         };
         self.steps.push(step);
@@ -383,6 +386,17 @@ impl<'k> VecLoop<'k> {
     /// A value that is the same for all lanes, as scalar code holds it.
     pub(super) fn uniform(&self, reg: Reg) -> Value {
         *self.uniform.get(&reg).expect("verified: registers are assigned before they are read")
+    }
+
+    /// The sum of a pointer and scaled registers that are the same for all steps.
+    pub(super) fn base(&mut self, lower: &mut Lower<'_, '_>, pointer: Reg, terms: Vec<(Reg, i64)>) -> Value {
+        let key = (pointer, terms);
+        if let Some(base) = self.bases.get(&key) {
+            return *base;
+        }
+        let base = key.1.iter().fold(self.uniform(pointer), |base, &(reg, bytes)| lower.add_scaled(base, self.uniform(reg), bytes));
+        self.bases.insert(key, base);
+        base
     }
 
     /// Part `k` of a register.

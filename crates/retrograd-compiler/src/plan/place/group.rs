@@ -361,7 +361,7 @@ impl Group<'_> {
         }
         let open = self.open.as_mut().expect("a reduction joins what computes its operand");
         open.in_components |= open.long < open.nest.shape.len();
-        open.nest.roots.push(Root::Accumulate { value: item.result, source: item.args[0], window, axes, row: None, how });
+        open.nest.roots.push(Root::Accumulate { value: item.result, source: item.args[0], window, axes, rows: None, how });
     }
 
     /// Whether reading a value in the open nest does not meet a window that it writes.

@@ -12,13 +12,14 @@ use crate::ir::Type;
 /// How often a nest goes through an array at least, for which it is copied.
 const TIMES: usize = 4;
 
+/// Sums that are taken beside each other: as many additions as a processor begins while one lasts. Sixteen registers hold them, and what is added.
+const SUMS_AT_ONCE: usize = 6;
+
 /// Gives a nest arrays that lie along its lanes; what runs before it and after it.
 pub(super) fn along_lanes(placed: &mut Placed, nest: &mut Nest) -> [Vec<Node>; 2] {
     let [mut before, mut after] = [vec![], vec![]];
-    let Some(lanes) = lanes(nest) else { return [before, after] };
-    for root in &mut nest.roots {
-        row_of_lanes(placed, root, &nest.shape, lanes);
-    }
+    let Some(lanes) = innermost(nest, |_| true) else { return [before, after] };
+    rows_of_lanes(placed, nest, lanes);
     if nest.shape[lanes] < placed.grain.vector_steps {
         return [before, after];
     }
@@ -37,19 +38,38 @@ pub(super) fn along_lanes(placed: &mut Placed, nest: &mut Nest) -> [Vec<Node>; 2
     [before, after]
 }
 
-/// The axis of the innermost loop.
-fn lanes(nest: &Nest) -> Option<usize> {
-    let axes = (0..nest.shape.len()).filter(|axis| nest.shape[*axis] != 1);
+/// The axis of the innermost loop, of those over some axes.
+fn innermost(nest: &Nest, among: impl Fn(usize) -> bool) -> Option<usize> {
+    let axes = (0..nest.shape.len()).filter(|axis| nest.shape[*axis] != 1 && among(*axis));
     axes.max_by_key(|axis| (!nest.outer.contains(axis), *axis))
 }
 
-/// Scratch for a sum along the lanes.
-fn row_of_lanes(placed: &mut Placed, root: &mut Root, domain: &[usize], lanes: usize) {
-    if let Root::Accumulate { source, axes, row, .. } = root {
-        let components = placed.components(*source, domain.len());
-        let ty = Type::new(placed.ty(*source).dtype, [components, domain[lanes]]);
-        *row = axes.contains(&lanes).then(|| placed.define(ty));
+/// Scratch for sums along the lanes.
+fn rows_of_lanes(placed: &mut Placed, nest: &mut Nest, lanes: usize) {
+    let (rank, length, rows) = (nest.shape.len(), nest.shape[lanes], rows_at_once(placed, nest, lanes));
+    for root in &mut nest.roots {
+        if let Root::Accumulate { source, axes, rows: scratch, .. } = root {
+            let ty = Type::new(placed.ty(*source).dtype, [rows, placed.components(*source, rank), length]);
+            *scratch = axes.contains(&lanes).then(|| placed.define(ty));
+        }
     }
+}
+
+/// How many rows of a nest are summed along the lanes beside each other: as many as registers have sums for, where each row has its own.
+fn rows_at_once(placed: &Placed, nest: &Nest, lanes: usize) -> usize {
+    let along = |root: &Root| match root {
+        Root::Accumulate { source, axes, .. } if axes.contains(&lanes) => {
+            Some((placed.components(*source, nest.shape.len()), axes.clone()))
+        }
+        Root::Accumulate { .. } | Root::Store { .. } | Root::Write { .. } | Root::Reduce { .. } => None,
+    };
+    let sums: Vec<(usize, Vec<usize>)> = nest.roots.iter().filter_map(along).collect();
+    let Some(around) = innermost(nest, |axis| axis != lanes) else { return 1 };
+    if sums.iter().any(|(_, axes)| axes.contains(&around)) {
+        return 1;
+    }
+    let of_row: usize = sums.iter().map(|(components, _)| components).sum();
+    (SUMS_AT_ONCE / of_row.max(1)).clamp(1, nest.shape[around])
 }
 
 /// Whether neighbours along the lanes are apart in what a nest goes through several times.

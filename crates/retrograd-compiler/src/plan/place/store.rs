@@ -296,9 +296,9 @@ impl Assign<'_> {
         for root in &mut nest.roots {
             match root {
                 Root::Reduce { .. } => {}
-                Root::Accumulate { value, row, .. } => {
+                Root::Accumulate { value, rows, .. } => {
                     self.fresh(*value, k, uses, owned, targets);
-                    row.iter().for_each(|row| self.scratch(*row));
+                    rows.iter().for_each(|rows| self.scratch(*rows));
                 }
                 Root::Write { value, base, copies, .. } => {
                     let turns = targets.carries.get(value).is_some_and(|target| target.turns && target.param == *base);

@@ -359,8 +359,9 @@ pub enum Root {
         window: Access,
         /// Which axes.
         axes: Vec<usize>,
-        /// Scratch for a sum along the lanes: the elements of one vector loop, component by component, which are combined after it.
-        row: Option<Val>,
+        /// Scratch for a sum along the lanes: of some rows of the nest, the elements of one vector loop, component by component. The rows are combined
+        /// after it, beside each other.
+        rows: Option<Val>,
         /// How elements are combined.
         how: Reduction,
     },

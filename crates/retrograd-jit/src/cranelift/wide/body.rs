@@ -45,6 +45,9 @@ const MOST_WORDS: usize = 128;
 /// Most reductions, whose partials are in two registers each.
 const MOST_FOLDS: usize = 6;
 
+/// Where vectors are that registers do not hold: none lies in two cache lines.
+const SLOTS_AT: i32 = (8 * (MOST_FOLDS + MOST_WORDS)).next_multiple_of(BYTES as usize) as i32;
+
 /// Most reductions with truth values, of which there are fewer registers.
 const MOST_TRUTHS: usize = 2;
 
@@ -233,7 +236,7 @@ impl<'a, 'k, 'b> Body<'a, 'k, 'b> {
             touched: vec![],
             shared: BTreeMap::new(),
             free_slots: vec![],
-            slots: 8 * (MOST_FOLDS + MOST_WORDS) as i32,
+            slots: SLOTS_AT,
             rows: vec![],
             part: 0,
             lanes: LANES,

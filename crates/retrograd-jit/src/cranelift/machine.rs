@@ -8,6 +8,7 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, FuncOrDataId, Linkage, Module, default_libcall_names};
 use retrograd_compiler::fuse::kernel::Kernel;
+use retrograd_compiler::plan::Vectors;
 
 use super::{Body, lower, wide};
 use crate::code::{Constants, Entry, Generator};
@@ -24,6 +25,11 @@ impl Cranelift {
     /// For the machine that we run on.
     pub(crate) fn new() -> Cranelift {
         Cranelift { isa: host(native()), wide: wide::is_there() }
+    }
+
+    /// The vectors of its code on the machine that we run on.
+    pub(crate) fn vectors() -> Vectors {
+        if wide::is_there() { Vectors::Mixed } else { Vectors::Narrow }
     }
 }
 

@@ -135,6 +135,24 @@ def test_the_plan_says_what_will_happen():
     assert g.plan(*args).bytes_peak <= 1_200_000
 
 
+def test_the_plan_is_data(tmp_path):
+    args = rng.normal(size=300), rng.normal(size=300)
+    compiled = rg.value_and_grad(waves, argnums=(0, 1), budget="60 kB").compile(*args)
+    plan = compiled.plan
+    assert plan.data["bytes_peak"] == plan.bytes_peak and plan.data["loops"][0]["steps"] == 400
+    assert 0 < plan.seconds_bound <= plan.seconds and abs(plan.gap - (plan.seconds / plan.seconds_bound - 1)) < 1e-9
+    curve = plan.curve
+    assert [point.bytes for point in curve] == sorted(point.bytes for point in curve) and len(curve) > 4
+    (chosen,) = [point for point in curve if point.chosen]
+    assert chosen.bytes == plan.bytes_peak and abs(chosen.seconds - plan.seconds) < 1e-9
+    assert curve[0].bytes < plan.bytes_peak < curve[-1].bytes and curve[0].seconds > plan.seconds > curve[-1].seconds
+    paths = plan.save_pictures(tmp_path / "pictures")
+    assert [open(path).read()[:4] for path in paths] == ["<svg"] * len(paths) and paths[-1].endswith("curve.svg")
+    compiled.save(tmp_path / "saved.rgx")
+    with pytest.raises(rg.Unsupported, match="loaded from a file"):
+        rg.load(tmp_path / "saved.rgx").plan.curve
+
+
 def waves(u, v):
     for t in range(400):
         u[1:-1] = u[1:-1] + 0.1 * np.sin(v[2:] - 2.0 * v[1:-1] + v[:-2])

@@ -230,6 +230,11 @@ impl Executable {
         self.made.code.kernel().arena_bytes
     }
 
+    /// Bytes that a run uses: the arena and outputs that are made in the caller's memory.
+    pub fn bytes_peak(&self) -> u64 {
+        self.arena_bytes() as u64 + self.made.code.kernel().output_bytes
+    }
+
     /// Runs once.
     pub fn run(&self, inputs: &[&Array]) -> Result<(Vec<Array>, Stats), Error> {
         self.run_with(inputs, &Watch::never())
@@ -257,8 +262,9 @@ impl Executable {
 
     fn run_for(&self, inputs: &[&Array], watch: &Watch<'_>, observer: Option<&mut Observer<'_>>) -> Result<(Vec<Array>, Stats), Error> {
         let mut arena = self.arenas.take(self.arena_bytes())?;
-        let result = self.run_in(inputs, arena.start(), watch, observer);
-        let bytes_peak = arena.bytes() as u64;
+        let outputs = self.outputs().iter().map(Array::zeros).collect();
+        let result = self.run_in(inputs, outputs, arena.start(), watch, observer);
+        let bytes_peak = arena.bytes() as u64 + self.made.code.kernel().output_bytes;
         self.arenas.give_back(arena);
         let (outputs, Took { seconds, bytes_spilled, counts }) = result?;
         Ok((outputs, Stats { bytes_peak, bytes_spilled, seconds, counts }))
@@ -275,7 +281,7 @@ impl Executable {
         let mut arena = self.arenas.take(self.arena_bytes())?;
         // SAFETY: the arena has the bytes that the kernel asks for and is ours; the caller promises the rest.
         let result = unsafe { self.enter(arena.start(), inputs, outputs, watch, None) };
-        let bytes_peak = arena.bytes() as u64;
+        let bytes_peak = arena.bytes() as u64 + self.made.code.kernel().output_bytes;
         self.arenas.give_back(arena);
         let Took { seconds, bytes_spilled, counts } = result?;
         Ok(Stats { bytes_peak, bytes_spilled, seconds, counts })
@@ -289,7 +295,8 @@ impl Executable {
         }
         // SAFETY: the arena is longer than the guard, so the offset stays inside it.
         let start = unsafe { arena.start().add(GUARD_BYTES) };
-        let (outputs, _) = self.run_in(inputs, start, &Watch::never(), None)?;
+        let outputs = self.outputs().iter().map(unwritten).collect();
+        let (outputs, _) = self.run_in(inputs, outputs, start, &Watch::never(), None)?;
         let changed = |(offset, byte): (usize, &u8)| (*byte != pattern(offset)).then_some(offset);
         let bytes = arena.as_mut_slice();
         let inside = GUARD_BYTES..GUARD_BYTES + self.arena_bytes();
@@ -298,10 +305,11 @@ impl Executable {
         Ok(Checked { outputs, bytes_touched: last.map_or(0, |offset| offset + 1 - GUARD_BYTES) as u64, guards_intact })
     }
 
-    /// Runs with the arena at `start`, which has `arena_bytes` for this run alone.
+    /// Runs with the arena at `start`, which has `arena_bytes` for this run alone, into arrays of the types of the outputs.
     fn run_in(
         &self,
         inputs: &[&Array],
+        mut outputs: Vec<Array>,
         start: *mut u8,
         watch: &Watch<'_>,
         observer: Option<&mut Observer<'_>>,
@@ -312,7 +320,6 @@ impl Executable {
                 return Err(argument(format!("input {k}: expected {expected}, found {}", array.ty())));
             }
         }
-        let mut outputs: Vec<Array> = self.outputs().iter().map(Array::zeros).collect();
         let sources: Vec<*const u8> = inputs.iter().map(|array| address(array)).collect();
         let targets: Vec<*mut u8> = outputs.iter_mut().map(address_mut).collect();
         // SAFETY: callers pass an arena of their own of the size of the kernel's; arrays have the types checked above, or were made so.
@@ -420,6 +427,14 @@ impl std::fmt::Debug for Executable {
 
 /// Bytes before and after a checked arena.
 const GUARD_BYTES: usize = 64;
+
+/// An array that holds what nobody means: bytes of 1, so that its bools are some.
+fn unwritten(ty: &Type) -> Array {
+    let mut array = Array::zeros(ty);
+    // SAFETY: the array has that many bytes, and each of its types takes these.
+    unsafe { address_mut(&mut array).write_bytes(1, ty.bytes()) };
+    array
+}
 
 /// What a checked arena holds before the run: no two neighbours are equal, none is common in numbers.
 fn pattern(offset: usize) -> u8 {

@@ -7,7 +7,7 @@ use retrograd_compiler::fuse::COUNTS;
 /// What a run took.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stats {
-    /// Bytes that the runtime holds for this run, counted where it allocated them.
+    /// Bytes that the runtime holds for this run, counted where it allocated them, and of outputs that were made in the caller's memory.
     pub bytes_peak: u64,
     /// Bytes on the disk at their most, counted where they were written.
     pub bytes_spilled: u64,

@@ -397,6 +397,7 @@ fn copies_and_zeros_of_every_size_agree() {
     for bytes in (0..=70).chain([128, 1000]) {
         let mut make = Make::new(2048);
         let (x, arena, to) = (make.pointer(Place::Input(0)), make.pointer(Place::Arena(8)), make.pointer(Place::Output(0)));
+        make.push(Stmt::Zero { to: at(to, 0), bytes: 2048 });
         make.push(Stmt::Copy { to: at(arena, 0), from: at(x, 0), bytes: 1024 });
         make.push(Stmt::Zero { to: at(arena, 3), bytes });
         make.push(Stmt::Copy { to: at(to, 0), from: at(arena, 0), bytes: 1024 });
@@ -468,6 +469,7 @@ fn machine_code_follows_a_schedule() {
             let schedule = schedule(sweep, n);
             let mut make = Make::new(8 * schedule.words() + 16);
             let (count, to) = (make.pointer(Place::Input(0)), make.pointer(Place::Output(0)));
+            make.push(Stmt::Zero { to: at(to, 0), bytes: 8 * 5 * 2000 });
             let count = make.load(DType::I64, at(count, 0));
             let (words, again) = (make.pointer(Place::Arena(16)), make.pointer(Place::Arena(8)));
             let table = Array::new([schedule.table().len()], Data::I64(schedule.table()));

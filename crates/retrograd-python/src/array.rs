@@ -75,19 +75,20 @@ pub(crate) fn number(number: &f64) -> Source {
     Source(std::ptr::from_ref(number).expose_provenance())
 }
 
-/// A new array of that type, and its memory.
+/// A new array of that type, for a run to write, and its memory. Until then it holds anything.
 pub(crate) fn target<'py>(py: Python<'py>, ty: &Type) -> PyResult<(Bound<'py, PyAny>, Target)> {
     match ty.dtype {
-        DType::F64 => zeros::<f64>(py, ty),
-        DType::I64 => zeros::<i64>(py, ty),
-        DType::Bool => zeros::<bool>(py, ty),
-        DType::F32 => zeros::<f32>(py, ty),
-        DType::I32 => zeros::<i32>(py, ty),
+        DType::F64 => unwritten::<f64>(py, ty),
+        DType::I64 => unwritten::<i64>(py, ty),
+        DType::Bool => unwritten::<bool>(py, ty),
+        DType::F32 => unwritten::<f32>(py, ty),
+        DType::I32 => unwritten::<i32>(py, ty),
     }
 }
 
-fn zeros<'py, T: Element>(py: Python<'py>, ty: &Type) -> PyResult<(Bound<'py, PyAny>, Target)> {
-    let array = PyArrayDyn::<T>::zeros(py, ty.shape.clone(), false);
+fn unwritten<'py, T: Element>(py: Python<'py>, ty: &Type) -> PyResult<(Bound<'py, PyAny>, Target)> {
+    // SAFETY: no element is read before a run has written it: a run writes all of its outputs or is an error, and numbers own nothing.
+    let array = unsafe { PyArrayDyn::<T>::new(py, ty.shape.clone(), false) };
     let address = array.data().expose_provenance();
     Ok((array.into_any(), Target(address)))
 }

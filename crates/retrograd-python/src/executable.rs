@@ -139,10 +139,10 @@ fn argument(message: String) -> Error {
 
 #[pymethods]
 impl Executable {
-    /// Bytes of the arena, as planned.
+    /// Bytes of the arena and of results that are made in place, as planned.
     #[getter]
-    fn bytes_peak(&self) -> usize {
-        self.executable.arena_bytes()
+    fn bytes_peak(&self) -> u64 {
+        self.executable.bytes_peak()
     }
 
     /// Bytes on disk, as planned.

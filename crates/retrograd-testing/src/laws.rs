@@ -465,7 +465,13 @@ impl Strategy for InParts {
     }
 
     fn grain(&self) -> Grain {
-        Grain { statements_per_part: self.statements, work_per_launch: self.work_per_launch, threads: 1, vector_steps: 2 }
+        Grain {
+            statements_per_part: self.statements,
+            work_per_launch: self.work_per_launch,
+            threads: 1,
+            vector_steps: 2,
+            bytes_per_output: 16,
+        }
     }
 }
 

@@ -33,6 +33,8 @@ pub struct Kernel {
     pub parts: Vec<Part>,
     /// Bytes of the arena.
     pub arena_bytes: usize,
+    /// Bytes of outputs that it makes in the caller's memory; others are in the arena until they are copied, at the end.
+    pub output_bytes: u64,
     /// Bytes on the disk.
     pub spill_bytes: u64,
     /// Literal arrays that the code reads, by number; they belong to the code, not to the arena.
@@ -460,7 +462,7 @@ pub enum Place {
     Arena(u64),
     /// An input of the caller.
     Input(u32),
-    /// An output of the caller; written once, at the end.
+    /// An output of the caller; holds anything at the beginning.
     Output(u32),
     /// A literal of the code.
     Literal(u32),

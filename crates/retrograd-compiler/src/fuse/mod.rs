@@ -51,9 +51,9 @@ pub fn fuse(plan: &Plan) -> Fused {
     fuse.block(&placed.body);
     fuse.outputs();
     let Fuse { regs, body, parts, calls, loops, .. } = fuse;
-    let (arena_bytes, literals, probes) = (placed.bytes as usize, placed.literals.clone(), placed.probes.clone());
-    let spill_bytes = placed.spill_bytes;
-    let kernel = Kernel { regs, body, parts, arena_bytes, spill_bytes, literals, calls, probes, loops };
+    let (arena_bytes, literals, probes) = ((placed.bytes - placed.output_bytes) as usize, placed.literals.clone(), placed.probes.clone());
+    let (output_bytes, spill_bytes) = (placed.output_bytes, placed.spill_bytes);
+    let kernel = Kernel { regs, body, parts, arena_bytes, output_bytes, spill_bytes, literals, calls, probes, loops };
     Fused { kernel: share::share(kernel), faults: placed.faults.clone() }
 }
 
@@ -132,9 +132,10 @@ impl<'p> Fuse<'p> {
 
     /// The address register of a store; of one in a frame, each thread has its own.
     fn store(&mut self, store: &Store) -> Reg {
-        match store.frame {
-            None => self.fixed(Place::Arena(store.offset)),
-            Some(_) => self.reg(RegType::Pointer),
+        match (store.frame, store.output) {
+            (Some(_), _) => self.reg(RegType::Pointer),
+            (None, Some(output)) => self.fixed(Place::Output(output)),
+            (None, None) => self.fixed(Place::Arena(store.offset)),
         }
     }
 
@@ -613,9 +614,10 @@ impl<'p> Fuse<'p> {
     }
 
     fn outputs(&mut self) {
-        for (k, output) in self.placed.outputs.iter().enumerate() {
+        let placed = self.placed;
+        for (k, output) in placed.outputs.iter().enumerate().filter(|(k, _)| !placed.is_handed_out(*k)) {
             let to = at(self.fixed(Place::Output(k as u32)));
-            if self.placed.is_scalar(*output) {
+            if placed.is_scalar(*output) {
                 let src = self.value(*output);
                 self.body.push(Stmt::Store { to, src });
             } else {

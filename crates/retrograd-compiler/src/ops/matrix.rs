@@ -5,7 +5,7 @@
 //!
 //! Tiles of the result stay in registers while k runs over a block. Rows of A are packed so that a tile reads them in one run; those of B
 //! are packed where they lie apart, or where enough rows of A use them (Goto and van de Geijn, Anatomy of high-performance matrix
-//! multiplication, 2008). Crates that do this were not taken: they allocate, and add up blocks of k apart, whose size the machine decides.
+//! multiplication, 2008). A product with few rows is the time that it takes to read B: then B is read once, where it lies, in order. Crates that do this were not taken: they allocate, and add up blocks of k apart, whose size the machine decides.
 
 use pulp::{Arch, Simd, WithSimd};
 
@@ -18,9 +18,13 @@ const BLOCK_ROWS: usize = 96;
 const BLOCK_COLUMNS: usize = 240;
 /// A multiple of the columns of any vector.
 const ROUND_COLUMNS: usize = 16;
-/// The same where rows of B are read where they lie: few of them at once, in long runs.
-const RUN_STEPS: usize = 32;
-const RUN_COLUMNS: usize = 960;
+/// The same where rows of B are read where they lie: few of them at once, in long runs. As many as there are rows of A, between these: what
+/// a tile reads and writes of C is then worth it, and the memory is read in few places at a time.
+const RUN_STEPS: [usize; 2] = [8, 32];
+/// Elements of B in such runs.
+const RUN_ELEMENTS: usize = 32 * 1008;
+/// Rows of A up to which columns of B that lie in one run each are read where they lie: the product of the transposes.
+const FLIPPED_ROWS: usize = 24;
 /// Steps of rows that are packed together, so that what they become stays in cache.
 const PACKED_STEPS: usize = 16;
 /// Rows of A from which it pays to pack rows of B that lie in one run each.
@@ -120,9 +124,14 @@ pub(super) fn multiply<T: Real>(
     // A column is a row of the transposes: its elements are lanes.
     if n == 1 && m > 1 && down == 1 {
         let extents = Extents { m: 1, n: m, k };
-        return T::product(Product { target, extents, a: b.transposed(), b: a.transposed(), c, down: m, scratch });
+        return T::product(Product { target, extents, a: b.transposed(), b: a.transposed(), c, down: m, flipped: false, scratch });
     }
-    T::product(Product { target, extents, a, b, c, down, scratch });
+    // Rows are lanes where they are few and columns of B need not be packed for it.
+    if b.down == 1 && b.right > 1 && m <= n.min(FLIPPED_ROWS) {
+        let extents = Extents { m: n, n: m, k };
+        return T::product(Product { target, extents, a: b.transposed(), b: a.transposed(), c, down, flipped: true, scratch });
+    }
+    T::product(Product { target, extents, a, b, c, down, flipped: false, scratch });
 }
 
 /// Scratch of a product and of its transpose.
@@ -140,6 +149,8 @@ pub(super) struct Product<'a, T> {
     b: Matrix<'a, T>,
     c: &'a mut [T],
     down: usize,
+    /// Whether C is there as its transpose, and rows of A are read where they lie.
+    flipped: bool,
     scratch: &'a mut [T],
 }
 
@@ -213,11 +224,13 @@ pub(super) trait Multiplied: Sized {
 impl<T: Real> Product<'_, T> {
     #[inline(always)]
     fn run<V: Vectors<T>, const ROWS: usize, const VECTORS: usize>(self, vectors: V) {
-        let Product { target, extents: extents @ Extents { m, n, k }, a, b, c, down, scratch } = self;
+        let Product { target, extents: extents @ Extents { m, n, k }, a, b, c, down, flipped, scratch } = self;
         let columns = VECTORS * V::LANES;
-        let (rows_at, columns_at) = scratch[..extents.scratch()].split_at_mut(extents.packed_rows());
-        let packs = b.right != 1 || b.down < columns || m >= PACKED_FROM;
-        let (block_columns, block_steps) = if packs { (extents.block_columns(), BLOCK_STEPS) } else { (RUN_COLUMNS, RUN_STEPS) };
+        let (rows_at, columns_at) = scratch.split_at_mut(if flipped { 0 } else { extents.packed_rows() });
+        let packs = flipped || b.right != 1 || b.down < columns || m >= PACKED_FROM;
+        let run_steps = m.next_power_of_two().clamp(RUN_STEPS[0], RUN_STEPS[1]);
+        let (block_columns, block_steps) =
+            if packs { (extents.block_columns(), BLOCK_STEPS) } else { (RUN_ELEMENTS / run_steps, run_steps) };
         let mut edge = [T::ZERO; TILE];
         for j0 in (0..n).step_by(block_columns) {
             let width = block_columns.min(n - j0);
@@ -229,12 +242,16 @@ impl<T: Real> Product<'_, T> {
                 for j in (first..width).step_by(columns) {
                     let there = columns.min(width - j);
                     let wide = there.next_multiple_of(V::LANES);
-                    pack(&mut columns_at[(j - first) * steps..][..wide * steps], block.from(0, j).transposed(), there, wide, |x| x);
+                    let (to, from) = (&mut columns_at[(j - first) * steps..][..wide * steps], block.from(0, j).transposed());
+                    match target {
+                        Target::Subtract if flipped => pack(to, from, there, wide, |x| -x),
+                        Target::Set | Target::Add | Target::Subtract => pack(to, from, there, wide, |x| x),
+                    }
                 }
                 for i0 in (0..m).step_by(BLOCK_ROWS) {
                     let height = BLOCK_ROWS.min(m - i0);
                     let (down_count, right_count) = (panels(height, ROWS), width.div_ceil(columns));
-                    for (i, rows) in (0..down_count).map(|number| panel(number, height, ROWS)) {
+                    for (i, rows) in (0..down_count).filter(|_| !flipped).map(|number| panel(number, height, ROWS)) {
                         let (to, from) = (&mut rows_at[i * steps..][..rows * steps], a.from(i0 + i, k0));
                         match target {
                             Target::Set | Target::Add => pack(to, from, rows, rows, |x| x),
@@ -244,7 +261,7 @@ impl<T: Real> Product<'_, T> {
                     for tile in 0..down_count * right_count {
                         // Of few steps results are most of the memory: row after row. Of many, and where they are read in place, columns
                         // of B stay in cache.
-                        let (number, j) = if packs && steps <= RUN_STEPS {
+                        let (number, j) = if packs && steps <= RUN_STEPS[1] {
                             (tile / right_count, tile % right_count * columns)
                         } else {
                             (tile % down_count, tile / down_count * columns)
@@ -257,8 +274,11 @@ impl<T: Real> Product<'_, T> {
                             None => (block.from(0, j).elements, block.down),
                         };
                         let starts = target == Target::Set && k0 == 0;
-                        let part = Part { a: &rows_at[i * steps..][..rows * steps], b, b_down, columns: there, starts };
-                        let c = &mut c[(i0 + i) * down + j0 + j..];
+                        let (a, place) = match flipped {
+                            true => (Rows::Lying(a.from(i0 + i, k0), steps), (j0 + j) * down + i0 + i),
+                            false => (Rows::Packed(&rows_at[i * steps..][..rows * steps]), (i0 + i) * down + j0 + j),
+                        };
+                        let (part, c) = (Part { a, b, b_down, columns: there, starts }, &mut c[place..]);
                         part.wide::<V, ROWS, VECTORS>(vectors, [rows, wide / V::LANES], c, down, &mut edge);
                     }
                 }
@@ -312,9 +332,17 @@ fn pack<T: Real>(to: &mut [T], from: Matrix<'_, T>, count: usize, rows: usize, s
     }
 }
 
+/// Rows of A in one block of k.
+enum Rows<'a, T> {
+    /// One after the other for each k.
+    Packed(&'a [T]),
+    /// Where they are, so many steps of them; then C is there as its transpose.
+    Lying(Matrix<'a, T>, usize),
+}
+
 /// One tile of a product over one block of k.
 struct Part<'a, T> {
-    a: &'a [T],
+    a: Rows<'a, T>,
     b: &'a [T],
     b_down: usize,
     /// Columns of the result; the last vector of a tile may have more lanes.
@@ -362,14 +390,21 @@ impl<T: Real> Part<'_, T> {
     #[inline(always)]
     fn run<V: Vectors<T>, const ROWS: usize, const VECTORS: usize>(&self, vectors: V, c: &mut [T], down: usize, edge: &mut [T; TILE]) {
         let width = VECTORS * V::LANES;
-        let is_whole = self.columns == width;
-        if !is_whole && !self.starts {
-            (0..ROWS).for_each(|i| edge[i * width..][..self.columns].copy_from_slice(&c[i * down..][..self.columns]));
+        let ((below, beside), in_place) = match self.a {
+            Rows::Packed(_) => ((down, 1), self.columns == width),
+            Rows::Lying(..) => ((1, down), false),
+        };
+        if in_place {
+            return self.full::<V, ROWS, VECTORS>(vectors, c, down);
         }
-        let (to, to_down) = if is_whole { (&mut *c, down) } else { (edge.as_mut_slice(), width) };
-        self.full::<V, ROWS, VECTORS>(vectors, to, to_down);
-        if !is_whole {
-            (0..ROWS).for_each(|i| c[i * down..][..self.columns].copy_from_slice(&edge[i * width..][..self.columns]));
+        if !self.starts {
+            for (i, j) in (0..ROWS).flat_map(|i| (0..self.columns).map(move |j| (i, j))) {
+                edge[i * width + j] = c[i * below + j * beside];
+            }
+        }
+        self.full::<V, ROWS, VECTORS>(vectors, edge, width);
+        for (i, j) in (0..ROWS).flat_map(|i| (0..self.columns).map(move |j| (i, j))) {
+            c[i * below + j * beside] = edge[i * width + j];
         }
     }
 
@@ -382,18 +417,43 @@ impl<T: Real> Part<'_, T> {
                 sums.copy_from_slice(V::of(&c[i * down..][..width]));
             }
         }
-        let (columns, _) = self.a.as_chunks::<ROWS>();
-        for (column, row) in columns.iter().zip(self.b.chunks(self.b_down)) {
-            let row: &[V::Vector; VECTORS] = V::of(&row[..width]).first_chunk().expect("a row of a tile is whole vectors");
-            for i in 0..ROWS {
-                let x = vectors.splat(column[i]);
-                for j in 0..VECTORS {
-                    sums[i][j] = vectors.fused(x, row[j], sums[i][j]);
+        let rows = self.b.chunks(self.b_down);
+        match self.a {
+            Rows::Packed(a) => {
+                for (column, row) in a.as_chunks::<ROWS>().0.iter().zip(rows) {
+                    step(vectors, column, &row[..width], &mut sums);
+                }
+            }
+            Rows::Lying(a, steps) => {
+                let lines: [&[T]; ROWS] = std::array::from_fn(|i| &a.elements[i * a.down..][..steps]);
+                for (k, row) in (0..steps).zip(rows) {
+                    let mut column = [T::ZERO; ROWS];
+                    for (x, line) in column.iter_mut().zip(&lines) {
+                        *x = line[k];
+                    }
+                    step(vectors, &column, &row[..width], &mut sums);
                 }
             }
         }
         for (i, sums) in sums.iter().enumerate() {
             V::of_mut(&mut c[i * down..][..width]).copy_from_slice(sums);
+        }
+    }
+}
+
+/// One step of k for all sums of a tile.
+#[inline(always)]
+fn step<T: Real, V: Vectors<T>, const ROWS: usize, const VECTORS: usize>(
+    vectors: V,
+    column: &[T; ROWS],
+    row: &[T],
+    sums: &mut [[V::Vector; VECTORS]; ROWS],
+) {
+    let row: &[V::Vector; VECTORS] = V::of(row).first_chunk().expect("a row of a tile is whole vectors");
+    for i in 0..ROWS {
+        let x = vectors.splat(column[i]);
+        for j in 0..VECTORS {
+            sums[i][j] = vectors.fused(x, row[j], sums[i][j]);
         }
     }
 }
@@ -454,6 +514,8 @@ mod tests {
             (15, 10, 70),
             (3, 41, 33),
             (60, 500, 10),
+            (24, 100, 270),
+            (5, 1100, 40),
         ];
         for (m, n, k) in extents {
             for target in [Target::Set, Target::Add, Target::Subtract] {

@@ -1,6 +1,7 @@
-//! Lays the stores out in one arena: the largest first, each at the lowest offset where nothing that lives at the same time is.
+//! Lays the stores out in one arena: the largest first, each at the lowest offset where nothing that lives at the same time is. What
+//! ends as a large output is made in the caller's memory.
 
-use super::tree::{FrameId, Placed, Store, StoreId};
+use super::tree::{FrameId, Home, Placed, Store, StoreId};
 
 /// Large stores start on their own cache line.
 const LINE: u64 = 64;
@@ -17,11 +18,31 @@ pub(super) fn lay_out(placed: &mut Placed) {
         placed.stores[frame.store.0 as usize].bytes = bytes.saturating_mul(frame.chunks);
     }
     placed.bytes = lay(&mut placed.stores, None);
+    hand_out(placed);
+}
+
+/// Large outputs are made where the caller wants them, which saves a copy, if that takes no byte more: the caller's memory is there all the
+/// time, that of the arena serves others before.
+fn hand_out(placed: &mut Placed) {
+    let mut stores = placed.stores.clone();
+    for (k, output) in placed.outputs.iter().enumerate() {
+        let bytes = placed.ty(*output).bytes() as u64;
+        let Home::Store(StoreId(id)) = placed.home(*output) else { continue };
+        let store = &mut stores[id as usize];
+        if bytes >= placed.grain.bytes_per_output && store.bytes == bytes && store.output.is_none() {
+            (store.output, store.start) = (Some(k as u32), 0);
+        }
+    }
+    let handed_out: u64 = stores.iter().filter(|store| store.output.is_some()).map(|store| store.bytes).sum();
+    let bytes = lay(&mut stores, None).saturating_add(handed_out);
+    if bytes <= placed.bytes {
+        (placed.stores, placed.bytes, placed.output_bytes) = (stores, bytes, handed_out);
+    }
 }
 
 /// Lays out what belongs to a frame, or to none; returns the bytes that it takes.
 fn lay(stores: &mut [Store], frame: Option<FrameId>) -> u64 {
-    let mut order: Vec<usize> = (0..stores.len()).filter(|k| stores[*k].frame == frame).collect();
+    let mut order: Vec<usize> = (0..stores.len()).filter(|k| stores[*k].frame == frame && stores[*k].output.is_none()).collect();
     order.sort_by_key(|k| (std::cmp::Reverse(stores[*k].bytes), stores[*k].start, *k));
     let mut laid: Vec<Store> = vec![];
     for k in order {
@@ -45,6 +66,14 @@ fn aligned(offset: u64, align: u64) -> u64 {
 }
 
 impl Placed {
+    /// Whether an output is made in the caller's memory.
+    pub(crate) fn is_handed_out(&self, output: usize) -> bool {
+        match self.home(self.outputs[output]) {
+            Home::Store(id) => self.stores[id.0 as usize].output == Some(output as u32),
+            Home::None | Home::Register | Home::Input(_) | Home::Literal(_) | Home::Pointer(_) => false,
+        }
+    }
+
     /// How many bytes more schedules could hold, as far as can be seen: what the budget leaves at the fullest moment of any of them, which
     /// need not be that of the whole Program.
     pub(in crate::plan) fn spare(&self, budget: u64) -> u64 {
@@ -96,7 +125,7 @@ mod tests {
             let mut random = numbers(seed);
             let stores = (0..1 + random(40)).map(|_| {
                 let start = random(50) as u32;
-                Store { bytes: random(300), start, end: start + random(10) as u32, offset: 0, frame: None }
+                Store { bytes: random(300), start, end: start + random(10) as u32, offset: 0, frame: None, output: None }
             });
             let placed = placed(stores.collect());
             for (k, a) in placed.stores.iter().enumerate() {
@@ -111,7 +140,7 @@ mod tests {
 
     #[test]
     fn what_lives_one_after_the_other_shares_memory() {
-        let store = |start, end| Store { bytes: 640, start, end, offset: 0, frame: None };
+        let store = |start, end| Store { bytes: 640, start, end, offset: 0, frame: None, output: None };
         assert_eq!(placed(vec![store(0, 1), store(2, 3), store(4, 9)]).bytes, 640);
         assert_eq!(placed(vec![store(0, 2), store(2, 3), store(4, 9)]).bytes, 1280);
     }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::tree::{Block, Node, Placed, Root, Step, StoreId, Val};
 
-/// How much code is one function, how much work is worth several threads, how many there are, and what is worth lanes.
+/// How much code is one function, how much work is worth several threads, how many there are, what is worth lanes, and which outputs a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grain {
     /// Statements of a function, about: a block of more than twice as many is cut into parts.
@@ -18,11 +18,14 @@ pub struct Grain {
     pub threads: usize,
     /// Extent from which an axis is worth a vector loop around the components behind it.
     pub vector_steps: usize,
+    /// Bytes from which an output is made in the caller's memory. What is smaller stays in a cache until it is copied, and the arena has it
+    /// on lines of its own.
+    pub bytes_per_output: u64,
 }
 
 impl Default for Grain {
     fn default() -> Grain {
-        Grain { statements_per_part: 1024, work_per_launch: 1 << 18, threads: 1, vector_steps: 8 }
+        Grain { statements_per_part: 1024, work_per_launch: 1 << 18, threads: 1, vector_steps: 8, bytes_per_output: 1 << 20 }
     }
 }
 

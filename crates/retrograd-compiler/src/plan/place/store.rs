@@ -143,7 +143,7 @@ impl Assign<'_> {
 
     fn store_at(&mut self, bytes: u64, owner: usize) -> StoreId {
         let id = StoreId(self.placed.stores.len() as u32);
-        self.placed.stores.push(Store { bytes, start: self.clock, end: self.clock, offset: 0, frame: self.frame });
+        self.placed.stores.push(Store { bytes, start: self.clock, end: self.clock, offset: 0, frame: self.frame, output: None });
         self.owners.push(owner);
         self.use_store(id);
         id

@@ -68,8 +68,10 @@ pub struct Placed {
     /// Arrays of which a window was written, by what they are when all the rest is written too, before anybody reads them: nothing stays
     /// of what they were before.
     pub rewritten: BTreeMap<Val, Val>,
-    /// Bytes of the arena.
+    /// Bytes of the arena and of outputs that are made in the caller's memory.
     pub bytes: u64,
+    /// Bytes of outputs that are made in the caller's memory.
+    pub output_bytes: u64,
     /// Bytes on the disk.
     pub spill_bytes: u64,
     /// How code is divided.
@@ -115,7 +117,7 @@ pub enum Home {
     Pointer(PointerId),
 }
 
-/// Arena memory with its lifetime on the clock of the tree, both ends included.
+/// Arena memory, or that of an output, with its lifetime on the clock of the tree, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Store {
     /// How many bytes.
@@ -128,6 +130,8 @@ pub struct Store {
     pub offset: u64,
     /// The frame that it is part of.
     pub frame: Option<FrameId>,
+    /// The output in whose memory it is: then it has no place in the arena.
+    pub output: Option<u32>,
 }
 
 /// What the steps of a map use and nobody else does, as often as steps run at the same time.

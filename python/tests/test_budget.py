@@ -1,5 +1,9 @@
 """One number of bytes: the same bits under every strategy and budget, the peak as predicted, and what cannot be met is refused."""
 
+import pathlib
+import subprocess
+import sys
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -151,6 +155,12 @@ def test_the_plan_is_data(tmp_path):
     compiled.save(tmp_path / "saved.rgx")
     with pytest.raises(rg.Unsupported, match="loaded from a file"):
         rg.load(tmp_path / "saved.rgx").plan.curve
+
+
+def test_the_example_of_curves_runs():
+    example = pathlib.Path(__file__).parents[2] / "examples" / "plan_curve.py"
+    lines = subprocess.run([sys.executable, example], capture_output=True, text=True, check=True).stdout.splitlines()
+    assert len(lines) > 8 and sum("<- this plan" in line for line in lines) == 1
 
 
 def waves(u, v):

@@ -1,5 +1,9 @@
 """One number of bytes: the same bits under every strategy and budget, the peak as predicted, and what cannot be met is refused."""
 
+import pathlib
+import subprocess
+import sys
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -133,6 +137,30 @@ def test_the_plan_says_what_will_happen():
     text = str(g.plan(*args))
     assert "1,000 steps" in text and "tiles of 40" in text and "test_budget.py:" in text
     assert g.plan(*args).bytes_peak <= 1_200_000
+
+
+def test_the_plan_is_data(tmp_path):
+    args = rng.normal(size=300), rng.normal(size=300)
+    compiled = rg.value_and_grad(waves, argnums=(0, 1), budget="60 kB").compile(*args)
+    plan = compiled.plan
+    assert plan.data["bytes_peak"] == plan.bytes_peak and plan.data["loops"][0]["steps"] == 400
+    assert 0 < plan.seconds_bound <= plan.seconds and abs(plan.gap - (plan.seconds / plan.seconds_bound - 1)) < 1e-9
+    curve = plan.curve
+    assert [point.bytes for point in curve] == sorted(point.bytes for point in curve) and len(curve) > 4
+    (chosen,) = [point for point in curve if point.chosen]
+    assert chosen.bytes == plan.bytes_peak and abs(chosen.seconds - plan.seconds) < 1e-9
+    assert curve[0].bytes < plan.bytes_peak < curve[-1].bytes and curve[0].seconds > plan.seconds > curve[-1].seconds
+    paths = plan.save_pictures(tmp_path / "pictures")
+    assert [open(path).read()[:4] for path in paths] == ["<svg"] * len(paths) and paths[-1].endswith("curve.svg")
+    compiled.save(tmp_path / "saved.rgx")
+    with pytest.raises(rg.Unsupported, match="loaded from a file"):
+        rg.load(tmp_path / "saved.rgx").plan.curve
+
+
+def test_the_example_of_curves_runs():
+    example = pathlib.Path(__file__).parents[2] / "examples" / "plan_curve.py"
+    lines = subprocess.run([sys.executable, example], capture_output=True, text=True, check=True).stdout.splitlines()
+    assert len(lines) > 8 and sum("<- this plan" in line for line in lines) == 1
 
 
 def waves(u, v):

@@ -28,8 +28,8 @@ fn step(%i: i64, %A: f64[9]) -> f64[9] {
 //     8 forward steps (1.00 per step, the program's own loop included), 0 states held
 //     f64[1] (dynamic_slice at stencil_in_place.rg:13, 8 bytes): computed again from what is kept: no slower than to write and read 8 bytes a step; read at stencil_in_place.rg:15
 //     f64[1] (dynamic_slice at stencil_in_place.rg:14, 8 bytes): kept: steps are not reversed without it; read at stencil_in_place.rg:16
-//     f64[1] (sin at stencil_in_place.rg:15, 8 bytes): kept: to compute it again takes 3 ns a step; read at stencil_in_place.rg:16
-//     f64[1] (cos at stencil_in_place.rg:15, 8 bytes): kept: to compute it again takes 3 ns a step; read at stencil_in_place.rg:15
+//     f64[1] (sin at stencil_in_place.rg:15, 8 bytes): kept: to compute it again takes 2.8 ns a step; read at stencil_in_place.rg:16
+//     f64[1] (cos at stencil_in_place.rg:15, 8 bytes): kept: to compute it again takes 2.8 ns a step; read at stencil_in_place.rg:15
 //   actions: tape 0..8 at 0 by 0, turn, reverse 0..8 at 0 by 0, done
 //
 // plan by `keep_all`: peak 520 bytes
@@ -42,13 +42,13 @@ fn step(%i: i64, %A: f64[9]) -> f64[9] {
 //     8 forward steps (1.00 per step, the program's own loop included), 0 states held
 //     f64[1] (dynamic_slice at stencil_in_place.rg:13, 8 bytes): computed again from what is kept: no slower than to write and read 8 bytes a step; read at stencil_in_place.rg:15
 //     f64[1] (dynamic_slice at stencil_in_place.rg:14, 8 bytes): kept: steps are not reversed without it; read at stencil_in_place.rg:16
-//     f64[1] (sin at stencil_in_place.rg:15, 8 bytes): kept: to compute it again takes 3 ns a step; read at stencil_in_place.rg:16
-//     f64[1] (cos at stencil_in_place.rg:15, 8 bytes): kept: to compute it again takes 3 ns a step; read at stencil_in_place.rg:15
+//     f64[1] (sin at stencil_in_place.rg:15, 8 bytes): kept: to compute it again takes 2.8 ns a step; read at stencil_in_place.rg:16
+//     f64[1] (cos at stencil_in_place.rg:15, 8 bytes): kept: to compute it again takes 2.8 ns a step; read at stencil_in_place.rg:15
 //   actions: tape 0..8 at 0 by 0, turn, reverse 0..8 at 0 by 0, done
 //
 // plan by `revolve`: peak 1.03 kB (1032 bytes)
 // no budget
-// work 6.402 times the least without a budget, 540.2 % above the bound for this memory
+// work 2.655 times the least without a budget, 165.5 % above the bound for this memory
 //   at the peak: states and records of the loop at stencil_in_place.rg:7, 504 bytes
 //   at the peak: arrays and controllers, 368 bytes
 //   loop at stencil_in_place.rg:7: 8 steps: 7 snapshots of 72 bytes, each step run at most 2 times (revolve with 8 slots)

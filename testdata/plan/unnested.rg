@@ -24,7 +24,7 @@ fn inner(%j: i64, %s: f64[640], %w: f64[640]) -> f64[640] {
 // ---- expected
 // plan by `auto`: peak 77.08 kB (77080 bytes)
 // budget 82 kB (82000 bytes)
-// work 2.675 times the least without a budget, 34.7 % above the bound for this memory
+// work 2.676 times the least without a budget, 34.7 % above the bound for this memory
 //   at the peak: states and records of the loop at unnested.rg:6, 30.72 kB
 //   at the peak: arrays and controllers, 46.36 kB
 //   a loop of 20 steps with one of 10 inside runs as one of 200

@@ -6,7 +6,6 @@ use std::path::Path;
 use retrograd::pipeline::{Compiled, Options, SpillTo, Wanted, compile, cores, debug_nan, derive};
 use retrograd::{Array, Backend, Budget, Error, Program, Row, Type, ops, strategy};
 use retrograd_compiler::ir::Rule;
-use retrograd_compiler::plan::{Curve, Request};
 use retrograd_compiler::{fuse, opt};
 
 use crate::arguments::{Command, Debug, File, Gradient, Inputs, Machine, Outputs, PlanForm, Stage};
@@ -147,20 +146,17 @@ fn print(source: &Source, stage: Stage, gradient: &Gradient) -> Result<String, E
 /// A plan in the form that is asked for.
 fn plan(source: &Source, gradient: &Gradient, form: &PlanForm) -> Result<String, Error> {
     let compiled = differentiated(&source.program()?, gradient)?;
-    let (budget, spill, vectors) = (gradient.budget.map(Budget::bytes), compiled.plan.facts.spill, compiled.plan.facts.vectors);
-    let request = Request { strategy: gradient.strategy.clone(), budget, spill, threads: cores().get(), vectors };
-    let curve = || Curve::new(&compiled.program, &compiled.plan, &request);
     if let Some(folder) = &form.svg {
         let mut pictures = compiled.plan.pictures();
-        pictures.push(("curve.svg".into(), curve()?.to_svg()));
+        pictures.push(("curve.svg".into(), compiled.curve()?.to_svg()));
         for (name, picture) in pictures {
             let path = folder.join(name);
             fs::write(&path, picture).map_err(|error| argument(format!("cannot write {}: {error}", path.display())))?;
         }
     }
     Ok(match (form.curve, form.json) {
-        (true, true) => curve()?.to_json(),
-        (true, false) => curve()?.to_text(),
+        (true, true) => compiled.curve()?.to_json(),
+        (true, false) => compiled.curve()?.to_text(),
         (false, true) => compiled.plan.to_json(),
         (false, false) => compiled.plan.to_string(),
     })

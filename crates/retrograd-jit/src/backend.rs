@@ -6,6 +6,7 @@ use std::str::FromStr;
 use retrograd_compiler::ir::{Error, ErrorKind, Pos};
 use retrograd_compiler::plan::Vectors;
 
+use crate::cranelift::Cranelift;
 use crate::llvm::Llvm;
 
 /// A back end; all give the same bits.
@@ -38,10 +39,11 @@ impl Backend {
     /// The vectors that its code is made of, by which a plan is priced.
     pub fn vectors(&self) -> Vectors {
         match self {
-            Backend::Cranelift | Backend::Narrow => Vectors::Narrow,
+            Backend::Cranelift => Cranelift::vectors(),
+            Backend::Narrow => Vectors::Narrow,
             Backend::Llvm { .. } => Vectors::Wide,
             Backend::Auto if Llvm::find(None).is_ok() => Vectors::Wide,
-            Backend::Auto => Vectors::Narrow,
+            Backend::Auto => Cranelift::vectors(),
         }
     }
 }

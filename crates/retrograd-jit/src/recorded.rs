@@ -309,3 +309,21 @@ impl<'t> Lane for Recorded<'t> {
         Recorded::Value(truth.0.write(Op::Floats(Scalar::Select), [Operand::Value(truth.0.number), a.operand(), b.operand()]))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use retrograd_compiler::ir::{Lowering, Scalar};
+    use retrograd_compiler::ops;
+
+    use super::{Inline, inline};
+
+    /// Plans are priced by it.
+    #[test]
+    fn what_is_called_a_sequence_comes_in_line() {
+        for row in ops::rows() {
+            if let Lowering::Map(Scalar::Call(function)) = row.lowering {
+                assert_eq!(matches!(inline(function), Some(Inline::Whole(_))), function.is_sequence(), "{}", row.name);
+            }
+        }
+    }
+}

@@ -175,6 +175,23 @@ impl Executable {
         self.compiled.as_ref().map_or_else(noted, |compiled| compiled.plan.to_string())
     }
 
+    /// The plan as JSON; none where it was loaded.
+    fn plan_json(&self) -> Option<String> {
+        Some(self.compiled.as_ref()?.plan.to_json())
+    }
+
+    /// Predicted work against memory: as JSON, and as a picture; none where it was loaded.
+    fn curve(&self, py: Python<'_>) -> PyResult<Option<(String, String)>> {
+        let curve = self.compiled.as_ref().map(|compiled| py.detach(|| compiled.curve())).transpose();
+        let curve = curve.map_err(|error| exception(py, error))?;
+        Ok(curve.map(|curve| (curve.to_json(), curve.to_svg())))
+    }
+
+    /// Pictures of the schedules of its loops, with names for their files.
+    fn pictures(&self) -> Vec<(String, String)> {
+        self.compiled.as_ref().map_or_else(Vec::new, |compiled| compiled.plan.pictures())
+    }
+
     /// The Program that runs, in its text form.
     fn program(&self) -> String {
         let noted = || self.executable.note("program").unwrap_or_default().to_owned();

@@ -8,7 +8,7 @@ use retrograd_compiler::ir::{Error, ErrorKind, Program};
 use retrograd_compiler::ops;
 use retrograd_compiler::opt::{freeze, simplify};
 use retrograd_compiler::plan::strategy::Auto;
-use retrograd_compiler::plan::{Curve, Request, plan};
+use retrograd_compiler::plan::{Curve, Effort, Request, plan};
 use retrograd_testing::laws::Trial;
 use retrograd_testing::programs::Case;
 
@@ -98,5 +98,47 @@ fn curves_of_straight_code_and_of_several_loops_have_no_gaps() {
         // From one point to the next, memory grows by no more than this.
         let widest = curve.points.windows(2).map(|two| two[1].bytes as f64 / two[0].bytes as f64).fold(1.0, f64::max);
         assert!(widest < times, "{name}: {widest}\n{}", curve.to_text());
+    }
+}
+
+/// Two loops whose steps are `first` and `second`, which are the same.
+fn equal_loops(first: &str, second: &str) -> String {
+    let step = |name: &str| {
+        format!(
+            "fn {name}(%i: i64, %c: f64[64]) -> f64[64] {{\n  %s: f64[64] = sin %c\n  %r: f64[64] = reverse %s {{axes=[0]}}\n  \
+             %t: f64[64] = mul %r, %c\n  return %t\n}}\n"
+        )
+    };
+    let steps = if first == second { step(first) } else { step(first) + &step(second) };
+    format!(
+        "fn main(%x: f64[64]) -> f64[64] {{\n  %n: i64 = constant {{value=300}}\n  %y: f64[64] = for %n carries(%x) {{body={first}}}\n  \
+         %z: f64[64] = cos %y\n  %e: f64[64] = for %n carries(%z) {{body={second}}}\n  return %e\n}}\n{steps}"
+    )
+}
+
+#[test]
+fn loops_that_share_a_body_are_planned_as_if_each_had_its_own() {
+    let curve = |second: &str| {
+        let program = gradient(&equal_loops("step", second));
+        let request = Request::by(Arc::new(Auto));
+        Curve::new(&program, &plan(&program, &request).unwrap(), &request).unwrap().points
+    };
+    let (shared, own) = (curve("step"), curve("other"));
+    assert!(own.len() > 8 && shared == own, "{shared:?}\n{own:?}");
+}
+
+/// At most what it took once, and half as much again: to try a split takes some five nanoseconds, to place an instruction some ten
+/// microseconds.
+#[test]
+fn planning_a_long_loop_takes_as_few_splits_as_it_did() {
+    let step = "fn step(%i: i64, %c: f64[64]) -> f64[64] {\n  %s: f64[64] = sin %c\n  %r: f64[64] = reverse %s {axes=[0]}\n  \
+                %t: f64[64] = mul %r, %c\n  return %t\n}\n";
+    let text = format!(
+        "fn main(%x: f64[64]) -> f64[64] {{\n  %n: i64 = constant {{value=10000}}\n  %y: f64[64] = for %n carries(%x) {{body=step}}\n  return %y\n}}\n{step}"
+    );
+    let program = gradient(&text);
+    for budget in [5_000, 20_000, 100_000, 1_000_000, 10_000_000] {
+        let Effort { splits, placed } = plan(&program, &Request { budget: Some(budget), ..Request::by(Arc::new(Auto)) }).unwrap().effort;
+        assert!(splits < 112_000_000 && placed < 150, "{splits} splits and {placed} instructions in {budget} bytes");
     }
 }

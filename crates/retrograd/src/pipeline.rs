@@ -103,6 +103,8 @@ pub struct Compiled {
     pub plan: Arc<Plan>,
     /// What the compilation took.
     pub times: Times,
+    /// What was asked for when it was planned.
+    pub(crate) request: plan::Request,
     pub(crate) executable: Executable,
 }
 
@@ -143,7 +145,7 @@ pub fn compile(program: &Program, options: &Options) -> Result<Compiled, Error> 
         Some(to) => executable.spilling_to(&to.directory),
         None => executable,
     };
-    Ok(Compiled { program: Arc::new(program), plan: Arc::new(plan), times, executable })
+    Ok(Compiled { program: Arc::new(program), plan: Arc::new(plan), times, request, executable })
 }
 
 /// The Program that computes what is wanted of a verified Program: what [`compile`] compiles, before it is simplified.
@@ -279,6 +281,20 @@ impl Compiled {
         let (pos, found) = (here(), inputs.iter().map(|array| array.ty()).collect::<Vec<_>>());
         check_arguments(&self.program.main().param_types(), &found, &pos)?;
         self.executable.run(inputs)
+    }
+
+    /// Predicted work against memory by the strategy that was asked, from the least budget to none, with this plan on it. That takes as
+    /// long as to plan some sixteen times.
+    ///
+    /// ```
+    /// use retrograd::{f64, for_loop, grad};
+    /// let compiled = grad(|[x]| for_loop(1000, x, |_, x| x.sin()).sum()).compile(&[f64([100])])?;
+    /// let curve = compiled.curve()?;
+    /// assert!(curve.points[0].bytes < compiled.plan.bytes_peak && curve.points.iter().any(|point| point.chosen));
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
+    pub fn curve(&self) -> Result<plan::Curve, Error> {
+        plan::Curve::new(&self.program, &self.plan, &self.request)
     }
 
     /// How many threads a run has: as many as were asked for, or one where its arrays are too small to share.

@@ -388,3 +388,19 @@ pub enum LaneFunction {
     Erfc,
     Rem,
 }
+
+impl LaneFunction {
+    /// Whether it is the same sequence of operations for every argument, which a back end may have in line.
+    pub fn is_sequence(self) -> bool {
+        match self {
+            LaneFunction::Exp | LaneFunction::Exp2 | LaneFunction::Expm1 | LaneFunction::Logistic => true,
+            LaneFunction::Log | LaneFunction::Log2 | LaneFunction::Log10 | LaneFunction::Log1p => true,
+            LaneFunction::Sinh | LaneFunction::Cosh | LaneFunction::Tanh => true,
+            LaneFunction::Sin | LaneFunction::Cos | LaneFunction::Tan => false,
+            LaneFunction::Asin | LaneFunction::Acos | LaneFunction::Atan | LaneFunction::Atan2 => false,
+            LaneFunction::Asinh | LaneFunction::Acosh | LaneFunction::Atanh => false,
+            LaneFunction::Pow | LaneFunction::Hypot | LaneFunction::Cbrt | LaneFunction::Rsqrt => false,
+            LaneFunction::Erf | LaneFunction::Erfc | LaneFunction::Rem => false,
+        }
+    }
+}

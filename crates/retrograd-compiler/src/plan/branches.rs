@@ -146,14 +146,14 @@ impl Parting {
         let rest = function.insts.iter().filter(|inst| inst.results.iter().any(|v| dependent[v.0 as usize]) || self.has_effect(inst));
         let mut needed = vec![false; function.types.len()];
         rest.flat_map(|inst| &inst.args).chain(&function.results).for_each(|v| needed[v.0 as usize] = true);
-        let (mut wanted, mut forward) = (needed.clone(), vec![]);
+        let (mut wanted, mut forward, priced) = (needed.clone(), vec![], self.vectors.priced(&self.program, &function));
         for inst in function.insts.iter().rev() {
             let [depends, is_wanted] = [&dependent, &wanted].map(|flags| inst.results.iter().any(|v| flags[v.0 as usize]));
             // A literal is everywhere at hand.
             if is_wanted && !depends && !inst.args.is_empty() {
                 inst.args.iter().for_each(|v| wanted[v.0 as usize] = true);
                 let types = inst.results.iter().map(|v| function.ty(*v).clone()).collect();
-                forward.push(Forward { types, work: self.vectors.inst_cost(&self.program, &function, inst), inst: inst.clone() });
+                forward.push(Forward { types, work: priced.inst(inst), inst: inst.clone() });
             }
         }
         forward.reverse();

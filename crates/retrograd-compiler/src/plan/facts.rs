@@ -182,7 +182,7 @@ pub(super) fn facts(parted: &Parted, request: &Request, fates: Fates<'_>) -> Fac
     let memory = request.budget.unwrap_or(u64::MAX);
     let mut visit = Visit { program, parted, vectors, memory, search, fates, effects: program.effects(), loops: vec![] };
     let root = visit.function(program.entry, 0);
-    let cost = vectors.cost(program, program.main());
+    let cost = vectors.priced(program, program.main()).cost();
     Facts { loops: visit.loops, root, residuals: vec![], cost, vectors, spill: None }
 }
 
@@ -251,11 +251,19 @@ impl Visit<'_> {
         let inst = &function.insts[k];
         let (body, bwd) = (program.function(op.body), self.parted.step(op.bwd));
         let forward = Forward::new(bwd, op, &self.effects);
-        let inst_work = |inst: &Inst| vectors.inst_cost(program, bwd, inst);
+        let forwards = vectors.priced(program, body).step(op.trajectory().args(&body.params).1);
+        let backwards = vectors.priced(program, bwd);
+        let inst_work = |inst: &Inst| backwards.inst(inst);
         let state: Vec<&Type> = op.args(&inst.args).carries.iter().map(|v| function.ty(*v)).collect();
         let state_bytes = row_layout(state.iter().copied()).1;
         let words = |bytes: u64| vectors.words(bytes / 8, bytes.saturating_mul(steps(function, inst)).min(self.memory));
         let before = pair.map(|pair| defined_before(function, pair.loop_inst));
+        // A step backwards from so many values.
+        let back = |step: &Function, carries: usize| {
+            let args = UnwindOp { carries, ..op.clone() };
+            let args = args.args(&step.params);
+            vectors.priced(program, step).step(&[args.adjoints, args.running].concat())
+        };
         let choice = |cut: Cut| {
             let split = split(bwd, op, &cut, &self.effects);
             let [written, read] = words(forward.bytes(&cut));
@@ -263,8 +271,8 @@ impl Visit<'_> {
             let known = |before: &BTreeSet<Value>| (1..split.cone.params.len()).all(|k| !split.reads(k) || before.contains(&inst.args[k]));
             ChoiceFacts {
                 bytes: forward.bytes(&cut),
-                cost_forward: vectors.cost(program, body) + more + written,
-                cost_reverse: vectors.cost(program, &split.reverse) + read,
+                cost_forward: forwards.with(more + written),
+                cost_reverse: back(&split.reverse, split.kept.len()).with(read),
                 in_sweep: before.as_ref().is_some_and(known),
                 cut,
             }
@@ -285,8 +293,8 @@ impl Visit<'_> {
             of_numbers: state.iter().all(|ty| ty.rank() == 0),
             residuals: values.into_iter().map(residual).collect(),
             choices,
-            cost_forward: vectors.cost(program, body),
-            cost_turnback: vectors.cost(program, program.function(op.bwd)),
+            cost_forward: forwards.with(0),
+            cost_turnback: back(program.function(op.bwd), op.carries).with(0),
             cost_hold: words(state_bytes).iter().sum(),
             in_body: Region::default(),
             in_bwd: Region::default(),

@@ -34,6 +34,8 @@ pub(super) struct Fitted {
     pub(super) bytes: u64,
     /// Work of one execution besides the program's own loop.
     pub(super) work: u128,
+    /// Splits that were tried to find it.
+    pub(super) tried: u64,
 }
 
 impl Fitted {
@@ -87,6 +89,7 @@ impl<'f> Inside<'f> {
         let mut fitted = all.next().expect("a loop is met somewhere");
         for other in all {
             fitted.bytes = fitted.bytes.max(other.bytes);
+            fitted.tried = fitted.tried.saturating_add(other.tried);
             let new = other.decision.ways.into_iter().filter(|way| fitted.decision.way(way.sweep).is_none()).collect::<Vec<_>>();
             fitted.decision.ways.extend(new);
         }
@@ -113,7 +116,8 @@ impl<'f> Inside<'f> {
         // Every kind of step is code of its own, and inside another loop it is there several times: a per cent is not worth that.
         let close = |fitted: &&Fitted| facts.depth > 0 && best.is_some_and(|best| fitted.work <= best.work + best.work / 64);
         let simple = found.iter().filter(fits).filter(close).min_by_key(|fitted| (fitted.kinds(), fitted.work, fitted.bytes));
-        simple.or(best).or(found.iter().min_by_key(|fitted| fitted.bytes)).expect("every loop can be replayed from its start").clone()
+        let taken = simple.or(best).or(found.iter().min_by_key(|fitted| fitted.bytes)).expect("every loop can be replayed from its start");
+        Fitted { tried: found.iter().map(|fitted| fitted.tried).fold(0, u64::saturating_add), ..taken.clone() }
     }
 
     /// A loop whose length is known only at run time.
@@ -149,6 +153,7 @@ impl<'f> Inside<'f> {
             decision: LoopDecision { ways: vec![way] },
             bytes: 0,
             work: u128::from(count) * u128::from(choice.cost_reverse + self.backward),
+            tried: 0,
         }
     }
 
@@ -287,7 +292,7 @@ impl<'f> Inside<'f> {
 
     fn fitted(self, schedule: Schedule, sweep: Sweep, cuts: Vec<Cut>, work: u128) -> Fitted {
         let bytes = schedule.pool_bytes(sweep, self.facts.count).saturating_add((schedule.words() as u64).saturating_mul(8));
-        Fitted { decision: LoopDecision { ways: vec![Way { schedule, sweep, cuts }] }, bytes, work }
+        Fitted { decision: LoopDecision { ways: vec![Way { schedule, sweep, cuts }] }, bytes, work, tried: 0 }
     }
 
     pub(super) fn recipe(self, way: &Records<'f>, recipe: Recipe, work: u128) -> Fitted {
@@ -373,11 +378,13 @@ impl<'f> Inside<'f> {
         let all = way.count.saturating_mul(way.count).saturating_mul(units as u64 + 1) <= self.cells;
         let alone = if all { Alone::new(&steps.costs, count, units) } else { Alone::quick(&steps.costs, count, units) };
         let paired = (way.sweep == Sweep::Paired).then(|| Paired::new(&alone, count, units, 0));
+        // A sweep has a table of the same size.
+        let tried = alone.tried().saturating_mul(1 + u64::from(paired.is_some()));
         let mut units = units;
         loop {
             let (recipe, work) = self.extract(way, &alone, paired.as_ref(), units)?;
             let work = (u128::from(work) << steps.shift).max(self.own(way.sweep, way.count));
-            let found = self.recipe(way, recipe, work);
+            let found = Fitted { tried, ..self.recipe(way, recipe, work) };
             // Pool and controller share the bytes; how deep the controller is, the recipe says.
             match bytes.and_then(|bytes| found.bytes.checked_sub(bytes)).filter(|over| *over > 0) {
                 None => return Some(found),

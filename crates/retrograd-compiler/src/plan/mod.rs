@@ -24,8 +24,9 @@ mod undo;
 mod unnest;
 mod work;
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Add;
 use std::sync::Arc;
 
 pub use cut::{Cut, Fate, Search};
@@ -87,6 +88,25 @@ pub struct Decision {
     pub bytes: u64,
     /// Predicted work of a run, in picoseconds of one thread.
     pub work: u128,
+    /// Splits of loops that were tried to find it.
+    pub tried: u64,
+}
+
+/// What it took to find a plan, in things that are counted: the same on every machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Effort {
+    /// Splits of loops that were tried in tables.
+    pub splits: u64,
+    /// Instructions that were placed, each time that they were.
+    pub placed: u64,
+}
+
+impl Add for Effort {
+    type Output = Effort;
+
+    fn add(self, other: Effort) -> Effort {
+        Effort { splits: self.splits.saturating_add(other.splits), placed: self.placed.saturating_add(other.placed) }
+    }
 }
 
 /// How one loop is reversed: in one way, or in two where it depends on the loop outside whether a first sweep is at hand.
@@ -142,6 +162,8 @@ pub struct Plan {
     pub unnested: Vec<[u64; 2]>,
     /// Loops that keep a log of what their steps overwrite.
     pub logs: Vec<Logged>,
+    /// What it took to find it, and those that it was chosen from.
+    pub effort: Effort,
     /// What was known when they were chosen.
     pub facts: Facts,
     /// The Program in the order and memory in which it runs.
@@ -150,7 +172,7 @@ pub struct Plan {
 
 /// Plans a Program: the strategy's decision for the most spare bytes that still fit the budget.
 pub fn plan(program: &Program, request: &Request) -> Result<Plan, Error> {
-    let program = &opt::all_calls(program);
+    let program = &apart(opt::all_calls(program).into_owned());
     check_supported(program, program.entry)?;
     let shared = plan_in_tiles(program, request);
     let is_shared = shared.as_ref().is_ok_and(|plan| !plan.placed.frames.is_empty());
@@ -161,10 +183,35 @@ pub fn plan(program: &Program, request: &Request) -> Result<Plan, Error> {
     // Memory for several threads is worth nothing that would be run again for it.
     let better = |shared: &Plan, alone: &Plan| shared.decision.work <= alone.decision.work;
     match (shared, alone) {
-        (Ok(shared), Ok(alone)) => Ok(if better(&shared, &alone) { shared } else { alone }),
+        (Ok(shared), Ok(alone)) => {
+            let effort = shared.effort + alone.effort;
+            Ok(Plan { effort, ..if better(&shared, &alone) { shared } else { alone } })
+        }
         (Err(shared), Err(alone)) => Err(if needed(&shared) < needed(&alone) { shared } else { alone }),
         (Ok(plan), Err(_)) | (Err(_), Ok(plan)) => Ok(plan),
     }
+}
+
+/// Every unwind has a bwd of its own: a decision is about one loop, and loops that share their code need not share their memory alike.
+fn apart(mut program: Program) -> Program {
+    let (mut known, mut next) = (BTreeSet::new(), 0);
+    // Functions that are added are looked at, too: what is inside of them is shared as well.
+    while next < program.functions.len() {
+        for inst in 0..program.functions[next].insts.len() {
+            let Op::Unwind(op) = &program.functions[next].insts[inst].op else { continue };
+            if known.insert(op.bwd) {
+                continue;
+            }
+            let (own, mut copy) = (FuncId(program.functions.len() as u32), program.function(op.bwd).clone());
+            copy.name = format!("{}_{}", copy.name, own.0);
+            program.functions.push(copy);
+            let Op::Unwind(op) = &mut program.functions[next].insts[inst].op else { unreachable!("it was an unwind") };
+            op.bwd = own;
+            known.insert(own);
+        }
+        next += 1;
+    }
+    program
 }
 
 fn plan_in_tiles(program: &Program, request: &Request) -> Result<Plan, Error> {
@@ -176,15 +223,17 @@ fn plan_in_tiles(program: &Program, request: &Request) -> Result<Plan, Error> {
         |tiled: &Interchanged| plan_as_is(&tiled.program, &Request { budget: None, ..request.clone() }).map(|plan| named(tiled, plan));
     let fits =
         |plan: &Plan| request.budget.is_none_or(|budget| plan.bytes_peak <= budget && !plan.facts.loops.iter().any(LoopFacts::is_open));
-    let all = tilings.iter().filter_map(|tiled| free(tiled).ok()).filter(fits);
-    if let Some(best) = all.min_by_key(|plan| plan.decision.work) {
-        return Ok(Plan { budget: request.budget, ..best });
+    let all: Vec<Plan> = tilings.iter().filter_map(|tiled| free(tiled).ok()).collect();
+    let effort = all.iter().map(|plan| plan.effort).fold(Effort::default(), Effort::add);
+    if let Some(best) = all.into_iter().filter(fits).min_by_key(|plan| plan.decision.work) {
+        return Ok(Plan { budget: request.budget, effort, ..best });
     }
     // In tiles a loop is faster and takes less memory, as a rule; where it does not fit, the loop may.
-    match plan_as_is(&smallest.program, request) {
+    let plan = match plan_as_is(&smallest.program, request) {
         Ok(plan) => Ok(named(smallest, plan)),
         Err(in_tiles) => plan_undone(program, request).map_err(|error| if needed(&in_tiles) < needed(&error) { in_tiles } else { error }),
-    }
+    };
+    plan.map(|plan| Plan { effort: plan.effort + effort, ..plan })
 }
 
 /// Plans a Program without a budget, unless that takes more than is offered: then within what is offered, and the Plan says so.
@@ -237,7 +286,10 @@ fn plan_undone(program: &Program, request: &Request) -> Result<Plan, Error> {
 /// The plan of less work; where there is none, the error that asks for less.
 fn less(plan: Result<Plan, Error>, other: Result<Plan, Error>) -> Result<Plan, Error> {
     match (plan, other) {
-        (Ok(plan), Ok(other)) => Ok(if other.decision.work < plan.decision.work { other } else { plan }),
+        (Ok(plan), Ok(other)) => {
+            let effort = plan.effort + other.effort;
+            Ok(Plan { effort, ..if other.decision.work < plan.decision.work { other } else { plan } })
+        }
         (Err(error), Err(other)) => Err(if needed(&other) < needed(&error) { other } else { error }),
         (Ok(plan), Err(_)) | (Err(_), Ok(plan)) => Ok(plan),
     }
@@ -284,10 +336,14 @@ fn plan_with(program: &Program, request: &Request) -> Result<Plan, Error> {
         Replay::Fit if budget.is_none_or(|budget| reference.bytes <= budget) => vec![straight.least(strategy.search())],
         Replay::Fit => straight.ways(strategy.search(), if facts.loops.is_empty() { WAYS } else { WAYS_WITH_LOOPS }),
     };
-    let (decision, placed) = fastest(request, &facts, ways, |decision| {
+    let insts = program.functions.iter().map(|function| function.insts.len() as u64).sum::<u64>();
+    let placed_insts = Cell::new(insts);
+    let Found { decision, placed, splits } = fastest(request, &facts, ways, |decision| {
         let known = (&decision.loops, &decision.again) == (&kept.loops, &kept.again);
+        placed_insts.set(placed_insts.get() + insts);
         if known { reference.clone() } else { place(&parted, decision, grain) }
     })?;
+    let effort = Effort { splits: splits.saturating_add(kept.tried), placed: placed_insts.get() };
     let (bytes_peak, bytes_spilled, strategy) = (placed.bytes, placed.spill_bytes, strategy.name());
     Ok(Plan {
         strategy,
@@ -300,13 +356,21 @@ fn plan_with(program: &Program, request: &Request) -> Result<Plan, Error> {
         strips: vec![],
         unnested: vec![],
         logs: vec![],
+        effort,
         facts,
         placed,
     })
 }
 
+/// A decision, placed, and the splits of loops that were tried to find it.
+struct Found {
+    decision: Decision,
+    placed: Placed,
+    splits: u64,
+}
+
 /// The decision of the least work among ways to run the code outside of loops, which come by ascending work.
-fn fastest(request: &Request, facts: &Facts, ways: Vec<Again>, place: impl Fn(&Decision) -> Placed) -> Result<(Decision, Placed), Error> {
+fn fastest(request: &Request, facts: &Facts, ways: Vec<Again>, place: impl Fn(&Decision) -> Placed) -> Result<Found, Error> {
     let strategy = &request.strategy;
     let known: RefCell<BTreeMap<Option<u64>, Decision>> = RefCell::default();
     let decide = |room: Option<u64>| {
@@ -347,7 +411,8 @@ fn fastest(request: &Request, facts: &Facts, ways: Vec<Again>, place: impl Fn(&D
             best = found;
         }
     }
-    best
+    let splits = known.borrow().values().map(|decision| decision.tried).fold(0, u64::saturating_add);
+    best.map(|(decision, placed)| Found { decision, placed, splits })
 }
 
 /// Nothing is planned that cannot become machine code.

@@ -194,7 +194,7 @@ impl<'p> Numbers<'p> {
     /// Runs a function over numbered parameters: the numbers of its results, and the work of what was not known before.
     fn run(&mut self, vectors: Vectors, function: &Function, params: &[u32], known: &mut Known) -> (Vec<u32>, u64) {
         let numbers = self.values(function, params);
-        let (mut work, mut branches) = (0u64, Branches::default());
+        let (mut work, mut branches, priced) = (0u64, Branches::default(), vectors.priced(self.program, function));
         for inst in &function.insts {
             let [args, results] = [&inst.args, &inst.results].map(|list| list.iter().map(|v| numbers[v.0 as usize]).collect::<Vec<u32>>());
             if results.iter().all(|number| known.numbers.contains(number)) {
@@ -214,7 +214,7 @@ impl<'p> Numbers<'p> {
                     branches.add(inst.args[0], [side((op.then_body, then_known)), side((op.else_body, else_known))]);
                 }
                 Op::Row(..) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => {
-                    work = work.saturating_add(vectors.inst_cost(self.program, function, inst));
+                    work = work.saturating_add(priced.inst(inst));
                 }
             }
         }

@@ -3,6 +3,7 @@
 //! Every region has a front of points, bytes against work. Loops whose memory lives at the same time add their bytes, those that do not
 //! share them; what is inside a step multiplies. A loop's points are made by a fit, so that any strategy can share.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use super::facts::{Facts, Region};
@@ -14,9 +15,11 @@ use crate::ir::Error;
 /// Makes the decision for one loop in so many bytes.
 pub(super) type Fit<'a> = &'a dyn Fn(Inside<'_>, Option<u64>) -> Result<Fitted, Error>;
 
-/// Points of a front, and of an inner front that an outer loop is tried with.
+/// Points of a front, those of the front inside of a step forwards that an outer loop is tried with, and how many pairs of them with those of a
+/// step backwards.
 const POINTS: usize = 24;
 const INNER_POINTS: usize = 4;
+const INNER_PAIRS: usize = 16;
 
 /// Cells of tables while the bytes are shared, and when each loop has its own.
 const CELLS_SHARING: u64 = 500_000;
@@ -52,7 +55,7 @@ struct Share {
 
 /// The decision of the least work in so many bytes of pools and controllers; `None` is no limit. Without room for any, the smallest.
 pub(super) fn share(facts: &Facts, room: Option<u64>, fit: Fit<'_>) -> Result<Decision, Error> {
-    let sharing = Sharing { facts, room, fit, alone: facts.loops.len() <= 1 };
+    let sharing = Sharing { facts, room, fit, alone: facts.loops.len() <= 1, tried: Cell::new(0) };
     let front = sharing.front(&facts.root)?;
     let fits = |point: &&Point| room.is_none_or(|room| point.bytes <= room);
     let best = front.iter().filter(fits).min_by_key(|point| (point.key(), point.bytes));
@@ -60,7 +63,7 @@ pub(super) fn share(facts: &Facts, room: Option<u64>, fit: Fit<'_>) -> Result<De
     sharing.spend(&mut point)?;
     let loops = point.loops.into_iter().map(|(number, share)| (facts.loops[number].bwd, share.fitted.decision)).collect();
     let work = u128::from(facts.cost).saturating_add(point.work);
-    Ok(Decision { loops, again: Again::default(), bytes: point.bytes, work })
+    Ok(Decision { loops, again: Again::default(), bytes: point.bytes, work, tried: sharing.tried.get() })
 }
 
 struct Sharing<'a> {
@@ -69,6 +72,8 @@ struct Sharing<'a> {
     fit: Fit<'a>,
     /// One loop gets everything.
     alone: bool,
+    /// Splits that were tried in tables so far.
+    tried: Cell<u64>,
 }
 
 impl Sharing<'_> {
@@ -121,8 +126,10 @@ impl Sharing<'_> {
         let facts = &self.facts.loops[number];
         let (forwards, backwards) = (self.front(&facts.in_body)?, self.front(&facts.in_bwd)?);
         let mut points = vec![];
-        for forward in self.best(forwards, INNER_POINTS) {
-            for backward in self.best(backwards.clone(), INNER_POINTS) {
+        let forwards = self.best(forwards, INNER_POINTS);
+        let backwards = self.best(backwards, INNER_PAIRS / forwards.len());
+        for forward in &forwards {
+            for backward in &backwards {
                 let inner = forward.bytes.max(backward.bytes);
                 let least = |work: u128| u64::try_from(work).unwrap_or(u64::MAX).min(1 << 50);
                 let (works, loops) = ((least(forward.work), least(backward.work)), forward.loops.iter().chain(&backward.loops));
@@ -131,7 +138,7 @@ impl Sharing<'_> {
                     let share = self.fitted(facts, works, offer, CELLS_SHARING)?;
                     let (bytes, work) = (inner.saturating_add(share.fitted.bytes), share.fitted.work);
                     let others = |point: &Point| point.work_of_all - point.work;
-                    let work_of_all = work.saturating_add(others(&forward)).saturating_add(others(&backward));
+                    let work_of_all = work.saturating_add(others(forward)).saturating_add(others(backward));
                     let mut loops = loops.clone();
                     loops.insert(number, share);
                     points.push(Point { bytes, work, work_of_all, loops });
@@ -147,6 +154,7 @@ impl Sharing<'_> {
         let part = |spill: Spill| Spill { bytes: spill.bytes / outermost, ..spill };
         let spill = self.facts.spill.filter(|_| facts.depth == 0).map(part);
         let fitted = (self.fit)(Inside { facts, forward, backward, cells, spill }, bytes)?;
+        self.tried.set(self.tried.get().saturating_add(fitted.tried));
         Ok(Share { fitted, forward, backward })
     }
 

@@ -46,7 +46,7 @@ impl<'f> Inside<'f> {
         loop {
             let found = self.tiered(way, (&alone, paired.as_ref()), &steps, units, (slots, spill, far))?;
             match found.bytes.checked_sub(bytes).filter(|over| *over > 0) {
-                None => return Some(found),
+                None => return Some(Fitted { tried: alone.tried().saturating_mul(2), ..found }),
                 Some(over) => units = units.checked_sub(over.div_ceil(unit) as usize)?,
             }
         }

@@ -12,7 +12,7 @@ use super::optimal::chain::{Chain, First, Table};
 use super::optimal::closure::{Closure, Maker};
 use super::optimal::replay::{Code, Item, Order, Run};
 use super::place::{Home, Placed};
-use super::work::Vectors;
+use super::work::{Priced, Vectors};
 use crate::ir::{Function, Inst, Lowering, Op, Program, Value};
 
 /// Instructions of the main function that run again: which ones, in order, before which other.
@@ -49,7 +49,7 @@ const LIMITS: u64 = 8;
 /// The main function as code that can run again.
 pub(super) struct Straight<'p> {
     program: &'p Program,
-    vectors: Vectors,
+    priced: Priced<'p>,
     code: Code,
     /// The instruction of each item.
     insts: Vec<usize>,
@@ -74,7 +74,7 @@ struct Known {
 impl<'p> Straight<'p> {
     pub(super) fn new(program: &'p Program, vectors: Vectors, placed: &Placed, fates: Fates<'_>) -> Straight<'p> {
         let main = program.main();
-        let definitions = definitions(main);
+        let (definitions, priced) = (definitions(main), vectors.priced(program, main));
         let mut seen = Seen { main, definitions: &definitions, numbers: BTreeMap::new(), folded: BTreeSet::new() };
         let (mut code, mut values, mut insts, mut folds) = (Code::default(), vec![], vec![], vec![]);
         for (k, inst) in main.insts.iter().enumerate() {
@@ -94,8 +94,7 @@ impl<'p> Straight<'p> {
                 code.bytes.push(bytes_stored(placed, *value));
                 values.push(Known { value: *value, fate, movable });
             }
-            let work =
-                folded.iter().chain([&k]).map(|k| vectors.inst_cost(program, main, &main.insts[*k])).fold(0, u64::saturating_add).max(1);
+            let work = folded.iter().chain([&k]).map(|k| priced.inst(&main.insts[*k])).fold(0, u64::saturating_add).max(1);
             code.items.push(Item { work, args, results, again: movable });
             insts.push(k);
             folds.push(folded);
@@ -106,7 +105,7 @@ impl<'p> Straight<'p> {
         for item in &mut code.items {
             item.again &= item.results.iter().all(|v| values[*v].fate != Some(Fate::Keep));
         }
-        Straight { program, vectors, turn, code, insts, folded: folds, values, definitions }
+        Straight { program, priced, turn, code, insts, folded: folds, values, definitions }
     }
 
     /// What is held from before the turn to after it, and could be made again.
@@ -252,7 +251,7 @@ impl<'p> Straight<'p> {
             emission.renew(*item, first);
             if !emission.waiting.is_empty() {
                 let waiting = std::mem::take(&mut emission.waiting);
-                let work = |k: &usize| self.vectors.inst_cost(self.program, self.program.main(), &self.program.main().insts[*k]);
+                let work = |k: &usize| self.priced.inst(&self.program.main().insts[*k]);
                 again.work = again.work.saturating_add(waiting.iter().map(work).fold(0, u64::saturating_add));
                 let made = waiting.iter().flat_map(|inst| &self.program.main().insts[*inst].results);
                 made.for_each(|value| *again.made.entry(*value).or_default() += 1);

@@ -3,7 +3,7 @@
 //!
 //! All prices are of one core of a Zen 4 server. `bench/prices.py` measures them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::facts::{UNKNOWN_STEPS, constant, steps};
@@ -17,6 +17,9 @@ pub enum Vectors {
     /// Of 128 bits, and blocks of functions in those of the machine: Cranelift.
     #[default]
     Narrow,
+    /// Of 512 bits where numbers have 64 bits and functions are sequences of operations, and else as [`Vectors::Narrow`]: Cranelift, on machines that
+    /// have them.
+    Mixed,
     /// Of 512 bits: LLVM.
     Wide,
 }
@@ -25,6 +28,7 @@ impl fmt::Display for Vectors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Vectors::Narrow => "vectors of 128 bits (Cranelift)",
+            Vectors::Mixed => "vectors of 512 bits, or of 128 around some functions (Cranelift)",
             Vectors::Wide => "vectors of 512 bits (LLVM)",
         })
     }
@@ -62,7 +66,9 @@ const NARROW: Prices = Prices {
     at_index: 600,
     in_row_at_index: 2500,
 };
-/// Of arrays in vectors of 512 bits: an addition is the unit of rows.
+/// Of arrays in vectors of 512 bits by Cranelift.
+const MIXED: Prices = Prices { arithmetic: 25, division: 25, word: 30, ..NARROW };
+/// Of arrays in vectors of 512 bits by LLVM: an addition is the unit of rows.
 const WIDE: Prices = Prices {
     arithmetic: 20,
     division: 20,
@@ -73,9 +79,9 @@ const WIDE: Prices = Prices {
     at_index: 500,
     in_row_at_index: 1300,
 };
-/// Of single numbers, some of which wait for others.
+/// Of single numbers, where nothing waits for them.
 const NUMBER: Prices = Prices {
-    arithmetic: 250,
+    arithmetic: 110,
     division: 60,
     function: 60,
     function_of_few: 60,
@@ -84,19 +90,26 @@ const NUMBER: Prices = Prices {
     at_index: 250,
     in_row_at_index: 250,
 };
-/// Of single numbers of a loop whose steps run in lanes, in vectors of 128 bits and of 512.
+/// Of single numbers that the next instruction waits for.
+const WAITED_FOR: Prices =
+    Prices { arithmetic: 820, division: 250, function: 400, function_of_few: 400, at_index: 1500, in_row_at_index: 1500, ..NUMBER };
+/// Of single numbers of a loop whose steps run in lanes, by vectors.
 const NARROW_LANES: Prices = Prices { arithmetic: 120, division: 42, function: 30, at_index: 300, in_row_at_index: 300, ..NUMBER };
+const MIXED_LANES: Prices = Prices { arithmetic: 50, division: 30, ..NARROW_LANES };
 const WIDE_LANES: Prices = Prices { arithmetic: 36, division: 20, function: 30, at_index: 250, in_row_at_index: 250, ..NUMBER };
 
 /// Lanes that a function is computed in at once, at their most.
 const BLOCK: u64 = 16;
+
+/// Steps after which numbers of a loop come as fast as they will.
+const STEADY: usize = 8;
 
 /// Steps from which a loop runs in lanes.
 const LANES_FROM: u64 = 16;
 
 /// What a word costs besides that is written, and read again, where more than so many bytes are written between: it is in memory, or in
 /// the last of the caches.
-const FAR: [(u64, [u64; 2]); 2] = [(16 << 20, [300, 200]), (1 << 20, [80, 50])];
+const FAR: [(u64, [u64; 2]); 2] = [(16 << 20, [300, 200]), (1 << 20, [50, 25])];
 
 /// What a word of a window costs besides that lies across the rows of its array, a line of the cache for each, where a function's arrays are
 /// more than so many bytes.
@@ -116,6 +129,8 @@ pub(super) const INTERRUPTION: u64 = 5_000;
 enum Numbers {
     /// One step after the other.
     InTurn,
+    /// The same, where each number is waited for.
+    WaitedFor,
     /// Several steps at once.
     InLanes,
 }
@@ -124,73 +139,34 @@ impl Vectors {
     /// Where elements are many, they are in vectors.
     fn prices(self, elements: u64, numbers: Numbers) -> &'static Prices {
         match (self, numbers) {
-            (Vectors::Narrow | Vectors::Wide, Numbers::InTurn) if elements <= 1 => &NUMBER,
+            (Vectors::Narrow | Vectors::Mixed | Vectors::Wide, Numbers::InTurn) if elements <= 1 => &NUMBER,
+            (Vectors::Narrow | Vectors::Mixed | Vectors::Wide, Numbers::WaitedFor) if elements <= 1 => &WAITED_FOR,
             (Vectors::Narrow, Numbers::InLanes) if elements <= 1 => &NARROW_LANES,
+            (Vectors::Mixed, Numbers::InLanes) if elements <= 1 => &MIXED_LANES,
             (Vectors::Wide, Numbers::InLanes) if elements <= 1 => &WIDE_LANES,
-            (Vectors::Narrow, Numbers::InTurn | Numbers::InLanes) => &NARROW,
-            (Vectors::Wide, Numbers::InTurn | Numbers::InLanes) => &WIDE,
+            (Vectors::Narrow, Numbers::InTurn | Numbers::WaitedFor | Numbers::InLanes) => &NARROW,
+            (Vectors::Mixed, Numbers::InTurn | Numbers::WaitedFor | Numbers::InLanes) => &MIXED,
+            (Vectors::Wide, Numbers::InTurn | Numbers::WaitedFor | Numbers::InLanes) => &WIDE,
         }
     }
 
     /// Words of a record or a held state that are written and later read: by whoever writes and by whoever reads. So many bytes are
     /// written until then, at most.
     pub(super) fn words(self, words: u64, bytes_of_all: u64) -> [u64; 2] {
-        let far = FAR.iter().find(|(bytes, _)| bytes_of_all > *bytes).map_or([0, 0], |(_, far)| *far);
-        far.map(|far| words.saturating_mul(far + self.prices(u64::MAX, Numbers::InTurn).word))
+        far(bytes_of_all).map(|far| words.saturating_mul(far + self.prices(u64::MAX, Numbers::InTurn).word))
     }
 
-    /// Work of one call of a function, without unwinds that have states to remember: its instructions, and the arrays that it reads and
-    /// leaves. What is between stays in registers.
-    pub(super) fn cost(self, program: &Program, function: &Function) -> u64 {
-        self.body_cost(program, function, Numbers::InTurn)
+    /// What a function costs, and its instructions.
+    pub(super) fn priced<'p>(self, program: &'p Program, function: &'p Function) -> Priced<'p> {
+        self.priced_by(program, function, Numbers::InTurn)
     }
 
-    /// Work of one instruction, likewise, without what it reads and leaves.
-    pub(super) fn inst_cost(self, program: &Program, function: &Function, inst: &Inst) -> u64 {
-        self.op_cost(program, function, inst, Numbers::InTurn)
-    }
-
-    fn body_cost(self, program: &Program, function: &Function, numbers: Numbers) -> u64 {
-        let (mut work, mut branches) = (self.traffic(function), Branches::default());
-        for inst in &function.insts {
-            match &inst.op {
-                Op::If(op) => {
-                    let side = |body: FuncId| self.body_cost(program, program.function(body), numbers);
-                    branches.add(inst.args[0], [op.then_body, op.else_body].map(side))
-                }
-                Op::Row(..) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => {
-                    work = work.saturating_add(self.op_cost(program, function, inst, numbers))
-                }
-            }
-        }
-        work.saturating_add(branches.work(function)).min(MOST)
-    }
-
-    fn op_cost(self, program: &Program, function: &Function, inst: &Inst, numbers: Numbers) -> u64 {
-        let body = |id: FuncId, numbers: Numbers| self.body_cost(program, program.function(id), numbers);
-        match &inst.op {
-            Op::Row(row, attrs) => {
-                let args: Vec<&Type> = inst.args.iter().map(|v| function.ty(*v)).collect();
-                self.row_cost(row, attrs, &args, function.ty(inst.results[0]), numbers)
-            }
-            Op::If(op) => {
-                let mut branches = Branches::default();
-                branches.add(inst.args[0], [op.then_body, op.else_body].map(|side| body(side, numbers)));
-                branches.work(function)
-            }
-            Op::For(op) => {
-                let (count, step) = (steps(function, inst), program.function(op.body));
-                count.saturating_mul(body(op.body, numbers_of(step, op.args(&step.params).1, count)))
-            }
-            Op::While(op) => UNKNOWN_STEPS.saturating_mul(body(op.cond, Numbers::InTurn).saturating_add(body(op.body, Numbers::InTurn))),
-            Op::Unwind(op) if op.carries == 0 => {
-                let (count, step) = (steps(function, inst), program.function(op.bwd));
-                let args = op.args(&step.params);
-                count.saturating_mul(body(op.bwd, numbers_of(step, &[args.adjoints, args.running].concat(), count)))
-            }
-            Op::Unwind(_) => 0,
-            Op::Call(op) => body(op.body, numbers),
-        }
+    fn priced_by<'p>(self, program: &'p Program, function: &'p Function, numbers: Numbers) -> Priced<'p> {
+        let here = match self {
+            Vectors::Mixed if function.insts.iter().any(|inst| needs_short_vectors(function, inst, numbers)) => Vectors::Narrow,
+            Vectors::Narrow | Vectors::Mixed | Vectors::Wide => self,
+        };
+        Priced { program, function, numbers, back_end: self, here }
     }
 
     fn row_cost(self, row: &Row, attrs: &Attrs, args: &[&Type], result: &Type, numbers: Numbers) -> u64 {
@@ -210,21 +186,23 @@ impl Vectors {
             Lowering::Dot | Lowering::Routine(_) | Lowering::Factored(_) => all(prices.function),
             Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Probe | Lowering::Missing => all(prices.arithmetic),
             Lowering::View(_) | Lowering::Constant | Lowering::Reduce(_) | Lowering::Line(_) => all(prices.arithmetic),
-            Lowering::Write(_) if numbers == Numbers::InLanes => elements.saturating_mul(prices.at_index),
+            Lowering::Write(_) if elements <= 1 || numbers == Numbers::InLanes => elements.saturating_mul(prices.at_index),
             Lowering::Write(_) => all(prices.arithmetic),
             Lowering::Pick(_) => elements.saturating_mul(indexed(prices, args[1], elements)),
             Lowering::Scatter(..) => elements.saturating_mul(indexed(prices, args[2], elements)),
         }
     }
 
-    /// Words of arrays that rows of a function read of its parameters, each window of one at its own time and the rest at most once, and of
-    /// those that they leave as its results. What an `if` gives is in memory: it is written and read, and an update of it goes to another
-    /// place. That these are four words an element was found on one program (`bench/programs/nested.py`). So is what a product reads and
-    /// makes across components.
+    /// Words of arrays that rows of a function read of what is in memory, each window of one at its own time and the rest at most once, and of
+    /// those that they leave there, besides what they take that comes from beyond the nearest caches. What an `if` gives is in memory: it is
+    /// written and read, and an update of it goes to another place. That these are four words an element was found on one program
+    /// (`bench/programs/nested.py`). So is what a product reads and makes across components.
     fn traffic(self, function: &Function) -> u64 {
         let prices = self.prices(u64::MAX, Numbers::InTurn);
-        let mut read: BTreeMap<Value, u64> = BTreeMap::new();
-        let (mut words, mut across, mut spread) = (0u64, 0u64, 0u64);
+        let arrays = in_memory(function);
+        // Of an array that is read, the most words at a time, and without its windows.
+        let mut read: BTreeMap<Value, [u64; 2]> = BTreeMap::new();
+        let (mut words, mut written, mut updated, mut across, mut spread) = (0u64, 0u64, 0u64, 0u64, 0u64);
         for inst in &function.insts {
             let Op::Row(row, _) = &inst.op else {
                 let arrays = inst.results.iter().map(|v| function.ty(*v)).filter(|ty| matches!(inst.op, Op::If(_)) && ty.rank() > 0);
@@ -238,24 +216,228 @@ impl Vectors {
             }
             let result = function.ty(inst.results[0]);
             spread = spread.saturating_add(words_spread(function, row, inst));
-            for (k, arg) in inst.args.iter().enumerate().filter(|(_, arg)| function.params.contains(arg)) {
+            for (k, arg) in inst.args.iter().enumerate().filter(|(_, arg)| arrays.contains_key(arg)) {
                 let part = words_read(row, k, function.ty(*arg), result);
+                let [most, whole] = read.entry(arrays[arg]).or_default();
+                *most = part.max(*most);
                 if matches!(row.lowering, Lowering::View(_)) {
                     words = words.saturating_add(part);
                 } else {
-                    let known = read.entry(*arg).or_default();
-                    *known = part.max(*known);
+                    *whole = part.max(*whole);
                 }
             }
-            let stays = matches!(row.lowering, Lowering::View(_) | Lowering::Constant | Lowering::Write(_) | Lowering::Scatter(..));
-            if function.results.contains(&inst.results[0]) && result.rank() > 0 && !stays {
-                words = words.saturating_add(result.elements() as u64);
+            if matches!(row.lowering, Lowering::Write(_) | Lowering::Scatter(..)) {
+                // To write is what the row itself costs.
+                updated = updated.saturating_add(function.ty(inst.args[1]).elements() as u64);
+            } else if result.rank() > 0 && arrays.contains_key(&inst.results[0]) {
+                written = written.saturating_add(result.elements() as u64);
             }
         }
-        let words = read.into_values().fold(words, u64::saturating_add).saturating_mul(prices.word);
+        let [most, whole] = [0, 1].map(|k| read.values().map(|parts| parts[k]).fold(0, u64::saturating_add));
+        let all_written = written.saturating_add(updated);
+        let [far_written, far_read] = far(most.saturating_add(all_written).saturating_mul(8));
         let bytes = function.params.iter().map(|v| function.ty(*v).bytes() as u64).fold(0, u64::saturating_add);
         let each = SPREAD.iter().find(|(more_than, _)| bytes > *more_than).map_or(0, |(_, each)| *each);
-        words.saturating_add(across.saturating_mul(prices.word_across)).saturating_add(spread.saturating_mul(each))
+        let words = words.saturating_add(whole).saturating_add(written);
+        [(words, prices.word), (all_written, far_written), (most, far_read), (across, prices.word_across), (spread, each)]
+            .iter()
+            .fold(0, |sum, (words, price)| sum.saturating_add(words.saturating_mul(*price)))
+    }
+}
+
+/// What a word costs besides that is written, and read again, where so many bytes are written between.
+fn far(bytes: u64) -> [u64; 2] {
+    FAR.iter().find(|(more_than, _)| bytes > *more_than).map_or([0, 0], |(_, far)| *far)
+}
+
+/// Arrays of a function that are in memory, with the one that has their memory: what it is given and leaves, what it writes to, and what is
+/// read in windows.
+fn in_memory(function: &Function) -> BTreeMap<Value, Value> {
+    let windows = function.insts.iter().filter(|inst| matches!(lowering(inst), Some(Lowering::View(View::Slice | View::DynamicSlice))));
+    let wanted: BTreeSet<Value> = windows.map(|inst| inst.args[0]).chain(function.results.iter().copied()).collect();
+    let mut arrays: BTreeMap<Value, Value> = function.params.iter().map(|param| (*param, *param)).collect();
+    for inst in &function.insts {
+        match lowering(inst) {
+            Some(Lowering::View(_) | Lowering::Constant) => {}
+            Some(Lowering::Write(_) | Lowering::Scatter(..)) => {
+                let base = arrays.get(&inst.args[0]).copied().unwrap_or(inst.results[0]);
+                arrays.insert(inst.results[0], base);
+            }
+            Some(_) | None => arrays.extend(inst.results.iter().filter(|v| wanted.contains(v)).map(|v| (*v, *v))),
+        }
+    }
+    arrays
+}
+
+/// A function, and what its code is made of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Priced<'p> {
+    program: &'p Program,
+    function: &'p Function,
+    numbers: Numbers,
+    back_end: Vectors,
+    /// The vectors that its own arrays are worked on in.
+    here: Vectors,
+}
+
+/// Work of a step of a loop.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct StepCost {
+    /// Of all that it does.
+    work: u64,
+    /// From one step to the next, where each waits for numbers of the one before: so long takes whatever is done meanwhile.
+    chain: u64,
+}
+
+impl StepCost {
+    /// Of a step that does so much more.
+    pub(super) fn with(self, more: u64) -> u64 {
+        self.chain.max(self.work.saturating_add(more))
+    }
+}
+
+impl Priced<'_> {
+    /// Work of one call of the function, without unwinds that have states to remember: its instructions, and the arrays that it reads and
+    /// leaves. What is between stays in registers.
+    pub(super) fn cost(self) -> u64 {
+        let (mut work, mut branches) = (self.here.traffic(self.function), Branches::default());
+        for inst in &self.function.insts {
+            match &inst.op {
+                Op::If(op) => branches.add(inst.args[0], [op.then_body, op.else_body].map(|side| self.body(side, self.numbers))),
+                Op::Row(..) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => work = work.saturating_add(self.inst(inst)),
+            }
+        }
+        work.saturating_add(branches.work(self.function)).min(MOST)
+    }
+
+    /// Work of one of its instructions, likewise, without what it reads and leaves.
+    pub(super) fn inst(self, inst: &Inst) -> u64 {
+        let (program, function, numbers) = (self.program, self.function, self.numbers);
+        match &inst.op {
+            Op::Row(row, attrs) => {
+                let args: Vec<&Type> = inst.args.iter().map(|v| function.ty(*v)).collect();
+                self.here.row_cost(row, attrs, &args, function.ty(inst.results[0]), numbers)
+            }
+            Op::If(op) => {
+                let mut branches = Branches::default();
+                branches.add(inst.args[0], [op.then_body, op.else_body].map(|side| self.body(side, numbers)));
+                branches.work(function)
+            }
+            Op::For(op) => {
+                let (count, step) = (steps(function, inst), program.function(op.body));
+                count.saturating_mul(self.step_of(op.body, op.args(&step.params).1, count))
+            }
+            Op::While(op) => {
+                let step = self.back_end.priced(program, program.function(op.body));
+                let body = step.step(op.args(&step.function.params).0);
+                UNKNOWN_STEPS.saturating_mul(body.with(self.body(op.cond, Numbers::InTurn)))
+            }
+            Op::Unwind(op) if op.carries == 0 => {
+                let (count, step) = (steps(function, inst), program.function(op.bwd));
+                let args = op.args(&step.params);
+                count.saturating_mul(self.step_of(op.bwd, &[args.adjoints, args.running].concat(), count))
+            }
+            Op::Unwind(_) => 0,
+            Op::Call(op) => self.body(op.body, numbers),
+        }
+    }
+
+    /// Work of a step of a loop inside, which carries these of its parameters to its first results.
+    fn step_of(self, id: FuncId, carries: &[Value], count: u64) -> u64 {
+        let step = self.program.function(id);
+        match numbers_of(step, carries, count) {
+            Numbers::InTurn | Numbers::WaitedFor => self.back_end.priced(self.program, step).step(carries).with(0),
+            Numbers::InLanes => self.body(id, Numbers::InLanes),
+        }
+    }
+
+    /// Work of the function as a step of a loop, which carries these of its parameters to its first results.
+    pub(super) fn step(self, carries: &[Value]) -> StepCost {
+        StepCost { work: self.cost(), chain: self.chain(carries) }
+    }
+
+    /// When the numbers of a step are there after those of the step before: by running steps for which instructions take as long as what
+    /// waits for them sees. A number that is read of an array a few indices from where one is written is of a step before.
+    fn chain(self, carries: &[Value]) -> u64 {
+        let function = self.function;
+        let places = |indices: &[Value]| indices.iter().map(|v| offset(function, *v)).collect::<Vec<_>>();
+        let writes = function.insts.iter().filter(|inst| matches!(lowering(inst), Some(Lowering::Write(_))));
+        let written: Vec<Vec<(Value, i64)>> = writes.map(|inst| places(&inst.args[2..])).collect();
+        let near = |read: &[(Value, i64)], write: &[(Value, i64)]| {
+            read != write && read.len() == write.len() && read.iter().zip(write).all(|(read, write)| read.0 == write.0)
+        };
+        let waits = |inst: &Inst| match lowering(inst) {
+            Some(Lowering::View(View::DynamicSlice)) if function.ty(inst.results[0]).elements() == 1 => {
+                let read = places(&inst.args[1..]);
+                if written.iter().any(|write| near(&read, write)) { inst.args.clone() } else { inst.args[1..].to_vec() }
+            }
+            Some(Lowering::Write(_)) => inst.args[1..].to_vec(),
+            Some(_) | None => inst.args.clone(),
+        };
+        let all: Vec<(Vec<Value>, u64)> = function.insts.iter().map(|inst| (waits(inst), self.waited_for(inst))).collect();
+        let (mut ready, mut ends) = (vec![0u64; function.types.len()], vec![]);
+        for _ in 0..=2 * STEADY {
+            for (inst, (waits, latency)) in function.insts.iter().zip(&all) {
+                let start = waits.iter().map(|v| ready[v.0 as usize]).max().unwrap_or(0);
+                inst.results.iter().for_each(|v| ready[v.0 as usize] = start.saturating_add(*latency));
+            }
+            let after: Vec<u64> = carries.iter().zip(&function.results).map(|(_, end)| ready[end.0 as usize]).collect();
+            ends.push(after.iter().copied().max().unwrap_or(0));
+            carries.iter().zip(after).for_each(|(carry, after)| ready[carry.0 as usize] = after);
+        }
+        ((ends[2 * STEADY] - ends[STEADY]) / STEADY as u64).min(MOST)
+    }
+
+    /// How long who reads the results of an instruction waits for them.
+    fn waited_for(self, inst: &Inst) -> u64 {
+        let in_turn = Priced { numbers: Numbers::WaitedFor, ..self };
+        match lowering(inst) {
+            Some(Lowering::View(View::DynamicSlice) | Lowering::Write(_)) => WAITED_FOR.at_index,
+            Some(_) => in_turn.inst(inst),
+            // It is work of the step, whoever waits for it.
+            None => 0,
+        }
+    }
+
+    fn body(self, id: FuncId, numbers: Numbers) -> u64 {
+        self.back_end.priced_by(self.program, self.program.function(id), numbers).cost()
+    }
+}
+
+/// Whether what an instruction does in lanes has no form in vectors of 512 bits by Cranelift (`wide/table.rs` of the back end).
+fn needs_short_vectors(function: &Function, inst: &Inst, numbers: Numbers) -> bool {
+    let Op::Row(row, _) = &inst.op else { return false };
+    let in_lanes = |ty: &Type| numbers == Numbers::InLanes || ty.elements() > 1;
+    let types = || inst.args.iter().chain(&inst.results).map(|v| function.ty(*v));
+    let is_called = match row.lowering {
+        Lowering::Map(Scalar::Call(function)) => !function.is_sequence(),
+        lowering => matches!(lowering, Lowering::Composed(_)),
+    };
+    types().any(|ty| in_lanes(ty) && (is_called || ty.dtype.bytes() == 4))
+}
+
+/// An index as another one and a distance from it.
+fn offset(function: &Function, index: Value) -> (Value, i64) {
+    let number = |value: Value| constant(function, value).filter(|array| array.ty().dtype == DType::I64).map(|array| array.as_i64()[0]);
+    let sum = |value: Value| {
+        let inst = function.insts.iter().find(|inst| inst.results.contains(&value))?;
+        match &inst.op {
+            Op::Row(row, _) if *row == &ops::ADD => Some((inst.args[0], number(inst.args[1])?)),
+            Op::Row(row, _) if *row == &ops::SUB => Some((inst.args[0], number(inst.args[1])?.wrapping_neg())),
+            Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
+        }
+    };
+    let (mut from, mut distance) = (index, 0i64);
+    while let Some((term, more)) = sum(from) {
+        (from, distance) = (term, distance.wrapping_add(more));
+    }
+    (from, distance)
+}
+
+fn lowering(inst: &Inst) -> Option<Lowering> {
+    match &inst.op {
+        Op::Row(row, _) => Some(row.lowering),
+        Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
     }
 }
 
@@ -446,7 +628,7 @@ mod tests {
 
     fn work(text: &str, vectors: Vectors) -> u64 {
         let program = ops::parse(text, "prices.rg").expect("this is a Program");
-        vectors.cost(&program, program.main())
+        vectors.priced(&program, program.main()).cost()
     }
 
     /// A loop of elements over `step`, which makes of %a, an array of 64, the next.
@@ -466,12 +648,49 @@ mod tests {
         assert!(work(&step("%x"), Vectors::Wide) < work(&step("%a"), Vectors::Wide), "other steps are not waited for");
     }
 
+    /// A loop over numbers whose step is `code`, which makes %y of %c.
+    fn numbers(code: &str) -> String {
+        format!(
+            "fn main(%x: f64) -> f64 {{\n  %n: i64 = constant {{value=100}}\n  %y: f64 = for %n carries(%x) invariants(%x) {{body=step}}\n  return %y\n}}\n\
+             fn step(%i: i64, %c: f64, %x: f64) -> f64 {{\n{code}  return %y\n}}\n"
+        )
+    }
+
+    #[test]
+    fn a_step_takes_as_long_as_the_next_one_waits_for_its_numbers() {
+        let chained = numbers("  %a: f64 = mul %c, %x\n  %b: f64 = mul %a, %x\n  %y: f64 = mul %b, %x\n");
+        let beside = numbers("  %a: f64 = mul %x, %x\n  %b: f64 = mul %a, %x\n  %y: f64 = mul %b, %c\n");
+        let [chained, beside] = [chained, beside].map(|text| work(&text, Vectors::Narrow));
+        assert_eq!((chained, beside), (100 * 3 * WAITED_FOR.arithmetic, 100 * WAITED_FOR.arithmetic));
+    }
+
+    #[test]
+    fn a_number_near_one_that_is_written_is_waited_for() {
+        let step = |from: &str| {
+            let index = format!("  %k: i64 = constant {{value=1}}\n  %j: i64 = {from}\n");
+            let read = "  %w: f64[1] = dynamic_slice %a, %j {sizes=[1], step=[1]}\n  %b: f64[1] = mul %w, %w\n";
+            elements(&(index + read + "  %r: f64[64] = update %a, %b, %i {step=[1]}\n  return %r\n"))
+        };
+        let [before, same] = ["sub %i, %k", "mul %i, %k"].map(|from| work(&step(from), Vectors::Narrow));
+        assert!(before > 3 * same, "{before} from the element before, {same} from elsewhere");
+    }
+
+    #[test]
+    fn around_functions_that_are_called_vectors_are_narrow() {
+        let code = |line: &str| {
+            format!("fn main(%x: f64[64]) -> f64[64] {{\n  %a: f64[64] = mul %x, %x\n  %y: f64[64] = {line}\n  return %y\n}}\n")
+        };
+        let [sum, in_line, called] =
+            ["add %a, %x", "exp %a", "sin %a"].map(|line| [Vectors::Narrow, Vectors::Mixed].map(|vectors| work(&code(line), vectors)));
+        assert!(sum[1] < sum[0] && in_line[1] < in_line[0] && called[1] == called[0], "{sum:?}, {in_line:?}, {called:?}");
+    }
+
     #[test]
     fn numbers_at_indices_cost_more_than_additions() {
         let code = |line: &str| {
             format!("fn main(%x: f64[64,3], %y: f64[64,3], %i: i64[64]) -> f64[64,3] {{\n  %r: f64[64,3] = {line}\n  return %r\n}}\n")
         };
-        for vectors in [Vectors::Narrow, Vectors::Wide] {
+        for vectors in [Vectors::Narrow, Vectors::Mixed, Vectors::Wide] {
             let [picked, added] = ["gather %x, %i {axis=[0]}", "add %x, %y"].map(|line| work(&code(line), vectors));
             assert!(picked > 5 * added, "{picked} for rows at indices, {added} for a sum");
         }
@@ -480,7 +699,7 @@ mod tests {
     #[test]
     fn a_function_of_few_elements_costs_as_much_as_one_of_a_block() {
         let code = |n: usize| format!("fn main(%x: f64[{n}]) -> f64[{n}] {{\n  %y: f64[{n}] = exp %x\n  return %y\n}}\n");
-        for vectors in [Vectors::Narrow, Vectors::Wide] {
+        for vectors in [Vectors::Narrow, Vectors::Mixed, Vectors::Wide] {
             assert!(work(&code(14), vectors) >= work(&code(16), vectors));
         }
     }

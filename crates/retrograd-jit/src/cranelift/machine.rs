@@ -8,6 +8,7 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, FuncOrDataId, Linkage, Module, default_libcall_names};
 use retrograd_compiler::fuse::kernel::Kernel;
+use retrograd_compiler::plan::Vectors;
 
 use super::{Body, lower, wide};
 use crate::code::{Constants, Entry, Generator};
@@ -29,6 +30,11 @@ impl Cranelift {
     /// The same without the long vectors that the machine may have.
     pub(crate) fn narrow() -> Cranelift {
         Cranelift { isa: host(native()), wide: false }
+    }
+
+    /// The vectors of its code on the machine that we run on.
+    pub(crate) fn vectors() -> Vectors {
+        if wide::is_there() { Vectors::Mixed } else { Vectors::Narrow }
     }
 }
 

@@ -26,6 +26,7 @@ impl Plan {
             ("strips", list(self.strips.iter().map(usize::to_string))),
             ("unnested", list(self.unnested.iter().map(|steps| list(steps.iter().map(u64::to_string))))),
             ("logs", list(self.logs.iter().map(log_json))),
+            ("effort", object(&[("splits", self.effort.splits.to_string()), ("placed", self.effort.placed.to_string())])),
             ("loops", list(self.reports().iter().map(loop_json))),
         ];
         object(&fields) + "\n"

@@ -157,6 +157,16 @@ impl<'s> Alone<'s> {
         Some(self.row(place, free)[steps]).filter(|work| *work < NEVER)
     }
 
+    /// How many splits were tried to fill it.
+    pub fn tried(&self) -> u64 {
+        let count = self.count as u64;
+        let of_row = |free: usize| match self.splits(free, free.saturating_sub(self.steps.state)) {
+            None => count.saturating_mul(count) / 2,
+            Some(splits) => count.saturating_mul(splits.most()),
+        };
+        (0..self.later.len()).map(of_row).fold(0, u64::saturating_add)
+    }
+
     /// What a program with the least work does first; a record before a held state where both are best.
     ///
     /// # Panics
@@ -223,6 +233,9 @@ impl<'s> Alone<'s> {
     }
 }
 
+/// Splits that are tried near the one of a step less.
+const NEAR: usize = 4;
+
 /// Splits that are tried where not all are.
 #[derive(Clone, Copy)]
 pub(super) struct Splits<'t> {
@@ -237,9 +250,14 @@ impl<'t> Splits<'t> {
         self.left.iter().copied().chain(right)
     }
 
+    /// How many are tried for one length, at most.
+    fn most(self) -> u64 {
+        (NEAR + 2 + self.left.len() + 2 * self.right.len()) as u64
+    }
+
     /// The least work of the splits in a range; the best one is kept for the next length.
     pub(super) fn least(self, last: &mut usize, range: Range<usize>, work: impl Fn(usize) -> u64, n: usize) -> u64 {
-        let near = (0..4).map(|k| (*last + k).saturating_sub(1));
+        let near = (0..NEAR).map(|k| (*last + k).saturating_sub(1));
         let ends = [1, range.end.saturating_sub(1)].into_iter();
         let tried = near.chain(ends).chain(self.whole(n)).filter(|i| range.contains(i)).map(|i| (work(i), i));
         let (least, split) = tried.min().unwrap_or((NEVER, 1));

@@ -69,7 +69,7 @@ fn rows_at_once(placed: &Placed, nest: &Nest, lanes: usize) -> usize {
         return 1;
     }
     let of_row: usize = sums.iter().map(|(components, _)| components).sum();
-    (SUMS_AT_ONCE / of_row.max(1)).clamp(1, nest.shape[around])
+    (SUMS_AT_ONCE / of_row.max(1)).min(nest.shape[around]).max(1)
 }
 
 /// Whether neighbours along the lanes are apart in what a nest goes through several times.

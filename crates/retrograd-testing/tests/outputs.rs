@@ -103,5 +103,6 @@ fn step(%0: i64, %1: f64[{n}]) -> f64[{n}] {{
         n = 2 * N
     ));
     let (arena, outputs, _) = bytes(&after, &[numbers(N), numbers(2 * N)]);
-    assert_eq!((arena, outputs), (16 * N, 0));
+    // A tile of the loop may be there besides.
+    assert!((16 * N..17 * N).contains(&arena) && outputs == 0, "{arena} bytes, {outputs} of outputs");
 }

@@ -51,29 +51,34 @@ impl Bound<'_> {
             // Of a loop that holds states while it runs nothing is recorded.
             (None, Sweep::Online) => vec![Records { sweep: Sweep::Paired, choices: vec![], count: UNKNOWN_STEPS }],
         };
-        // A disk may be faster than memory is taken to be.
-        let hold = if self.facts.spill.is_none() { inside.hold() } else { 0 };
-        let least = |way: Records<'_>| {
+        let least = |sweep: Sweep, way: Records<'_>| {
             let is_bounded = way.count > 0 && self.facts.spill.is_none();
-            let relaxed = if is_bounded { self.counted(inside, &way).max(self.tabled(inside, &way).unwrap_or(0)) } else { 0 };
-            relaxed.max(inside.once(&way, hold))
+            let (count, [turn, hold]) = (u128::from(way.count), inside.turn_and_hold(sweep));
+            // A disk may be faster than memory is taken to be.
+            let hold = if self.facts.spill.is_none() { hold } else { 0 };
+            let relaxed =
+                if is_bounded { self.counted(inside, &way, [turn, hold]).max(self.tabled(inside, &way, turn).unwrap_or(0)) } else { 0 };
+            let from_start = from_start([inside.advance(), hold].map(u128::from), count, count) * u128::from(hold);
+            relaxed.max(inside.once(&way, [turn, hold]).saturating_sub(from_start))
         };
-        facts.sweeps.iter().flat_map(ways).map(least).min().expect("a loop is met somewhere")
+        let all = facts.sweeps.iter().flat_map(|sweep| ways(sweep).into_iter().map(|way| least(*sweep, way)));
+        all.min().expect("a loop is met somewhere")
     }
 
     /// By the number of steps that run forwards. Whoever records a step could hold the state before it instead, in the room of the smallest
     /// of all, and turn it back later: so steps that are advanced and steps that are recorded are together as many as Revolve advances.
-    fn counted(&self, inside: Inside<'_>, way: &Records<'_>) -> u128 {
+    fn counted(&self, inside: Inside<'_>, way: &Records<'_>, [turn, hold]: [u64; 2]) -> u128 {
         let fitting = || way.choices.iter().copied().filter(|choice| choice.bytes <= self.bytes);
         let smallest = fitting().map(|choice| choice.bytes).chain([inside.facts.state_bytes]).min().unwrap_or(0).max(1);
         let (slots, count) = ((1 + self.bytes / smallest).min(way.count), u128::from(way.count));
         let counts = counts(&Schedule::Revolve { slots, state_bytes: smallest }, way.sweep, way.count);
-        let (advance, turn) = (u128::from(inside.advance()), u128::from(inside.turn()));
+        let [advance, turn, hold] = [inside.advance(), turn, hold].map(u128::from);
         let work = match fitting().map(|choice| inside.recorded_once(choice)).min() {
             // What turns a step back leaves no state behind, so that the next begins with a held one.
             None => {
                 let held = count - u128::from(way.sweep == Sweep::Alone);
-                counts.advances * advance + count * turn + held * u128::from(inside.hold())
+                let held = held.saturating_sub(from_start([advance, hold], counts.advances, count));
+                counts.advances * advance + count * turn + held * hold
             }
             // With more recorded steps the work changes at one rate until none is advanced, and at another from there on.
             Some(record) => {
@@ -86,7 +91,7 @@ impl Bound<'_> {
     }
 
     /// By the recurrences, where they do not take too long.
-    fn tabled(&self, inside: Inside<'_>, way: &Records<'_>) -> Option<u128> {
+    fn tabled(&self, inside: Inside<'_>, way: &Records<'_>, turn: u64) -> Option<u128> {
         let (state, count) = (inside.facts.state_bytes.max(1), way.count);
         if way.choices.iter().all(|choice| choice.bytes > self.bytes) {
             return None;
@@ -98,7 +103,7 @@ impl Bound<'_> {
         }
         let mut steps = inside.steps(way, unit)?;
         let down = |bytes: u64| (bytes.max(1) / unit) as usize;
-        (steps.costs.state, steps.costs.hold) = (down(state), 0);
+        (steps.costs.state, steps.costs.hold, steps.costs.turn) = (down(state), 0, vec![turn >> steps.shift]);
         steps.costs.choices.iter_mut().zip(&way.choices).for_each(|(costs, choice)| costs.units = down(choice.bytes));
         let (count, units) = (count as usize, (self.bytes / unit) as usize);
         let alone = Alone::new(&steps.costs, count, units);
@@ -108,6 +113,13 @@ impl Bound<'_> {
         }?;
         (u128::from(work) << steps.shift).checked_sub(inside.own(way.sweep, way.count))
     }
+}
+
+/// Most steps that it may pay to reach from the start and not from a held state, where so many are advanced anyway: the k-th of them has at
+/// least k steps to advance.
+fn from_start([advance, hold]: [u128; 2], advances: u128, count: u128) -> u128 {
+    let worth = hold.checked_div(advance).unwrap_or(count);
+    (2 * advances).isqrt().saturating_add(1).saturating_add(worth).min(count)
 }
 
 #[cfg(test)]
@@ -193,7 +205,7 @@ mod tests {
             let facts = counting(count, Sweep::Alone, state, record);
             let inside = Inside { facts: &facts.loops[0], forward: 0, backward: 0, cells: CELLS, spill: None };
             let way = inside.records(Sweep::Alone, count).pop().expect("a way to stand alone");
-            let found = Bound { facts: &facts, bytes }.counted(inside, &way) / u128::from(STEP);
+            let found = Bound { facts: &facts, bytes }.counted(inside, &way, inside.turn_and_hold(way.sweep)) / u128::from(STEP);
             assert!(found <= u128::from(total), "{facts:?} in {bytes}: {found}, {total}");
         }
         // 100,000 steps and room for 1000 records, or 500 states: each of the steps that is not recorded at first runs a second time.

@@ -184,9 +184,8 @@ impl<'f> Inside<'f> {
         // Where nobody knows the count, it takes hardly more than if it were known.
         let known = if sweep == Sweep::Online { Sweep::Paired } else { sweep };
         let counts = counts(&Schedule::Revolve { slots: used, state_bytes }, known, count);
-        // Where the driver does the leaves of Revolve itself (`fuse/drive.rs`), it asks for each of them some five times, and what is held in
-        // between interrupts its steps.
-        let (asked, interrupted) = if self.facts.of_numbers && sweep != Sweep::Online {
+        // For each leaf that a driver does itself it asks some five times, and what is held in between interrupts its steps.
+        let (asked, interrupted) = if self.drives_leaves(sweep) {
             (5 * u128::from(leaves(count, used)), counts.snapshots)
         } else {
             (counts.turnbacks + 2 * counts.restores, 0)
@@ -270,6 +269,18 @@ impl<'f> Inside<'f> {
         2 * ACTION + self.facts.cost_hold
     }
 
+    /// The least that it costs to turn a step back and to hold a state: where the driver does the leaves of Revolve itself, it asks for nothing in
+    /// between.
+    pub(super) fn turn_and_hold(self, sweep: Sweep) -> [u64; 2] {
+        let asks = if self.drives_leaves(sweep) { 0 } else { ACTION };
+        [self.facts.cost_turnback + self.backward + asks, 2 * asks + self.facts.cost_hold]
+    }
+
+    /// Whether the driver does the leaves of Revolve itself (`fuse/drive.rs`).
+    fn drives_leaves(self, sweep: Sweep) -> bool {
+        self.facts.of_numbers && sweep != Sweep::Online
+    }
+
     /// Work of the program's own loop, which is no work of its reversal.
     pub(super) fn own(self, sweep: Sweep, count: u64) -> u128 {
         match sweep {
@@ -279,11 +290,11 @@ impl<'f> Inside<'f> {
     }
 
     /// Work of a reversal in which every step runs as often as it must: up to the last state once, and backwards from a record or from a
-    /// held state, which costs `hold`. The last step of a loop that stands alone is turned back from where the loop ends.
-    pub(super) fn once(self, way: &Records<'f>, hold: u64) -> u128 {
+    /// held state, which costs `turn` and `hold`. The last step of a loop that stands alone is turned back from where the loop ends.
+    pub(super) fn once(self, way: &Records<'f>, [turn, hold]: [u64; 2]) -> u128 {
         let recorded = way.choices.iter().map(|choice| self.recorded_once(choice)).min().unwrap_or(u64::MAX);
-        let each = u128::from(recorded.min(self.advance() + self.turn() + hold));
-        let last = u128::from(recorded.min(self.turn()));
+        let each = u128::from(recorded.min(self.advance() + turn + hold));
+        let last = u128::from(recorded.min(turn));
         match way.sweep {
             Sweep::Paired | Sweep::Online => (each * u128::from(way.count)).saturating_sub(self.own(way.sweep, way.count)),
             Sweep::Alone => way.count.checked_sub(1).map_or(0, |others| each * u128::from(others) + last),

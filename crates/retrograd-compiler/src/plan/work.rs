@@ -411,7 +411,10 @@ fn needs_short_vectors(function: &Function, inst: &Inst, numbers: Numbers) -> bo
     let types = || inst.args.iter().chain(&inst.results).map(|v| function.ty(*v));
     let is_called = match row.lowering {
         Lowering::Map(Scalar::Call(function)) => !function.is_sequence(),
-        lowering => matches!(lowering, Lowering::Composed(_)),
+        Lowering::Composed(_) => true,
+        Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Constant | Lowering::View(_) | Lowering::Write(_) => false,
+        Lowering::Pick(_) | Lowering::Scatter(..) | Lowering::Reduce(_) | Lowering::Dot | Lowering::Line(_) => false,
+        Lowering::Routine(_) | Lowering::Factored(_) | Lowering::Probe | Lowering::Missing => false,
     };
     types().any(|ty| in_lanes(ty) && (is_called || ty.dtype.bytes() == 4))
 }

@@ -9,7 +9,7 @@ import pytest
 import retrograd as rg
 
 sys.path.append(str(pathlib.Path(__file__).parents[2] / "bench"))
-programs = pytest.importorskip("programs")
+import programs
 
 # What the most took, and half as much again. To try a split takes some five nanoseconds, to place an instruction some ten microseconds.
 SPLITS, PLACED = 200_000_000, 16_000

@@ -272,8 +272,10 @@ impl<'f> Inside<'f> {
     /// The least that it costs to turn a step back and to hold a state: where the driver does the leaves of Revolve itself, it asks for nothing in
     /// between.
     pub(super) fn turn_and_hold(self, sweep: Sweep) -> [u64; 2] {
-        let asks = if self.drives_leaves(sweep) { 0 } else { ACTION };
-        [self.facts.cost_turnback + self.backward + asks, 2 * asks + self.facts.cost_hold]
+        match self.drives_leaves(sweep) {
+            true => [self.facts.cost_turnback + self.backward, self.facts.cost_hold],
+            false => [self.turn(), self.hold()],
+        }
     }
 
     /// Whether the driver does the leaves of Revolve itself (`fuse/drive.rs`).

@@ -34,6 +34,9 @@ fn hand_out(placed: &mut Placed) {
         }
     }
     let handed_out: u64 = stores.iter().filter(|store| store.output.is_some()).map(|store| store.bytes).sum();
+    if handed_out == 0 {
+        return;
+    }
     let bytes = lay(&mut stores, None).saturating_add(handed_out);
     if bytes <= placed.bytes {
         (placed.stores, placed.bytes, placed.output_bytes) = (stores, bytes, handed_out);

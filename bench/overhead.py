@@ -2,9 +2,11 @@
 
     .venv-bench/bin/python bench/overhead.py lorenz logistic tanh oscillators nested
 
-Both prices of a step are of gradients of the same function over few steps, by the same back end: one that runs once, forwards and backwards, takes what it takes
-where every step is recorded, in a loop that is short enough for the cache; one that runs again takes what `recompute_all` takes besides, which is hardly anything
-else than steps that run again. All are measured in turns, and of each the fastest turn counts, so that what others do on the machine is in none of them.
+Both prices of a step are measured where nothing interrupts it, by the same back end and over so few steps that all is in the cache. One that runs again takes what
+the value of the function takes. One that is reversed takes what the gradient takes that keeps of every step what the schedule keeps of those that it reverses: as many
+bytes of records, or its state. (`recompute_all` would be too cheap a measure of steps that run again: where nothing depends on what ran before, as after each return
+to the start, a processor runs the end of one replay and the beginning of the next at once.) All are measured in turns, and of each the fastest turn counts, so that
+what others do on the machine is in none of them.
 """
 
 import os
@@ -23,33 +25,34 @@ from predicted import BACKENDS
 SECONDS = 3.0  # of turns, for each program and back end
 TURNS = 8  # at least
 
-NUMBERS = [(dict(steps=steps, segment=10), steps) for steps in (1_000_000, 2000, 300)]
+NUMBERS = [(dict(steps=steps, segment=10), steps) for steps in (1_000_000, 2000)]
 BY_NUMBERS = NUMBERS, ("2 kB", "16 kB", "1 MB"), {"auto": rg.auto, "revolve": rg.revolve}
-# Arguments and steps of a program, of one whose steps run once and of one whose steps run again; budgets; strategies. `user` without fates is `auto` without tiles.
+# Arguments and steps of a program, and of one with few steps; budgets; strategies. `user` without fates is `auto` without tiles.
 LOOPS = {
     "lorenz": BY_NUMBERS,
     "logistic": BY_NUMBERS,
-    "tanh": ([(dict(n=1000), steps) for steps in (1000, 20, 100)], ("0.1 MB", "0.5 MB"), {"not in tiles": rg.user, "revolve": rg.revolve}),
-    "oscillators": ([(dict(steps=steps, n=1000), steps) for steps in (1000, 20, 100)], ("0.2 MB", "1 MB"), {"auto": rg.auto, "revolve": rg.revolve}),
-    "nested": ([(dict(outer=outer, inner=50, n=64), 50 * outer) for outer in (200, 1, 2)], ("1 MB", "3.3 MB"), {"auto": rg.auto}),
+    "tanh": ([(dict(n=1000), steps) for steps in (1000, 20)], ("0.1 MB", "0.5 MB"), {"not in tiles": rg.user, "revolve": rg.revolve}),
+    "oscillators": ([(dict(steps=steps, n=1000), steps) for steps in (1000, 20)], ("0.2 MB", "1 MB"), {"auto": rg.auto, "revolve": rg.revolve}),
+    "nested": ([(dict(outer=outer, inner=50, n=64), 50 * outer) for outer in (200, 2)], ("1 MB", "3.3 MB"), {"auto": rg.auto}),
 }
 
 
 class Timed:
-    """A gradient, and the seconds of its fastest turn."""
+    """A compiled program, and the seconds of its fastest turn."""
 
-    def __init__(self, function, program, **options):
+    def __init__(self, transformed, program):
         self.args, self.runs, self.best = program.args, 2, float("inf")
-        self.run = rg.value_and_grad(function, program.argnums, threads=1, **options).compile(*program.args)
+        self.run = transformed.compile(*program.args)
         self.turn()
         self.runs = max(1, int(0.01 / self.best))
 
     def turn(self):
-        """Inside, on one core that others may use too: what they take is not counted."""
+        """Of equal length for all, whose clock is then the same."""
+        seconds = 0.0
         for _ in range(self.runs):
-            before = time.thread_time()
             self.run(*self.args)
-            self.best = min(self.best, self.run.stats.seconds, time.thread_time() - before)
+            seconds += self.run.stats.seconds
+        self.best = min(self.best, seconds / self.runs)
 
     @property
     def forward_steps(self):
@@ -70,6 +73,10 @@ def in_turns(all):
         turns += 1
 
 
+def gradient(function, program, **options):
+    return Timed(rg.value_and_grad(function, program.argnums, threads=1, **options), program)
+
+
 def made(name, arguments, steps):
     """The function and the program with so many steps, where its file has their number as a constant, too."""
     module = programs.load(name)
@@ -85,20 +92,39 @@ def schedules(name, backend):
         for budget in budgets:
             where = f"{name}, {backend}, {label}, {budget}"
             try:
-                yield where, Timed(*made(name, *long), backend=backend, strategy=strategy(), budget=budget)
+                yield where, gradient(*made(name, *long), backend=backend, strategy=strategy(), budget=budget)
             except rg.OverBudget as error:
                 print(f"{where:44} {error}")
 
 
+def turned_like(schedule, name, backend):
+    """The gradient over few steps, every one of which is kept as `schedule` keeps the steps that it reverses."""
+    arguments, steps = LOOPS[name][0][1]
+    few = made(name, arguments, steps)
+    loop, *inside = schedule.run.plan.data["loops"]
+    kept = loop["record_bytes"] or [loop["state_bytes"]]
+    if not inside and len(kept) == 1:
+        for besides in range(0, 400, 8):
+            try:
+                timed = gradient(*few, backend=backend, strategy=rg.user(), budget=steps * kept[0] + besides)
+            except rg.OverBudget:
+                continue
+            (like,) = timed.run.plan.data["loops"]
+            if like["schedule"] == "keep all" and like["record_bytes"] == kept:
+                return timed
+    return gradient(*few, backend=backend, strategy=rg.user())
+
+
 def rows(name, backend):
-    (_, steps), (_, few), (_, fewer) = LOOPS[name][0]
-    once, again = (Timed(*made(name, *LOOPS[name][0][k]), backend=backend, strategy=how()) for k, how in ((1, rg.user), (2, rg.recompute_all)))
-    all = list(schedules(name, backend))
-    in_turns([once, again, *(timed for _, timed in all)])
-    turn = once.best / few
-    advance = (again.best - fewer * turn) / (again.forward_steps - fewer)
-    for where, timed in all:
+    (_, steps), (arguments, few) = LOOPS[name][0]
+    function, program = made(name, arguments, few)
+    value = Timed(rg.jit(function, threads=1, backend=backend), program)
+    all = [(where, timed, turned_like(timed, name, backend)) for where, timed in schedules(name, backend)]
+    in_turns([value, *(timed for _, *pair in all for timed in pair)])
+    advance = value.best / few
+    for where, timed, like in all:
         forward = timed.forward_steps
+        turn = (like.best - (like.forward_steps - few) * advance) / few
         pure = steps * turn + (forward - steps) * advance
         print(f"{where:44} {forward / steps:6.2f} a step, pure {pure:.3e}, measured {timed.best:.3e}: {timed.best / pure:.2f}", flush=True)
 

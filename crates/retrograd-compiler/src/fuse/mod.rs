@@ -345,7 +345,16 @@ impl<'p> Fuse<'p> {
             fuse.nested(|fuse| {
                 fuse.block(&branch.blocks[side]);
                 for (end, result) in branch.ends[side].iter().zip(&branch.results) {
-                    fuse.hand_over(*end, *result);
+                    match fuse.placed.home(*result) {
+                        _ if fuse.placed.idle.contains(end) => {}
+                        Home::Pointer(id) if branch.chosen.contains(result) => {
+                            let (dst, address) = (fuse.pointers[id.0 as usize], fuse.whole(*end));
+                            fuse.body.push(Stmt::Offset { dst, address });
+                        }
+                        Home::None | Home::Register | Home::Input(_) | Home::Literal(_) | Home::Store(_) | Home::Pointer(_) => {
+                            fuse.hand_over(*end, *result);
+                        }
+                    }
                 }
             })
         };

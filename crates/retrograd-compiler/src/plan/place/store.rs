@@ -16,7 +16,7 @@ use crate::plan::schedule::Sweep;
 pub(super) fn assign(placed: &mut Placed) {
     let mut body = std::mem::take(&mut placed.body);
     let ends = placed.outputs.clone();
-    let mut assign = Assign { placed, clock: 0, owners: vec![], open: vec![], frame: None };
+    let mut assign = Assign { placed, clock: 0, owners: vec![], open: vec![], frame: None, behind: BTreeMap::new(), lent: BTreeSet::new() };
     assign.block(&mut body, &ends, Owned::default(), &mut Targets::default());
     placed.body = body;
 }
@@ -30,6 +30,10 @@ struct Assign<'p> {
     open: Vec<Vec<StoreId>>,
     /// The frame of the map that is spread around here.
     frame: Option<FrameId>,
+    /// What a branch passes on by its address, by its result: one of these is its memory.
+    behind: BTreeMap<Val, Vec<Val>>,
+    /// What was passed on so from outside of a branch: nobody may write there.
+    lent: BTreeSet<Val>,
 }
 
 /// Values whose memory a block may overwrite once they are dead.
@@ -42,6 +46,8 @@ struct Targets {
     carries: BTreeMap<Val, Target>,
     /// By emitted row: its place.
     rows: BTreeMap<Val, PointerId>,
+    /// By end of a side of a branch that both sides make: memory for both.
+    ends: BTreeMap<Val, StoreId>,
 }
 
 /// The memory of the carry that a value replaces.
@@ -151,6 +157,8 @@ impl Assign<'_> {
 
     fn use_store(&mut self, id: StoreId) {
         let owner = self.owners[id.0 as usize];
+        let store = &mut self.placed.stores[id.0 as usize];
+        store.start = store.start.min(self.clock);
         if owner < self.depth() {
             self.open[owner].push(id);
         } else {
@@ -164,6 +172,9 @@ impl Assign<'_> {
         let root = self.placed.access(value).root;
         if let Home::Store(id) = self.placed.home(root) {
             self.use_store(id);
+        }
+        for end in self.behind.get(&root).cloned().unwrap_or_default() {
+            self.touch(end);
         }
     }
 
@@ -188,14 +199,15 @@ impl Assign<'_> {
             let mut read = vec![];
             node.reads(&mut |value| read.push(value));
             read.into_iter().for_each(|value| self.touch(value));
-            self.node(node, k, &uses, &mut owned, targets);
+            self.node(node, k, &uses, &mut owned, targets, block.parts.is_some());
         }
         self.clock += 1;
         ends.iter().for_each(|end| self.touch(*end));
         block.parts.iter().for_each(|parts| self.use_store(parts.frame));
     }
 
-    fn node(&mut self, node: &mut Node, k: usize, uses: &LastUse, owned: &mut Owned, targets: &mut Targets) {
+    /// `is_cut` where the code around it becomes several functions, which share no addresses.
+    fn node(&mut self, node: &mut Node, k: usize, uses: &LastUse, owned: &mut Owned, targets: &mut Targets, is_cut: bool) {
         match node {
             Node::Scalar(_) | Node::Load { .. } | Node::Clamp { .. } | Node::Probe { .. } => {}
             Node::Reduce { result, .. } | Node::Line { result, .. } => self.fresh(*result, k, uses, owned, targets),
@@ -205,7 +217,7 @@ impl Assign<'_> {
                 self.onto(call.result, &mut call.onto, k, uses, owned, targets);
                 call.scratch.iter().for_each(|value| self.scratch(*value));
             }
-            Node::If(branch) => self.branch(branch, k, uses, owned),
+            Node::If(branch) => self.branch(branch, k, uses, owned, is_cut),
             Node::For(node) => self.plain_loop(node, k, uses, owned),
             Node::While(node) => self.while_loop(node, k, uses, owned),
             Node::Sweep(drive) => self.sweep(drive, k, uses, owned),
@@ -254,7 +266,7 @@ impl Assign<'_> {
                 owned.insert(value);
             }
         } else {
-            let store = self.store(self.bytes(value));
+            let store = targets.ends.get(&whole).copied().unwrap_or_else(|| self.store(self.bytes(value)));
             self.set_home(value, Home::Store(store));
             owned.insert(value);
         }
@@ -302,7 +314,7 @@ impl Assign<'_> {
                 }
                 Root::Write { value, base, copies, .. } => {
                     let turns = targets.carries.get(value).is_some_and(|target| target.turns && target.param == *base);
-                    let free = (turns || owned.contains(base)) && uses.dies_at(*base, k);
+                    let free = (turns && !self.lent.contains(base) || owned.contains(base)) && uses.dies_at(*base, k);
                     if free && !beside.contains(value) {
                         let home = self.placed.home(*base);
                         owned.remove(base);
@@ -340,33 +352,79 @@ impl Assign<'_> {
         nest.roots.iter().copied().find(|v| !pinned(*v) && dies_here(*v))
     }
 
-    fn branch(&mut self, branch: &mut Branch, k: usize, uses: &LastUse, owned: &mut Owned) {
+    /// Memory for the results of a branch: that of what dies here, where both sides leave it there; none where a side passes on what is
+    /// there: its address is enough; or else memory that both sides write to.
+    fn branch(&mut self, branch: &mut Branch, k: usize, uses: &LastUse, owned: &mut Owned, is_cut: bool) {
         let donated: Owned = owned.iter().copied().filter(|v| uses.dies_at(*v, k)).collect();
+        let made = [0, 1].map(|side| branch.blocks[side].nodes.iter().flat_map(Node::results).collect::<BTreeSet<Val>>());
+        let passes = |side: usize, end: Val| !made[side].contains(&end);
+        let arrays = |results: &[Val], placed: &Placed| (0..results.len()).filter(|j| !placed.is_scalar(results[*j])).collect::<Vec<_>>();
+        let arrays = arrays(&branch.results, self.placed);
+        let mut shared: BTreeMap<usize, StoreId> = BTreeMap::new();
+        for j in &arrays {
+            if [0, 1].iter().all(|side| !passes(*side, branch.ends[*side][*j]) || self.placed.idle.contains(&branch.ends[*side][*j])) {
+                shared.insert(*j, self.later(self.bytes(branch.results[*j])));
+            }
+        }
         self.enter();
         let joins = [0, 1].map(|side| {
-            self.block(&mut branch.blocks[side], &branch.ends[side], donated.clone(), &mut Targets::default());
+            let mut targets = Targets::default();
+            for (j, store) in &shared {
+                targets.ends.entry(branch.ends[side][*j]).or_insert(*store);
+            }
+            self.block(&mut branch.blocks[side], &branch.ends[side], donated.clone(), &mut targets);
             self.clock
         });
         self.leave();
         owned.retain(|v| !donated.contains(v));
         let mut taken = vec![];
-        for (j, result) in branch.results.iter().enumerate() {
-            if self.placed.is_scalar(*result) {
-                continue;
-            }
-            let homes = [0, 1].map(|side| self.placed.home(branch.ends[side][j]));
+        for j in arrays {
+            let (result, ends) = (branch.results[j], [0, 1].map(|side| branch.ends[side][j]));
+            let homes = ends.map(|end| self.placed.home(end));
             let outer = donated.iter().any(|v| self.placed.home(*v) == homes[0]);
-            let home = if homes[0] == homes[1] && outer && !taken.contains(&homes[0]) {
+            let free = |home: &Home| !taken.contains(home);
+            let home = if homes[0] == homes[1] && outer && free(&homes[0]) {
+                shared.get(&j).into_iter().for_each(|unused| self.placed.stores[unused.0 as usize].bytes = 0);
                 homes[0]
+            } else if !is_cut && !shared.contains_key(&j) && homes.iter().all(free) {
+                branch.chosen.push(result);
+                ends.iter().for_each(|end| self.lend(*end, owned));
+                self.behind.insert(result, ends.to_vec());
+                taken.extend(homes.into_iter().filter(|home| *home != Home::None));
+                let address = self.placed.pointer();
+                self.set_home(result, Home::Pointer(address));
+                continue;
             } else {
-                // Written at the end of either branch, while others of its ends still live.
-                let store = self.store(self.bytes(*result));
-                self.placed.stores[store.0 as usize].start = joins[0];
+                // What was not made there is written at the end of either side, while others of its ends still live.
+                let store = shared.get(&j).copied().unwrap_or_else(|| self.later(self.bytes(result)));
+                let start = &mut self.placed.stores[store.0 as usize].start;
+                *start = joins[0].min(*start);
                 Home::Store(store)
             };
             taken.push(home);
-            self.set_home(*result, home);
-            owned.insert(*result);
+            self.set_home(result, home);
+            owned.insert(result);
+        }
+    }
+
+    /// Memory that is in use from when it is first used on.
+    fn later(&mut self, bytes: u64) -> StoreId {
+        let id = StoreId(self.placed.stores.len() as u32);
+        self.placed.stores.push(Store { bytes, start: u32::MAX, end: 0, offset: 0, frame: self.frame, output: None });
+        self.owners.push(self.depth());
+        id
+    }
+
+    /// What is passed on by its address belongs to nobody who could overwrite it, and lives in the block where it goes.
+    fn lend(&mut self, value: Val, owned: &mut Owned) {
+        owned.remove(&value);
+        self.lent.insert(value);
+        if let Home::Store(id) = self.placed.home(value) {
+            let owner = &mut self.owners[id.0 as usize];
+            *owner = self.open.len().min(*owner);
+        }
+        for end in self.behind.get(&value).cloned().unwrap_or_default() {
+            self.lend(end, owned);
         }
     }
 

@@ -627,7 +627,13 @@ impl Assign<'_> {
         }
         let next = step.carries.iter().map(|(_, next)| *next);
         let ends: Vec<Val> = next.chain(step.emits.iter().filter(|write| write.when == RowTime::After).map(|write| write.value)).collect();
+        let passed = passed_on(&step.block, &mut targets);
         self.block(&mut step.block, &ends, owned, &mut targets);
+        for (before, after) in passed {
+            let twin = targets.carries[&before].twin;
+            let target = targets.carries.get_mut(&after).expect("what it is passed on as has a target");
+            target.twin = target.twin.or(twin);
+        }
         for write in &mut step.emits {
             if write.when == RowTime::After && self.placed.home(write.value) == Home::Pointer(write.pointer) {
                 write.when = RowTime::Direct;
@@ -677,6 +683,25 @@ impl Assign<'_> {
         *twin = target.twin;
         end
     }
+}
+
+/// What a branch passes on as the new value of a carry would like the same memory: then a side that changes it does so in place. Returns
+/// what it is before the branch and after.
+fn passed_on(block: &Block, targets: &mut Targets) -> Vec<(Val, Val)> {
+    let mut passed = vec![];
+    for node in &block.nodes {
+        let Node::If(branch) = node else { continue };
+        let made = |value: &Val| block.nodes.iter().any(|node| node.results().contains(value));
+        for (j, after) in branch.results.iter().enumerate() {
+            let Some(target) = targets.carries.get(after).copied() else { continue };
+            let before = branch.ends.iter().map(|ends| ends[j]).find(made);
+            if let Some(before) = before.filter(|before| !targets.carries.contains_key(before) && !targets.rows.contains_key(before)) {
+                targets.carries.insert(before, target);
+                passed.push((before, *after));
+            }
+        }
+    }
+    passed
 }
 
 /// Decides which carries are written by turns: those of which every kind of step writes the same window.

@@ -69,7 +69,8 @@ impl Flatten<'_> {
         let (at, first) = (scope.raws.len(), Val(self.placed.types.len() as u32));
         let scopes = [(); 2].map(|()| Scope { joins: scope.joins, ..Scope::default() });
         scope.branches.push(Opened { at, predicate, first, scopes, ends: [vec![], vec![]], results: vec![] });
-        let empty = Branch { predicate, blocks: [Block::default(), Block::default()], ends: [vec![], vec![]], results: vec![], chosen: vec![] };
+        let empty =
+            Branch { predicate, blocks: [Block::default(), Block::default()], ends: [vec![], vec![]], results: vec![], chosen: vec![] };
         scope.raws.push(Raw::Node(Node::If(Box::new(empty))));
         scope.branches.len() - 1
     }

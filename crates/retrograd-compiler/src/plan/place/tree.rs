@@ -391,6 +391,16 @@ pub struct Branch {
     pub results: Vec<Val>,
     /// Those of them that are where the side has them that runs: at an address that it tells.
     pub chosen: Vec<Val>,
+    /// What each side writes to a second place, too: of a carry by turns all that it changes is in both.
+    pub doubled: [Vec<(Val, PointerId)>; 2],
+}
+
+impl Branch {
+    /// Without code yet.
+    pub(super) fn on(predicate: Val) -> Branch {
+        let nothing = || [(); 2].map(|()| vec![]);
+        Branch { predicate, blocks: Default::default(), ends: nothing(), results: vec![], chosen: vec![], doubled: Default::default() }
+    }
 }
 
 /// A counted loop.
@@ -471,6 +481,8 @@ pub enum Carried {
         /// Whether all steps write one and the same window of it: what is outside is the same in every state, and in the twin once the start
         /// value was copied there.
         turns: bool,
+        /// Of a carry by turns, whether branches change the rest, too: then a state that is restored is no rest of another.
+        changes: bool,
         /// Whether the start value is there already.
         donated: bool,
     },

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::super::group::{self, Raw};
-use super::super::tree::{Block, Branch, Node, Val};
+use super::super::tree::{Branch, Node, Val};
 use super::{Flatten, Scope};
 use crate::ir::IfOp;
 
@@ -69,9 +69,7 @@ impl Flatten<'_> {
         let (at, first) = (scope.raws.len(), Val(self.placed.types.len() as u32));
         let scopes = [(); 2].map(|()| Scope { joins: scope.joins, ..Scope::default() });
         scope.branches.push(Opened { at, predicate, first, scopes, ends: [vec![], vec![]], results: vec![] });
-        let empty =
-            Branch { predicate, blocks: [Block::default(), Block::default()], ends: [vec![], vec![]], results: vec![], chosen: vec![] };
-        scope.raws.push(Raw::Node(Node::If(Box::new(empty))));
+        scope.raws.push(Raw::Node(Node::If(Box::new(Branch::on(predicate)))));
         scope.branches.len() - 1
     }
 
@@ -109,6 +107,6 @@ impl Flatten<'_> {
                 (self.block(scope, &ends), ends)
             });
         let results = leaving.iter().map(|k| results[*k]).collect();
-        Branch { predicate, blocks: [then_block, else_block], ends: [then_ends, else_ends], results, chosen: vec![] }
+        Branch { predicate, blocks: [then_block, else_block], ends: [then_ends, else_ends], results, ..Branch::on(predicate) }
     }
 }

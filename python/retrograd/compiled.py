@@ -69,7 +69,8 @@ class Plan:
     @property
     def gap(self):
         """How far `seconds` is above `seconds_bound`: 0.03 is 3 %."""
-        return self.data["work"] / self.data["work_bound"] - 1
+        # What takes no work is not above its bound.
+        return max(self.data["work"], 1) / max(self.data["work_bound"], 1) - 1
 
     @property
     def curve(self):

@@ -22,17 +22,17 @@ fn inner(%j: i64, %s: f64[640], %w: f64[640]) -> f64[640] {
   return %2
 }
 // ---- expected
-// plan by `auto`: peak 77.08 kB (77080 bytes)
+// plan by `auto`: peak 76.94 kB (76944 bytes)
 // budget 82 kB (82000 bytes)
-// work 2.676 times the least without a budget, 34.7 % above the bound for this memory
-//   at the peak: states and records of the loop at unnested.rg:6, 30.72 kB
-//   at the peak: arrays and controllers, 46.36 kB
+// work 2.634 times the least without a budget, 32.6 % above the bound for this memory
+//   at the peak: states and records of the loop at unnested.rg:6, 35.84 kB
+//   at the peak: arrays and controllers, 41.1 kB
 //   a loop of 20 steps with one of 10 inside runs as one of 200
-//   loop at unnested.rg:6: 200 steps: 6 snapshots of 5.12 kB and 3 records of 15.36 kB or 10.24 kB or 5.12 kB, each step run at most 4 times (states and records mixed: 108 steps recorded, 92 turned back, 62 states held, 531 steps run again)
-//     a state 5.12 kB, a record 15.36 kB or 10.24 kB or 5.12 kB, pool 30.72 kB (30720 bytes)
-//     731 forward steps (3.65 per step, the program's own loop included), 62 states held
-//     f64[640] (if at unnested.rg:13, 5.12 kB): kept of 108 steps, computed again for the other 92: of every step it is 1.02 MB; read at unnested.rg:17
-//     f64[640] (div at unnested.rg:20, 5.12 kB): kept of 80 steps, computed again for the other 120: of every step it is 1.02 MB, and to compute it again takes 2.8 µs; read at unnested.rg:20
-//     f64[640] (rsqrt at unnested.rg:19, 5.12 kB): kept of 21 steps, computed again for the other 179: of every step it is 1.02 MB, and to compute it again takes 817.9 ns; read at unnested.rg:19
-//     f64[640] (cos at unnested.rg:18, 5.12 kB): computed again from what is kept: no slower than to write and read 5.12 kB a step; read at unnested.rg:18
+//   loop at unnested.rg:6: 200 steps: 7 snapshots of 5.12 kB, each step run at most 5 times (revolve with 8 slots)
+//     a state 5.12 kB, no records, pool 35.84 kB (35840 bytes)
+//     784 forward steps (3.92 per step, the program's own loop included), 119 states held
+//     f64[640] (if at unnested.rg:13, 5.12 kB): computed again from the state: nothing is recorded; of every step it is 1.02 MB; read at unnested.rg:17
+//     f64[640] (div at unnested.rg:20, 5.12 kB): computed again from the state: nothing is recorded; of every step it is 1.02 MB; read at unnested.rg:20
+//     f64[640] (rsqrt at unnested.rg:19, 5.12 kB): computed again from the state: nothing is recorded; of every step it is 1.02 MB; read at unnested.rg:19
+//     f64[640] (cos at unnested.rg:18, 5.12 kB): computed again from the state: nothing is recorded; of every step it is 1.02 MB; read at unnested.rg:18
 //

@@ -75,7 +75,7 @@ class Plan:
     @property
     def curve(self):
         """Predicted seconds against memory, a list of `CurvePoint` by ascending bytes, from the least budget that works to none; the plan that was asked for is on
-        it. The first time, that takes as long as to plan some sixteen times."""
+        it. The first time, that takes as long as to plan some twenty times."""
         return [CurvePoint(point["bytes"], point["work"] / PICOSECONDS, point["chosen"]) for point in json.loads(self._curve[0])]
 
     def save_pictures(self, folder):

@@ -14,8 +14,8 @@ use retrograd_testing::laws::Trial;
 use retrograd_testing::programs::Case;
 
 /// Gradients whose curve is looked at, and budgets of a gradient that are compared.
-const CURVES: u64 = 60;
-const BUDGETS: u64 = 6;
+const CURVES: u64 = 30;
+const BUDGETS: u64 = 4;
 
 fn within(budget: Option<u64>) -> Request {
     Request { budget, ..Request::by(Arc::new(Auto)) }
@@ -83,7 +83,7 @@ fn more_bytes_never_cost_more_work() {
 fn the_smallest_budget_is_the_same_for_all_that_are_too_small() {
     random(0..200, |program, name| {
         let least = least(program, name);
-        for budget in [1, least / 2, least.saturating_sub(8)].into_iter().filter(|budget| *budget < least) {
+        for budget in [least / 2, least.saturating_sub(8)].into_iter().filter(|budget| *budget < least) {
             match plan(program, &within(Some(budget))) {
                 Err(Error { kind: ErrorKind::OverBudget { needed, .. }, .. }) => assert_eq!(needed, least, "{name} in {budget} bytes"),
                 Err(error) => panic!("{name}: {error}"),
@@ -127,7 +127,7 @@ fn loops() -> String {
 
 #[test]
 fn curves_of_straight_code_and_of_several_loops_have_no_gaps() {
-    for (name, text, times) in [("layers", layers(), 2.0), ("loops", loops(), 1.5)] {
+    for (name, text, times) in [("layers", layers(), 1.5), ("loops", loops(), 1.55)] {
         let program = gradient(&text);
         let points = check(&program, name);
         let request = Request::by(Arc::new(Auto));

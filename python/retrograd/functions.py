@@ -3,7 +3,7 @@
 import numpy as np
 
 from . import errors, runs, views
-from .array import Array, affine, entangle, is_weak, lift, local, repeated, reshaped, result_dtype, traced, view
+from .array import Array, Symbol, affine, entangle, is_weak, lift, local, repeated, reshaped, result_dtype, traced, view
 from .trace import DTYPES, NUMPY, current, is_float, refuse_dtype
 
 
@@ -243,9 +243,11 @@ def _divide(a, b):
 
 def _floor_divide(a, b):
     """Python's `//`, composed from division towards zero; of floats as NumPy does it, from the remainder."""
+    dtype = _common(a, b)
+    if _never_strays(a, b):
+        return _apply("div", [a, b], _counting(dtype))
     rest = _fmod(a, b)
     adjust = _strays(rest, b)
-    dtype = _common(a, b)
     if not is_float(dtype):
         return _apply("div", [a, b], _counting(dtype)) - adjust
     quotient = np.true_divide(np.subtract(a, rest), b) - adjust
@@ -256,6 +258,9 @@ def _floor_divide(a, b):
 def _remainder(a, b):
     """Python's `%`: its sign is that of the divisor."""
     rest = _fmod(a, b)
+    if _never_strays(a, b):
+        rest._symbol = Symbol(0, int(b) - 1)
+        return rest
     # A zero is added, so that -0.0 becomes 0.0; both sides have the element type of the rest.
     return np.where(_strays(rest, b), rest + b, rest + 0)
 
@@ -263,6 +268,14 @@ def _remainder(a, b):
 def _fmod(a, b):
     """What a division towards zero leaves over."""
     return _apply("rem", [a, b], _counting(_common(a, b)))
+
+
+def _never_strays(a, b):
+    """Whether an integer is known to be none below 0, as that of a loop, and the divisor one above: then all divisions are the same."""
+    if not isinstance(a, Array) or a.shape or a.dtype.kind != "i" or not isinstance(b, (int, np.integer)) or isinstance(b, bool) or b <= 0:
+        return False
+    symbol, offset = affine(a)
+    return symbol.low is not None and symbol.low + offset >= 0
 
 
 def _strays(rest, b):

@@ -36,6 +36,31 @@ def test_ranges(steps, tmp_path):
         check(scope["f"], v, n)
 
 
+def divided(x):
+    s = 0.0
+    for i in range(-3, 9):
+        s = s * x[i % 4] + (i // 3) * x[(i - 2) % 5] + (i + 3) // 4 + (i + 3) % 4 * x[0] + (i + 2) % 4 + (i + 2) // 4
+    for i in range(3, 9):
+        s = s * x[i % 4] + i // 3 + i % -4 + (i - 4) // 3 + (i - 3) // 3 * x[i % 3] + 7 % (i + 1) + 7 // (i + 1)
+    for i in range(8, -2, -3):
+        s = s + i % 3 * x[1] + i // 3 * x[2] + (i + 1) % 3 + (i + 1) // 3
+    return s
+
+
+def test_python_divides_towards_minus_infinity_whatever_is_known_of_an_integer():
+    check(divided, v)
+    program = str(rg.jit(every_third).compile(v).program)
+    assert "rem" in program and "select" not in program and " lt " not in program, program
+
+
+def every_third(x):
+    for i in range(9):
+        if i % 3 == 0:
+            x = np.sin(x)
+        x = x * 0.5
+    return x[2]
+
+
 def negative_index(x):
     s = 0.0
     for i in range(-6, 0):

@@ -39,3 +39,38 @@ def test_planning_takes_as_little_as_it_did(name):
             for budget in limits(function, program):
                 effort = plan(function, program, budget=budget).data["effort"]
                 assert effort["splits"] < SPLITS and effort["placed"] < PLACED, (size, budget, effort)
+
+
+def forward_steps(plan):
+    """Of the innermost loop, in all: an inner one runs whole with every step of the outer, and again as its reversal asks."""
+    outer, *inside = plan.data["loops"]
+    forward = outer["forward_steps"]
+    for inner in inside:
+        again = inner["forward_steps"] - (0 if inner["sweep"] == "alone" else inner["steps"])
+        forward = forward * inner["steps"] + outer["steps"] * again
+    return forward
+
+
+def test_a_loop_in_a_loop_of_finite_elements_runs_as_few_steps_as_one_loop():
+    fem = programs.load("nested_fem")
+    nested = programs.make("nested_fem", next(iter(fem.SIZES)), np.random.default_rng(0))
+    one = fem.program(np.random.default_rng(0), outer=1, inner=10_000, edge=5)
+    for budget in nested.budgets[1:]:
+        steps, fewest = (forward_steps(plan(program.forms[""], program, budget=budget)) for program in (nested, one))
+        assert 10_000 < fewest < 100_000 and steps < 1.02 * fewest, (budget, steps, fewest)
+
+
+def one_loop(u, force):
+    for s in range(10_000):
+        if s % 50 == 0:
+            u = u + 0.1 * np.sin(force * u)
+        a = u[1:-1, 1:-1]
+        u[1:-1, 1:-1] = a + 0.1 * (u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2] - 4.0 * a) + 0.01 * (a - a * a * a)
+    return np.sum(u * u)
+
+
+def test_a_loop_in_a_loop_with_something_around_it_runs_as_few_steps_as_one_loop_or_is_faster():
+    nested = programs.make("nested", next(iter(programs.load("nested").SIZES)), np.random.default_rng(0))
+    for budget in nested.budgets[1:]:
+        ours, one = (plan(function, nested, budget=budget) for function in (nested.forms[""], one_loop))
+        assert forward_steps(ours) < 1.02 * forward_steps(one) or ours.seconds < one.seconds, (budget, ours.text, one.text)

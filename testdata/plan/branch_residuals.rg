@@ -28,11 +28,11 @@ fn even(%x: f64[100], %w: f64[100]) -> f64[100] {
   return %1
 }
 // ---- expected
-// plan by `auto`: peak 30.62 kB (30616 bytes)
+// plan by `auto`: peak 29.72 kB (29720 bytes)
 // no budget
 // work 1.000 times the least without a budget, 0.0 % above the bound for this memory
 //   at the peak: states and records of the loop at branch_residuals.rg:7, 24 kB
-//   at the peak: arrays and controllers, 6.09 kB
+//   at the peak: arrays and controllers, 5.29 kB
 //   a loop that treats elements alike runs in tiles of 50 of them
 //     loop at branch_residuals.rg:7: 20 steps: 20 records of 1.2 kB, each step run once (keep all)
 //       a state 400 bytes, a record 1.2 kB, pool 24 kB (24000 bytes)
@@ -41,11 +41,11 @@ fn even(%x: f64[100], %w: f64[100]) -> f64[100] {
 //       f64[50] (exp at branch_residuals.rg:21 or neg at branch_residuals.rg:27, 400 bytes): kept: to compute it again takes 158.2 ns a step; read at branch_residuals.rg:20, branch_residuals.rg:16
 //       f64[50] (cos at branch_residuals.rg:20 or fma at branch_residuals.rg:27, 400 bytes): kept: to compute it again takes 158.2 ns a step; read at branch_residuals.rg:16
 //
-// plan by `ilp`: peak 53.91 kB (53912 bytes)
+// plan by `ilp`: peak 53.08 kB (53080 bytes)
 // no budget
 // work 1.000 times the least without a budget, 0.0 % above the bound for this memory
 //   at the peak: states and records of the loop at branch_residuals.rg:7, 48 kB
-//   at the peak: arrays and controllers, 5.69 kB
+//   at the peak: arrays and controllers, 4.89 kB
 //   loop at branch_residuals.rg:7: 20 steps: 20 records of 2.4 kB, each step run once (keep all)
 //     a state 800 bytes, a record 2.4 kB, pool 48 kB (48000 bytes)
 //     20 forward steps (1.00 per step, the program's own loop included), 0 states held

@@ -22,15 +22,15 @@ fn inner(%j: i64, %s: f64[640], %w: f64[640]) -> f64[640] {
   return %2
 }
 // ---- expected
-// plan by `auto`: peak 76.94 kB (76944 bytes)
+// plan by `auto`: peak 76.95 kB (76952 bytes)
 // budget 82 kB (82000 bytes)
-// work 2.634 times the least without a budget, 32.6 % above the bound for this memory
-//   at the peak: states and records of the loop at unnested.rg:6, 35.84 kB
-//   at the peak: arrays and controllers, 41.1 kB
+// work 2.485 times the least without a budget, 25.1 % above the bound for this memory
+//   at the peak: states and records of the loop at unnested.rg:6, 40.96 kB
+//   at the peak: arrays and controllers, 35.99 kB
 //   a loop of 20 steps with one of 10 inside runs as one of 200
-//   loop at unnested.rg:6: 200 steps: 7 snapshots of 5.12 kB, each step run at most 5 times (revolve with 8 slots)
-//     a state 5.12 kB, no records, pool 35.84 kB (35840 bytes)
-//     784 forward steps (3.92 per step, the program's own loop included), 119 states held
+//   loop at unnested.rg:6: 200 steps: 8 snapshots of 5.12 kB, each step run at most 4 times (revolve with 9 slots)
+//     a state 5.12 kB, no records, pool 40.96 kB (40960 bytes)
+//     737 forward steps (3.69 per step, the program's own loop included), 145 states held
 //     f64[640] (if at unnested.rg:13, 5.12 kB): computed again from the state: nothing is recorded; of every step it is 1.02 MB; read at unnested.rg:17
 //     f64[640] (div at unnested.rg:20, 5.12 kB): computed again from the state: nothing is recorded; of every step it is 1.02 MB; read at unnested.rg:20
 //     f64[640] (rsqrt at unnested.rg:19, 5.12 kB): computed again from the state: nothing is recorded; of every step it is 1.02 MB; read at unnested.rg:19

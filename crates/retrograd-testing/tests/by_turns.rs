@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use retrograd_compiler::fuse::kernel::Stmt;
 use retrograd_compiler::ir::{Array, Program, verify};
 use retrograd_compiler::opt::{freeze, simplify};
 use retrograd_compiler::plan::Strategy;
@@ -75,4 +76,91 @@ fn every_plan_gives_the_bits_of_the_interpreter() {
             check_plans(&gradient, &seeds, &strategies).unwrap_or_else(|error| panic!("{error}\n{gradient}"));
         }
     }
+}
+
+/// The same with branches on `first` before the window is written, and on `last` after; `second` is the new value of the other carry.
+fn branched(steps: usize, first: &str, last: &str, second: &str) -> Program {
+    let text = format!(
+        "fn main(%0: f64[40], %1: f64[40]) -> f64[40], f64[40] {{
+  %2: i64 = constant {{value={steps}}}
+  %3: f64[40], %4: f64[40] = for %2 carries(%0, %1) {{body=step}}
+  return %3, %4
+}}
+fn step(%k: i64, %old: f64[40], %w: f64[40]) -> f64[40], f64[40] {{
+  %three: i64 = constant {{value=3}}
+  %rest: i64 = rem %k, %three
+  %one: i64 = constant {{value=1}}
+  %third: bool = eq %rest, %one
+  %sum: f64 = sum %old {{axes=[0]}}
+  %some: f64 = constant {{value=0.2}}
+  %large: bool = gt %sum, %some
+  %never: bool = lt %k, %rest
+  %base: f64[40] = if {first} args(%old, %w) {{then=changed, else=kept}}
+  %3: f64[38] = slice %base {{start=[0], stop=[38], step=[1]}}
+  %4: f64[38] = slice %base {{start=[2], stop=[40], step=[1]}}
+  %5: f64[38] = mul %3, %4
+  %made: f64[40] = update %base, %5, %one {{step=[1]}}
+  %next: f64[40] = if {last} args(%w, %made) {{then=kept_second, else=changed_second}}
+  %7: f64[40] = mul %w, %{second}
+  return %next, %7
+}}
+fn changed(%x: f64[40], %w: f64[40]) -> f64[40] {{
+  %0: f64[40] = mul %x, %w
+  %1: f64[40] = sin %0
+  %2: f64[40] = reverse %1 {{axes=[0]}}
+  %3: f64[40] = add %x, %2
+  return %3
+}}
+fn kept(%x: f64[40], %w: f64[40]) -> f64[40] {{
+  return %x
+}}
+fn kept_second(%w: f64[40], %x: f64[40]) -> f64[40] {{
+  return %x
+}}
+fn changed_second(%w: f64[40], %x: f64[40]) -> f64[40] {{
+  %0: f64[40] = cos %x
+  %1: f64[40] = mul %0, %w
+  return %1
+}}
+"
+    );
+    let program = ops::parse(&text, "by_turns.rg").unwrap_or_else(|error| panic!("{error}\n{text}"));
+    verify(&program).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    simplify(&program)
+}
+
+#[test]
+fn branches_before_and_after_a_window_change_nothing_of_the_bits() {
+    let strategies: [Arc<dyn Strategy>; 3] = [Arc::new(Auto), Arc::new(KeepAll), Arc::new(Revolve)];
+    for [first, last] in [["%third", "%large"], ["%large", "%third"], ["%never", "%third"], ["%third", "%third"]] {
+        for second in ["w", "old", "base", "made", "next"] {
+            let program = branched(8, first, last, second);
+            check_plans(&program, &inputs(40), &strategies).unwrap_or_else(|error| panic!("{error}\n{program}"));
+            let gradient = simplify(&diff::vjp(&program, &[0, 1], &[0, 1]).unwrap_or_else(|error| panic!("{error}")));
+            let seeds = [inputs(40), inputs(40)].concat();
+            check_plans(&gradient, &seeds, &strategies).unwrap_or_else(|error| panic!("{error}\n{gradient}"));
+        }
+    }
+}
+
+/// A branch that changes the whole array leaves it in both places; one that does not costs nothing.
+#[test]
+fn a_step_copies_nothing_where_its_branch_is_not_taken() {
+    let copies = |first: &str, second: &str| {
+        let native = Native::new(&freeze(&branched(9, first, "%third", second)), Arc::new(Auto), None).unwrap();
+        copies_in_steps(&native.kernel.body)
+    };
+    assert_eq!(copies("%third", "w"), 0);
+    // What is read after it was changed has to be kept apart.
+    assert!(copies("%third", "old") > 0);
+}
+
+/// Copies of arrays in steps of loops, outside of branches that change something.
+fn copies_in_steps(body: &[Stmt]) -> usize {
+    let outside = |stmt: &&Stmt| matches!(stmt, Stmt::Copy { bytes: 320, .. });
+    let steps = |stmt: &Stmt| match stmt {
+        Stmt::For { body, .. } => body.iter().filter(outside).count(),
+        _ => 0,
+    };
+    body.iter().map(steps).sum()
 }

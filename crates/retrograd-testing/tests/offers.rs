@@ -58,6 +58,26 @@ fn an_offer_that_binds_is_a_budget_and_the_plan_says_so() {
 }
 
 #[test]
+fn of_a_large_offer_only_what_saves_work_is_taken() {
+    let text = "fn main(%x: f64) -> f64 {
+  %n: i64 = constant {value=1000000000}
+  %end: f64 = for %n carries(%x) {body=step}
+  return %end
+}
+fn step(%i: i64, %x: f64) -> f64 {
+  %0: f64 = sin %x
+  %1: f64 = mul %0, %x
+  return %1
+}
+";
+    let program = ops::parse(text, "offers.rg").unwrap();
+    let program = opt::freeze(&opt::simplify(&diff::vjp(&program, &[0], &[0]).unwrap()));
+    let offer = 4_000_000_000;
+    let (all, within) = (plan(&program, &request(Auto, Some(offer))).unwrap(), plan_within(&program, &request(Auto, None), offer).unwrap());
+    assert!(within.bytes_peak < offer / 100 && within.decision.work <= all.decision.work * 65 / 64, "{all}\n{within}");
+}
+
+#[test]
 fn an_offer_of_enough_changes_nothing() {
     let program = gradient();
     let free = plan(&program, &request(Auto, None)).unwrap();

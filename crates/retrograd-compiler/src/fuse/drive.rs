@@ -263,7 +263,11 @@ impl Fuse<'_> {
     fn replay_arms(&mut self, drive: &Drive, trajectory: &Trajectory, working: &[Carry], action: Action) -> Vec<(ActionCode, Vec<Stmt>)> {
         let mut arms = vec![];
         if let Some(step) = &drive.advance {
-            arms.push((ActionCode::Advance, self.nested(|fuse| fuse.run_steps(step, working, &[], Order::Up, action[1], action[2], None))));
+            let advance = self.nested(|fuse| {
+                fuse.level(working);
+                fuse.run_steps(step, working, &[], Order::Up, action[1], action[2], None);
+            });
+            arms.push((ActionCode::Advance, advance));
             arms.push((ActionCode::Snapshot, self.nested(|fuse| fuse.snapshot(trajectory, working, &[(action[3], 1)]))));
         }
         if !working.is_empty() {
@@ -272,8 +276,18 @@ impl Fuse<'_> {
         arms.extend(self.spill(trajectory, working, action));
         arms.extend(self.fetch(trajectory, working, &drive.starts, action));
         let tape = self.by_choice(trajectory, &drive.tape, (working, &[], Order::Up), action);
-        arms.extend(tape.map(|body| (ActionCode::Tape, body)));
+        let level = self.nested(|fuse| fuse.level(working));
+        arms.extend(tape.map(|body| (ActionCode::Tape, [level, body].concat())));
         arms
+    }
+
+    /// Before steps that go on from a state that may have been restored: the second place of a carry whose rest changes has the same.
+    fn level(&mut self, working: &[Carry]) {
+        for carry in working {
+            if let Carry::Memory { main, twin: Some(twin), changes: true, bytes, .. } = carry {
+                self.copy(at(*twin), at(*main), *bytes);
+            }
+        }
     }
 
     /// A state goes to the disk by way of the pool, which is empty then.

@@ -345,7 +345,19 @@ impl<'p> Fuse<'p> {
             fuse.nested(|fuse| {
                 fuse.block(&branch.blocks[side]);
                 for (end, result) in branch.ends[side].iter().zip(&branch.results) {
-                    fuse.hand_over(*end, *result);
+                    match fuse.placed.home(*result) {
+                        _ if fuse.placed.idle.contains(end) => {}
+                        Home::Pointer(id) if branch.chosen.contains(result) => {
+                            let (dst, address) = (fuse.pointers[id.0 as usize], fuse.whole(*end));
+                            fuse.body.push(Stmt::Offset { dst, address });
+                        }
+                        Home::None | Home::Register | Home::Input(_) | Home::Literal(_) | Home::Store(_) | Home::Pointer(_) => {
+                            fuse.hand_over(*end, *result);
+                        }
+                    }
+                }
+                for (end, to) in &branch.doubled[side] {
+                    fuse.copy(at(fuse.pointers[to.0 as usize]), fuse.whole(*end), fuse.bytes(*end));
                 }
             })
         };
@@ -439,7 +451,7 @@ impl<'p> Fuse<'p> {
     fn carry(&mut self, carried: Carried, like: Val) -> Carry {
         match carried {
             Carried::Register => Carry::Register(self.reg(RegType::Scalar(self.placed.ty(like).dtype))),
-            Carried::Memory { place, main, twin, turns, donated } => {
+            Carried::Memory { place, main, twin, turns, changes, donated } => {
                 let place = match place {
                     Home::Store(id) => self.stores[id.0 as usize],
                     Home::Pointer(id) => self.pointers[id.0 as usize],
@@ -455,7 +467,7 @@ impl<'p> Fuse<'p> {
                     }
                     twin
                 });
-                Carry::Memory { place, main, twin, donated, bytes: self.bytes(like) }
+                Carry::Memory { place, main, twin, changes, donated, bytes: self.bytes(like) }
             }
         }
     }
@@ -655,7 +667,7 @@ fn takes_long(stmt: &Stmt) -> bool {
 #[derive(Clone, Copy, Debug)]
 enum Carry {
     Register(Reg),
-    Memory { place: Reg, main: Reg, twin: Option<Reg>, donated: bool, bytes: u64 },
+    Memory { place: Reg, main: Reg, twin: Option<Reg>, changes: bool, donated: bool, bytes: u64 },
 }
 
 /// Where the records of a range of steps are: that of step i is at `shift + i·bytes` of the pool.

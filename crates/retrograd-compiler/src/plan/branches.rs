@@ -19,6 +19,8 @@ pub(super) struct Parted {
     pub(super) program: Program,
     /// By the bwd that they are another form of.
     steps: BTreeMap<FuncId, Step>,
+    /// Sides of branches that have nothing to give: what they return nobody reads.
+    idle: BTreeSet<FuncId>,
 }
 
 /// A function whose branches are taken apart.
@@ -35,6 +37,11 @@ impl Parted {
         self.steps.get(&bwd).map_or_else(|| self.program.function(bwd), |step| &step.function)
     }
 
+    /// Whether nobody reads what a side of a branch returns.
+    pub(super) fn is_idle(&self, side: FuncId) -> bool {
+        self.idle.contains(&side)
+    }
+
     /// What makes a value of a branch of such a step.
     pub(super) fn origin(&self, bwd: FuncId, value: Value) -> Option<&String> {
         self.steps.get(&bwd)?.origins.get(&value)
@@ -43,7 +50,7 @@ impl Parted {
 
 /// Takes apart what branches of steps backwards compute without cotangents.
 pub(super) fn parted(program: &Program, vectors: Vectors) -> Parted {
-    let mut parting = Parting { program: program.clone(), effects: program.effects(), vectors };
+    let mut parting = Parting { program: program.clone(), effects: program.effects(), idle: BTreeSet::new(), vectors };
     let mut steps = BTreeMap::new();
     for inst in program.functions.iter().flat_map(|function| &function.insts) {
         if let Op::Unwind(op) = &inst.op
@@ -58,13 +65,14 @@ pub(super) fn parted(program: &Program, vectors: Vectors) -> Parted {
         }
     }
     let steps = steps.into_iter().filter_map(|(bwd, step)| Some((bwd, step?))).collect();
-    Parted { program: parting.program, steps }
+    Parted { program: parting.program, steps, idle: parting.idle }
 }
 
 struct Parting {
     program: Program,
     /// Which functions have an effect.
     effects: Vec<bool>,
+    idle: BTreeSet<FuncId>,
     vectors: Vectors,
 }
 
@@ -231,6 +239,8 @@ impl Parting {
         });
         let types = bodies[0].result_types();
         let [then_body, else_body] = bodies.map(|body| self.add(body));
+        let idle = [then_body, else_body].into_iter().zip(ends).filter(|(_, ends)| matches!(ends, Ends::Zeros(_)));
+        self.idle.extend(idle.map(|(body, _)| body));
         let given = [predicate].into_iter().chain(reads.iter().flatten().map(|(_, outside)| *outside)).collect();
         builder.push(Op::If(IfOp { then_body, else_body }), given, types)
     }

@@ -581,6 +581,7 @@ pub(super) fn reads_beside(placed: &Placed, nest: &Nest, base: Val, window: &Acc
 /// Values that get another place than what they are made of. New values of carries that are the old ones but for a window, which is most
 /// of them: in two places by turns, the rest of both is the same, and a step writes the window alone. And arrays of which nothing stays.
 fn turns(placed: &Placed, raws: &[Raw], carries: &[(Val, Val)]) -> BTreeSet<Val> {
+    let carries: Vec<(Val, Val)> = carries.iter().flat_map(|carry| across_branches(raws, *carry)).collect();
     let turned = raws.iter().filter_map(|raw| match raw {
         Raw::Write { value, base, source, window, index: None, how: Write::Set } if window.dynamic.is_empty() => {
             let most = 2 * placed.ty(*source).elements() >= placed.ty(*base).elements();
@@ -589,6 +590,20 @@ fn turns(placed: &Placed, raws: &[Raw], carries: &[(Val, Val)]) -> BTreeSet<Val>
         Raw::Row(_) | Raw::Copy { .. } | Raw::Write { .. } | Raw::Node(_) => None,
     });
     turned.collect()
+}
+
+/// A carry before and after, also where a branch passes it on before its window is written, or after.
+fn across_branches(raws: &[Raw], (param, next): (Val, Val)) -> Vec<(Val, Val)> {
+    let (mut before, mut after) = (vec![param], vec![next]);
+    for raw in raws {
+        let Raw::Node(Node::If(branch)) = raw else { continue };
+        for (j, result) in branch.results.iter().enumerate() {
+            let ends = branch.ends.iter().map(|ends| ends[j]);
+            before.extend(ends.clone().any(|end| end == param).then_some(*result));
+            after.extend(ends.filter(|_| *result == next));
+        }
+    }
+    before.iter().flat_map(|before| after.iter().map(|after| (*before, *after))).collect()
 }
 
 /// Whether an access is the window: the same elements of the same memory at the same indices.

@@ -16,7 +16,7 @@ use crate::plan::schedule::Sweep;
 pub(super) fn assign(placed: &mut Placed) {
     let mut body = std::mem::take(&mut placed.body);
     let ends = placed.outputs.clone();
-    let mut assign = Assign { placed, clock: 0, owners: vec![], open: vec![], frame: None };
+    let mut assign = Assign { placed, clock: 0, owners: vec![], open: vec![], frame: None, behind: BTreeMap::new(), lent: BTreeSet::new() };
     assign.block(&mut body, &ends, Owned::default(), &mut Targets::default());
     placed.body = body;
 }
@@ -30,6 +30,10 @@ struct Assign<'p> {
     open: Vec<Vec<StoreId>>,
     /// The frame of the map that is spread around here.
     frame: Option<FrameId>,
+    /// What a branch passes on by its address, by its result: one of these is its memory.
+    behind: BTreeMap<Val, Vec<Val>>,
+    /// What was passed on so from outside of a branch: nobody may write there.
+    lent: BTreeSet<Val>,
 }
 
 /// Values whose memory a block may overwrite once they are dead.
@@ -38,18 +42,25 @@ type Owned = BTreeSet<Val>;
 /// Where a step would like its results.
 #[derive(Default)]
 struct Targets {
-    /// By new value of a carry: the old value and the two places.
+    /// By new value of a carry, or what becomes that in the same memory: the old value and where it is.
     carries: BTreeMap<Val, Target>,
+    /// By old value of a carry: its second place.
+    twins: BTreeMap<Val, (StoreId, PointerId)>,
     /// By emitted row: its place.
     rows: BTreeMap<Val, PointerId>,
+    /// By end of a side of a branch that both sides make: memory for both.
+    ends: BTreeMap<Val, StoreId>,
+    /// By result of a branch that is a carry by turns, before its window is written or after: what sides pass on as this, and the new value.
+    turned: BTreeMap<Val, [Val; 2]>,
 }
 
 /// The memory of the carry that a value replaces.
 #[derive(Clone, Copy)]
 struct Target {
     param: Val,
+    /// The old value, or what a branch makes of it, of which a window is written.
+    base: Val,
     main: PointerId,
-    twin: Option<(StoreId, PointerId)>,
     /// As of [`Carried`].
     turns: bool,
 }
@@ -151,6 +162,8 @@ impl Assign<'_> {
 
     fn use_store(&mut self, id: StoreId) {
         let owner = self.owners[id.0 as usize];
+        let store = &mut self.placed.stores[id.0 as usize];
+        store.start = store.start.min(self.clock);
         if owner < self.depth() {
             self.open[owner].push(id);
         } else {
@@ -164,6 +177,9 @@ impl Assign<'_> {
         let root = self.placed.access(value).root;
         if let Home::Store(id) = self.placed.home(root) {
             self.use_store(id);
+        }
+        for end in self.behind.get(&root).cloned().unwrap_or_default() {
+            self.touch(end);
         }
     }
 
@@ -188,14 +204,15 @@ impl Assign<'_> {
             let mut read = vec![];
             node.reads(&mut |value| read.push(value));
             read.into_iter().for_each(|value| self.touch(value));
-            self.node(node, k, &uses, &mut owned, targets);
+            self.node(node, k, &uses, &mut owned, targets, block.parts.is_some());
         }
         self.clock += 1;
         ends.iter().for_each(|end| self.touch(*end));
         block.parts.iter().for_each(|parts| self.use_store(parts.frame));
     }
 
-    fn node(&mut self, node: &mut Node, k: usize, uses: &LastUse, owned: &mut Owned, targets: &mut Targets) {
+    /// `is_cut` where the code around it becomes several functions, which share no addresses.
+    fn node(&mut self, node: &mut Node, k: usize, uses: &LastUse, owned: &mut Owned, targets: &mut Targets, is_cut: bool) {
         match node {
             Node::Scalar(_) | Node::Load { .. } | Node::Clamp { .. } | Node::Probe { .. } => {}
             Node::Reduce { result, .. } | Node::Line { result, .. } => self.fresh(*result, k, uses, owned, targets),
@@ -205,7 +222,7 @@ impl Assign<'_> {
                 self.onto(call.result, &mut call.onto, k, uses, owned, targets);
                 call.scratch.iter().for_each(|value| self.scratch(*value));
             }
-            Node::If(branch) => self.branch(branch, k, uses, owned),
+            Node::If(branch) => self.branch(branch, k, uses, owned, targets, is_cut),
             Node::For(node) => self.plain_loop(node, k, uses, owned),
             Node::While(node) => self.while_loop(node, k, uses, owned),
             Node::Sweep(drive) => self.sweep(drive, k, uses, owned),
@@ -239,12 +256,12 @@ impl Assign<'_> {
         }
         // What is the start of an array goes where that is wanted.
         let whole = self.placed.rewritten.get(&value).copied().unwrap_or(value);
-        if let Some(target) = targets.carries.get_mut(&whole) {
+        if let Some(target) = targets.carries.get(&whole).copied() {
             let home = if owned.contains(&target.param) && uses.dead_before(target.param, k) {
                 owned.remove(&target.param);
                 target.main
             } else {
-                self.twin(value, target)
+                self.twin(target.param, targets)
             };
             self.set_home(value, Home::Pointer(home));
             owned.insert(value);
@@ -254,7 +271,7 @@ impl Assign<'_> {
                 owned.insert(value);
             }
         } else {
-            let store = self.store(self.bytes(value));
+            let store = targets.ends.get(&whole).copied().unwrap_or_else(|| self.store(self.bytes(value)));
             self.set_home(value, Home::Store(store));
             owned.insert(value);
         }
@@ -278,12 +295,12 @@ impl Assign<'_> {
     }
 
     /// The second place of a carry; it lives as long as the construct, which is the open node of the block outside.
-    fn twin(&mut self, value: Val, target: &mut Target) -> PointerId {
-        if target.twin.is_none() {
-            let store = self.store_at(self.bytes(value), self.depth() - 1);
-            target.twin = Some((store, self.placed.pointer()));
+    fn twin(&mut self, param: Val, targets: &mut Targets) -> PointerId {
+        if !targets.twins.contains_key(&param) {
+            let store = self.store_at(self.bytes(param), self.depth() - 1);
+            targets.twins.insert(param, (store, self.placed.pointer()));
         }
-        target.twin.expect("just made").1
+        targets.twins[&param].1
     }
 
     fn nest(&mut self, nest: &mut Nest, k: usize, uses: &LastUse, owned: &mut Owned, targets: &mut Targets) {
@@ -301,8 +318,8 @@ impl Assign<'_> {
                     rows.iter().for_each(|rows| self.scratch(*rows));
                 }
                 Root::Write { value, base, copies, .. } => {
-                    let turns = targets.carries.get(value).is_some_and(|target| target.turns && target.param == *base);
-                    let free = (turns || owned.contains(base)) && uses.dies_at(*base, k);
+                    let turns = targets.carries.get(value).is_some_and(|target| target.turns && target.base == *base);
+                    let free = (turns && !self.lent.contains(base) || owned.contains(base)) && uses.dies_at(*base, k);
                     if free && !beside.contains(value) {
                         let home = self.placed.home(*base);
                         owned.remove(base);
@@ -340,33 +357,102 @@ impl Assign<'_> {
         nest.roots.iter().copied().find(|v| !pinned(*v) && dies_here(*v))
     }
 
-    fn branch(&mut self, branch: &mut Branch, k: usize, uses: &LastUse, owned: &mut Owned) {
-        let donated: Owned = owned.iter().copied().filter(|v| uses.dies_at(*v, k)).collect();
+    /// Memory for the results of a branch: that of what dies here, where both sides leave it there; none where a side passes on what is
+    /// there: its address is enough; or else memory that both sides write to.
+    fn branch(&mut self, branch: &mut Branch, k: usize, uses: &LastUse, owned: &mut Owned, targets: &mut Targets, is_cut: bool) {
+        let mut donated: Owned = owned.iter().copied().filter(|v| uses.dies_at(*v, k)).collect();
+        donated.extend(branch.results.iter().filter_map(|result| targets.turned.get(result)).map(|[passed, _]| *passed));
+        let made = [0, 1].map(|side| branch.blocks[side].nodes.iter().flat_map(Node::results).collect::<BTreeSet<Val>>());
+        let passes = |side: usize, end: Val| !made[side].contains(&end);
+        let arrays = |results: &[Val], placed: &Placed| (0..results.len()).filter(|j| !placed.is_scalar(results[*j])).collect::<Vec<_>>();
+        let arrays = arrays(&branch.results, self.placed);
+        let mut shared: BTreeMap<usize, StoreId> = BTreeMap::new();
+        for j in arrays.iter().filter(|j| !targets.turned.contains_key(&branch.results[**j])) {
+            if [0, 1].iter().all(|side| !passes(*side, branch.ends[*side][*j]) || self.placed.idle.contains(&branch.ends[*side][*j])) {
+                shared.insert(*j, self.later(self.bytes(branch.results[*j])));
+            }
+        }
         self.enter();
         let joins = [0, 1].map(|side| {
-            self.block(&mut branch.blocks[side], &branch.ends[side], donated.clone(), &mut Targets::default());
+            let mut targets = Targets::default();
+            for (j, store) in &shared {
+                targets.ends.entry(branch.ends[side][*j]).or_insert(*store);
+            }
+            self.block(&mut branch.blocks[side], &branch.ends[side], donated.clone(), &mut targets);
             self.clock
         });
         self.leave();
         owned.retain(|v| !donated.contains(v));
-        let mut taken = vec![];
-        for (j, result) in branch.results.iter().enumerate() {
-            if self.placed.is_scalar(*result) {
+        let mut taken: Vec<Home> = self.turned(branch, targets);
+        for j in arrays {
+            if targets.turned.contains_key(&branch.results[j]) {
                 continue;
             }
-            let homes = [0, 1].map(|side| self.placed.home(branch.ends[side][j]));
+            let (result, ends) = (branch.results[j], [0, 1].map(|side| branch.ends[side][j]));
+            let homes = ends.map(|end| self.placed.home(end));
             let outer = donated.iter().any(|v| self.placed.home(*v) == homes[0]);
-            let home = if homes[0] == homes[1] && outer && !taken.contains(&homes[0]) {
+            let free = |home: &Home| !taken.contains(home);
+            let home = if homes[0] == homes[1] && outer && free(&homes[0]) {
+                shared.get(&j).into_iter().for_each(|unused| self.placed.stores[unused.0 as usize].bytes = 0);
                 homes[0]
+            } else if !is_cut && !shared.contains_key(&j) && homes.iter().all(free) {
+                branch.chosen.push(result);
+                ends.iter().for_each(|end| self.lend(*end, owned));
+                self.behind.insert(result, ends.to_vec());
+                taken.extend(homes.into_iter().filter(|home| *home != Home::None));
+                let address = self.placed.pointer();
+                self.set_home(result, Home::Pointer(address));
+                continue;
             } else {
-                // Written at the end of either branch, while others of its ends still live.
-                let store = self.store(self.bytes(*result));
-                self.placed.stores[store.0 as usize].start = joins[0];
+                // What was not made there is written at the end of either side, while others of its ends still live.
+                let store = shared.get(&j).copied().unwrap_or_else(|| self.later(self.bytes(result)));
+                let start = &mut self.placed.stores[store.0 as usize].start;
+                *start = joins[0].min(*start);
                 Home::Store(store)
             };
             taken.push(home);
+            self.set_home(result, home);
+            owned.insert(result);
+        }
+    }
+
+    /// Results of a branch that are carries by turns stay where the carry is; a side that changes one leaves it in both places. Returns those
+    /// where they are.
+    fn turned(&mut self, branch: &mut Branch, targets: &mut Targets) -> Vec<Home> {
+        let mut taken = vec![];
+        for (j, result) in branch.results.iter().enumerate() {
+            let Some([passed, next]) = targets.turned.get(result).copied() else { continue };
+            let target = targets.carries[&next];
+            let places = [target.main, self.twin(target.param, targets)];
+            let home = self.placed.home(passed);
+            let other = places.into_iter().find(|place| Home::Pointer(*place) != home).expect("two places");
+            for (doubled, ends) in branch.doubled.iter_mut().zip(&branch.ends) {
+                doubled.extend((ends[j] != passed).then_some((ends[j], other)));
+            }
             self.set_home(*result, home);
-            owned.insert(*result);
+            taken.push(home);
+        }
+        taken
+    }
+
+    /// Memory that is in use from when it is first used on.
+    fn later(&mut self, bytes: u64) -> StoreId {
+        let id = StoreId(self.placed.stores.len() as u32);
+        self.placed.stores.push(Store { bytes, start: u32::MAX, end: 0, offset: 0, frame: self.frame, output: None });
+        self.owners.push(self.depth());
+        id
+    }
+
+    /// What is passed on by its address belongs to nobody who could overwrite it, and lives in the block where it goes.
+    fn lend(&mut self, value: Val, owned: &mut Owned) {
+        owned.remove(&value);
+        self.lent.insert(value);
+        if let Home::Store(id) = self.placed.home(value) {
+            let owner = &mut self.owners[id.0 as usize];
+            *owner = self.open.len().min(*owner);
+        }
+        for end in self.behind.get(&value).cloned().unwrap_or_default() {
+            self.lend(end, owned);
         }
     }
 
@@ -384,7 +470,7 @@ impl Assign<'_> {
         if donated {
             owned.remove(&init);
         }
-        Carried::Memory { place, main: self.placed.pointer(), twin: None, turns: false, donated }
+        Carried::Memory { place, main: self.placed.pointer(), twin: None, turns: false, changes: false, donated }
     }
 
     fn results(&mut self, results: &[Val], carried: &[Carried], owned: &mut Owned) {
@@ -408,7 +494,7 @@ impl Assign<'_> {
         let start = self.clock;
         self.emitted(&node.emitted, owned);
         node.carried = self.carried(&node.inits, k, uses, owned);
-        by_turns(&mut node.carried, &[&node.step]);
+        by_turns(self.placed, &mut node.carried, &[&node.step]);
         // Threads do not share the steps of a map inside of one that they share.
         let around = self.frame;
         node.frame = if around.is_none() { self.frame(node) } else { None };
@@ -444,7 +530,7 @@ impl Assign<'_> {
         let start = self.clock;
         let memory = node.held.as_ref().map_or(vec![], |(id, _)| self.trajectory(*id));
         node.carried = self.carried(&node.inits, k, uses, owned);
-        by_turns(&mut node.carried, &[&node.step]);
+        by_turns(self.placed, &mut node.carried, &[&node.step]);
         self.enter();
         self.bind(&node.step, &node.carried);
         self.block(&mut node.cond, &[node.holds], Owned::default(), &mut Targets::default());
@@ -459,7 +545,7 @@ impl Assign<'_> {
         let memory = self.trajectory(drive.trajectory);
         self.emitted(&drive.emitted, owned);
         drive.carried = self.carried(&drive.inits, k, uses, owned);
-        by_turns(&mut drive.carried, &drive.advance.iter().chain(drive.tape.iter().flatten()).collect::<Vec<_>>());
+        by_turns(self.placed, &mut drive.carried, &drive.advance.iter().chain(drive.tape.iter().flatten()).collect::<Vec<_>>());
         self.enter();
         for step in [&mut drive.advance].into_iter().chain(&mut drive.tape).flatten() {
             self.step(step, &mut drive.carried, &[], &memory);
@@ -479,8 +565,8 @@ impl Assign<'_> {
         drive.carried = self.carried(&drive.inits, k, uses, owned);
         let replays = drive.advance.is_some() || drive.turnback.is_some() || drive.tape.iter().any(Option::is_some);
         drive.working = drive.starts.iter().filter(|_| replays).map(|start| self.working(*start)).collect();
-        by_turns(&mut drive.working, &drive.advance.iter().chain(drive.tape.iter().flatten()).collect::<Vec<_>>());
-        by_turns(&mut drive.carried, &drive.turnback.iter().chain(drive.reverse.iter().flatten()).collect::<Vec<_>>());
+        by_turns(self.placed, &mut drive.working, &drive.advance.iter().chain(drive.tape.iter().flatten()).collect::<Vec<_>>());
+        by_turns(self.placed, &mut drive.carried, &drive.turnback.iter().chain(drive.reverse.iter().flatten()).collect::<Vec<_>>());
         self.enter();
         // The start state can be restored until the last step is reversed.
         drive.starts.iter().for_each(|start| self.touch(*start));
@@ -517,7 +603,7 @@ impl Assign<'_> {
             return Carried::Register;
         }
         let place = Home::Store(self.store(self.bytes(start)));
-        Carried::Memory { place, main: self.placed.pointer(), twin: None, turns: false, donated: false }
+        Carried::Memory { place, main: self.placed.pointer(), twin: None, turns: false, changes: false, donated: false }
     }
 
     /// Controller and pool of a schedule.
@@ -553,7 +639,14 @@ impl Assign<'_> {
             if !turns {
                 owned.insert(*param);
             }
-            targets.carries.entry(*next).or_insert(Target { param: *param, main: *main, twin: *twin, turns: *turns });
+            let window = window_of(self.placed, step, (*param, *next)).filter(|_| *turns);
+            let base = window.as_ref().map_or(*param, |window| window.base);
+            targets.carries.entry(*next).or_insert(Target { param: *param, base, main: *main, turns: *turns });
+            targets.twins.extend(twin.map(|twin| (*param, twin)));
+            let own = targets.carries[next].param == *param;
+            let Some(Window { base, value, .. }) = window.filter(|_| own) else { continue };
+            targets.turned.extend((base != *param).then_some((base, [*param, *next])));
+            targets.turned.extend((value != *next).then_some((*next, [value, *next])));
         }
         self.rows(step, states);
         for write in &mut step.emits {
@@ -569,13 +662,15 @@ impl Assign<'_> {
         }
         let next = step.carries.iter().map(|(_, next)| *next);
         let ends: Vec<Val> = next.chain(step.emits.iter().filter(|write| write.when == RowTime::After).map(|write| write.value)).collect();
+        passed_on(&step.block, &mut targets);
         self.block(&mut step.block, &ends, owned, &mut targets);
         for write in &mut step.emits {
             if write.when == RowTime::After && self.placed.home(write.value) == Home::Pointer(write.pointer) {
                 write.when = RowTime::Direct;
             }
         }
-        step.ends = step.carries.iter().zip(carried).map(|((param, next), carry)| self.step_end(*param, *next, carry, &targets)).collect();
+        step.ends =
+            step.carries.iter().zip(carried).map(|((param, next), carry)| self.step_end(*param, *next, carry, &mut targets)).collect();
     }
 
     /// Rows that a step reads: arrays by address, scalars are loaded.
@@ -602,45 +697,104 @@ impl Assign<'_> {
         }
     }
 
-    fn step_end(&mut self, param: Val, next: Val, carry: &mut Carried, targets: &Targets) -> StepEnd {
-        let Carried::Memory { main, twin, turns, .. } = carry else { return StepEnd::Move };
-        let mut target = Target { param, main: *main, twin: *twin, turns: *turns };
-        if let Some(made) = targets.carries.get(&next).filter(|made| made.param == param) {
-            target = *made;
-        }
+    fn step_end(&mut self, param: Val, next: Val, carry: &mut Carried, targets: &mut Targets) -> StepEnd {
+        let Carried::Memory { main, twin, .. } = carry else { return StepEnd::Move };
         let end = match self.placed.home(next) {
             Home::Pointer(home) if home == *main => StepEnd::InPlace,
-            Home::Pointer(home) if target.twin.is_some_and(|(_, pointer)| pointer == home) => StepEnd::Exchange,
+            Home::Pointer(home) if targets.twins.get(&param).is_some_and(|(_, pointer)| *pointer == home) => StepEnd::Exchange,
             Home::None | Home::Register | Home::Input(_) | Home::Literal(_) | Home::Store(_) | Home::Pointer(_) => {
-                self.twin(next, &mut target);
+                self.twin(param, targets);
                 StepEnd::Copy
             }
         };
-        *twin = target.twin;
+        *twin = targets.twins.get(&param).copied();
         end
     }
 }
 
-/// Decides which carries are written by turns: those of which every kind of step writes the same window.
-fn by_turns(carried: &mut [Carried], steps: &[&Step]) {
-    for (k, carry) in carried.iter_mut().enumerate() {
-        let Carried::Memory { turns, .. } = carry else { continue };
-        let mut windows = steps.iter().map(|step| window_of(step, step.carries[k]));
-        let first = windows.next().flatten();
-        *turns = first.is_some() && windows.all(|other| other == first);
+/// What becomes the new value of a carry in the same memory would like to be where that is wanted: what is written to, and what a branch
+/// passes on.
+fn passed_on(block: &Block, targets: &mut Targets) {
+    let made: BTreeSet<Val> = block.nodes.iter().flat_map(Node::results).collect();
+    for node in block.nodes.iter().rev() {
+        let steps: Vec<(Val, Val)> = match node {
+            Node::If(branch) => {
+                let results = branch.results.iter().enumerate();
+                results.flat_map(|(j, after)| branch.ends.iter().map(move |ends| (ends[j], *after))).collect()
+            }
+            Node::Nest(nest) => {
+                let written = nest.roots.iter().map(|root| match root {
+                    Root::Write { base, value, .. } => Some((*base, *value)),
+                    Root::Store { .. } | Root::Accumulate { .. } | Root::Reduce { .. } => None,
+                });
+                written.flatten().collect()
+            }
+            Node::Scalar(_) | Node::Load { .. } | Node::Clamp { .. } | Node::Probe { .. } => vec![],
+            Node::Reduce { .. } | Node::Line { .. } | Node::Dot { .. } | Node::Call(_) => vec![],
+            Node::For(_) | Node::While(_) | Node::Sweep(_) | Node::Reversal(_) => vec![],
+        };
+        for (before, after) in steps {
+            let wanted = targets.carries.contains_key(&before) || targets.rows.contains_key(&before);
+            if let Some(target) = targets.carries.get(&after).copied().filter(|_| made.contains(&before) && !wanted) {
+                targets.carries.insert(before, target);
+            }
+        }
     }
 }
 
-/// Shape, strides and offset of the window that a step writes of a carry, where that is all it does to it.
-fn window_of(step: &Step, (param, next): (Val, Val)) -> Option<(&[usize], &[i64], i64)> {
-    let nests = step.block.nodes.iter().filter_map(|node| if let Node::Nest(nest) = node { Some(nest) } else { None });
+/// Decides which carries are written by turns: those of which every kind of step writes the same window.
+fn by_turns(placed: &Placed, carried: &mut [Carried], steps: &[&Step]) {
+    for (k, carry) in carried.iter_mut().enumerate() {
+        let Carried::Memory { turns, changes, .. } = carry else { continue };
+        let windows: Option<Vec<Window<'_>>> = steps.iter().map(|step| window_of(placed, step, step.carries[k])).collect();
+        let Some(windows) = windows else { continue };
+        *turns = !windows.is_empty() && windows.iter().all(|window| window.place == windows[0].place);
+        *changes = steps.iter().zip(&windows).any(|(step, window)| (window.base, window.value) != step.carries[k]);
+    }
+}
+
+/// The window that a step writes of a carry.
+struct Window<'s> {
+    /// Shape, strides and offset.
+    place: (&'s [usize], &'s [i64], i64),
+    /// What it is written to: the old value, or what a branch makes of that.
+    base: Val,
+    /// What that gives: the new value, or what a branch makes it of.
+    value: Val,
+}
+
+/// The window that a step writes of a carry, where that is all it does to it, or all but what branches change before it and after.
+fn window_of<'s>(placed: &Placed, step: &'s Step, (param, next): (Val, Val)) -> Option<Window<'s>> {
+    let nodes = &step.block.nodes;
+    let nests = nodes.iter().filter_map(|node| if let Node::Nest(nest) = node { Some(nest) } else { None });
+    let before = |base: Val| base == param || is_changed(placed, step, (param, base), &[param]);
+    let after = |base: Val, value: Val| value == next || is_changed(placed, step, (value, next), &[param, base, value]);
     nests.flat_map(|nest| nest.roots.iter().map(|root| (nest.shape.as_slice(), root))).find_map(|(shape, root)| match root {
-        Root::Write { value, base, window, index: None, how: Write::Set, .. } => {
-            let fixed = *value == next && *base == param && window.dynamic.is_empty();
-            fixed.then_some((shape, window.strides.as_slice(), window.offset))
+        Root::Write { value, base, window, index: None, how: Write::Set, .. } if window.dynamic.is_empty() => {
+            let place = (shape, window.strides.as_slice(), window.offset);
+            (before(*base) && after(*base, *value)).then_some(Window { place, base: *base, value: *value })
         }
         Root::Write { .. } | Root::Store { .. } | Root::Accumulate { .. } | Root::Reduce { .. } => None,
     })
+}
+
+/// Whether a value is `to` after a branch that passes it on or changes it, alone of all that the branch gives, and none of `over` is read
+/// after that: a change of one place of a carry may overwrite the other.
+fn is_changed(placed: &Placed, step: &Step, (from, to): (Val, Val), over: &[Val]) -> bool {
+    let nodes = &step.block.nodes;
+    let Some(at) = nodes.iter().position(|node| node.results().contains(&to)) else { return false };
+    let Node::If(branch) = &nodes[at] else { return false };
+    let Some(result) = branch.results.iter().position(|result| *result == to) else { return false };
+    let passes = |j: usize| branch.ends.iter().any(|ends| ends[j] == from);
+    let alone = (0..branch.results.len()).all(|j| passes(j) == (j == result));
+    // The old value of the carry is the first of them: it is emitted before the step, not after.
+    let ends = step.carries.iter().map(|(_, next)| *next).filter(|next| over.contains(next));
+    let emitted = step.emits.iter().map(|write| write.value).filter(|value| over[1..].contains(value));
+    let mut read = ends.chain(emitted).next().is_some();
+    for node in &nodes[at + 1..] {
+        node.reads(&mut |value| read |= over.contains(&placed.access(value).root));
+    }
+    alone && !read
 }
 
 impl super::tree::Trajectory {

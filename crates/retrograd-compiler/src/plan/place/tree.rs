@@ -4,7 +4,7 @@
 //! own copy. Rank-0 values live in registers, arrays have a [`Home`].
 
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::parts::{Grain, Parts};
 use crate::ir::{Array, Attrs, DType, ErrorKind, FuncId, Line, Lowering, Pos, Reduction, Routine, Row, Scalar, Type, Write};
@@ -68,6 +68,8 @@ pub struct Placed {
     /// Arrays of which a window was written, by what they are when all the rest is written too, before anybody reads them: nothing stays
     /// of what they were before.
     pub rewritten: BTreeMap<Val, Val>,
+    /// Ends of sides of branches that nobody reads, nor makes.
+    pub idle: BTreeSet<Val>,
     /// Bytes of the arena and of outputs that are made in the caller's memory.
     pub bytes: u64,
     /// Bytes of outputs that are made in the caller's memory.
@@ -387,6 +389,18 @@ pub struct Branch {
     pub ends: [Vec<Val>; 2],
     /// Results of the whole.
     pub results: Vec<Val>,
+    /// Those of them that are where the side has them that runs: at an address that it tells.
+    pub chosen: Vec<Val>,
+    /// What each side writes to a second place, too: of a carry by turns all that it changes is in both.
+    pub doubled: [Vec<(Val, PointerId)>; 2],
+}
+
+impl Branch {
+    /// Without code yet.
+    pub(super) fn on(predicate: Val) -> Branch {
+        let nothing = || [(); 2].map(|()| vec![]);
+        Branch { predicate, blocks: Default::default(), ends: nothing(), results: vec![], chosen: vec![], doubled: Default::default() }
+    }
 }
 
 /// A counted loop.
@@ -467,6 +481,8 @@ pub enum Carried {
         /// Whether all steps write one and the same window of it: what is outside is the same in every state, and in the twin once the start
         /// value was copied there.
         turns: bool,
+        /// Of a carry by turns, whether branches change the rest, too: then a state that is restored is no rest of another.
+        changes: bool,
         /// Whether the start value is there already.
         donated: bool,
     },

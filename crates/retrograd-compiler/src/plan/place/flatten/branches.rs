@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::super::group::{self, Raw};
-use super::super::tree::{Block, Branch, Node, Val};
+use super::super::tree::{Branch, Node, Val};
 use super::{Flatten, Scope};
 use crate::ir::IfOp;
 
@@ -46,11 +46,22 @@ impl Flatten<'_> {
         for (side, body) in bodies.into_iter().enumerate() {
             let args: Vec<Val> = args[1..].iter().map(|value| opened.inside(side, *value)).collect();
             let ends = self.function(self.program.function(body), &args, &mut opened.scopes[side]);
-            opened.ends[side].extend(ends);
+            let is_idle = self.parted.is_idle(body);
+            opened.ends[side].extend(ends.into_iter().map(|end| if is_idle { self.idle(end) } else { end }));
         }
         let results = self.defines(&self.program.function(op.then_body).result_types());
         opened.results.extend(&results);
         results
+    }
+
+    /// What takes the place of an end that nobody reads: an array that nobody makes.
+    fn idle(&mut self, end: Val) -> Val {
+        if self.placed.is_scalar(end) {
+            return end;
+        }
+        let nothing = self.placed.define(self.placed.ty(end).clone());
+        self.placed.idle.insert(nothing);
+        nothing
     }
 
     /// A new `if`, by its number; its place is taken.
@@ -58,8 +69,7 @@ impl Flatten<'_> {
         let (at, first) = (scope.raws.len(), Val(self.placed.types.len() as u32));
         let scopes = [(); 2].map(|()| Scope { joins: scope.joins, ..Scope::default() });
         scope.branches.push(Opened { at, predicate, first, scopes, ends: [vec![], vec![]], results: vec![] });
-        let empty = Branch { predicate, blocks: [Block::default(), Block::default()], ends: [vec![], vec![]], results: vec![] };
-        scope.raws.push(Raw::Node(Node::If(Box::new(empty))));
+        scope.raws.push(Raw::Node(Node::If(Box::new(Branch::on(predicate)))));
         scope.branches.len() - 1
     }
 
@@ -97,6 +107,6 @@ impl Flatten<'_> {
                 (self.block(scope, &ends), ends)
             });
         let results = leaving.iter().map(|k| results[*k]).collect();
-        Branch { predicate, blocks: [then_block, else_block], ends: [then_ends, else_ends], results }
+        Branch { predicate, blocks: [then_block, else_block], ends: [then_ends, else_ends], results, ..Branch::on(predicate) }
     }
 }

@@ -69,12 +69,13 @@ class Plan:
     @property
     def gap(self):
         """How far `seconds` is above `seconds_bound`: 0.03 is 3 %."""
-        return self.data["work"] / self.data["work_bound"] - 1
+        # What takes no work is not above its bound.
+        return max(self.data["work"], 1) / max(self.data["work_bound"], 1) - 1
 
     @property
     def curve(self):
         """Predicted seconds against memory, a list of `CurvePoint` by ascending bytes, from the least budget that works to none; the plan that was asked for is on
-        it. The first time, that takes as long as to plan some sixteen times."""
+        it. The first time, that takes as long as to plan some twenty times."""
         return [CurvePoint(point["bytes"], point["work"] / PICOSECONDS, point["chosen"]) for point in json.loads(self._curve[0])]
 
     def save_pictures(self, folder):

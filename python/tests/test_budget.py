@@ -139,6 +139,10 @@ def test_the_plan_says_what_will_happen():
     assert g.plan(*args).bytes_peak <= 1_200_000
 
 
+def test_what_takes_no_work_has_no_gap():
+    assert rg.jit(lambda x: x).plan(1.0).gap == 0
+
+
 def test_the_plan_is_data(tmp_path):
     args = rng.normal(size=300), rng.normal(size=300)
     compiled = rg.value_and_grad(waves, argnums=(0, 1), budget="60 kB").compile(*args)

@@ -32,7 +32,7 @@ fn above(%x: f64, %w: f64) -> f64 {
 //     a state 8 bytes, a record 24 bytes, pool 144 bytes
 //     6 forward steps (1.00 per step, the program's own loop included), 0 states held
 //     f64 (state, 8 bytes): kept: steps are not reversed without it; read at if_in_loop.rg:12, if_in_loop.rg:21, if_in_loop.rg:13
-//     bool (lt at if_in_loop.rg:12, 1 bytes): kept: to compute it again takes 0 ns a step; read at if_in_loop.rg:21, if_in_loop.rg:13
+//     bool (lt at if_in_loop.rg:12, 1 bytes): kept: to compute it again takes hardly any time a step; read at if_in_loop.rg:21, if_in_loop.rg:13
 //     f64 (exp at if_in_loop.rg:21, 8 bytes): kept: to compute it again takes 1.8 ns a step; read at if_in_loop.rg:13
 //   actions: tape 0..6 at 0 by 0, turn, reverse 0..6 at 0 by 0, done
 //
@@ -45,7 +45,7 @@ fn above(%x: f64, %w: f64) -> f64 {
 //     a state 8 bytes, a record 24 bytes, pool 144 bytes
 //     6 forward steps (1.00 per step, the program's own loop included), 0 states held
 //     f64 (state, 8 bytes): kept: steps are not reversed without it; read at if_in_loop.rg:12, if_in_loop.rg:21, if_in_loop.rg:13
-//     bool (lt at if_in_loop.rg:12, 1 bytes): kept: to compute it again takes 0 ns a step; read at if_in_loop.rg:21, if_in_loop.rg:13
+//     bool (lt at if_in_loop.rg:12, 1 bytes): kept: to compute it again takes hardly any time a step; read at if_in_loop.rg:21, if_in_loop.rg:13
 //     f64 (exp at if_in_loop.rg:21, 8 bytes): kept: to compute it again takes 1.8 ns a step; read at if_in_loop.rg:13
 //   actions: tape 0..6 at 0 by 0, turn, reverse 0..6 at 0 by 0, done
 //

@@ -22,17 +22,17 @@ fn inner(%j: i64, %s: f64[640], %w: f64[640]) -> f64[640] {
   return %2
 }
 // ---- expected
-// plan by `auto`: peak 77.11 kB (77112 bytes)
+// plan by `auto`: peak 76.95 kB (76952 bytes)
 // budget 82 kB (82000 bytes)
-// work 2.550 times the least without a budget, 28.3 % above the bound for this memory
-//   at the peak: states and records of the loop at unnested.rg:6, 35.84 kB
-//   at the peak: arrays and controllers, 41.27 kB
+// work 2.485 times the least without a budget, 25.1 % above the bound for this memory
+//   at the peak: states and records of the loop at unnested.rg:6, 40.96 kB
+//   at the peak: arrays and controllers, 35.99 kB
 //   a loop of 20 steps with one of 10 inside runs as one of 200
-//   loop at unnested.rg:6: 200 steps: 7 snapshots of 5.12 kB and 2 records of 15.36 kB or 10.24 kB or 5.12 kB, each step run at most 4 times (states and records mixed: 102 steps recorded, 98 turned back, 68 states held, 510 steps run again)
-//     a state 5.12 kB, a record 15.36 kB or 10.24 kB or 5.12 kB, pool 35.84 kB (35840 bytes)
-//     710 forward steps (3.55 per step, the program's own loop included), 68 states held
-//     f64[640] (if at unnested.rg:13, 5.12 kB): kept of 102 steps, computed again for the other 98: of every step it is 1.02 MB; read at unnested.rg:17
-//     f64[640] (div at unnested.rg:20, 5.12 kB): kept of 92 steps, computed again for the other 108: of every step it is 1.02 MB, and to compute it again takes 2.8 µs; read at unnested.rg:20
-//     f64[640] (rsqrt at unnested.rg:19, 5.12 kB): kept of 64 steps, computed again for the other 136: of every step it is 1.02 MB, and to compute it again takes 817.9 ns; read at unnested.rg:19
-//     f64[640] (cos at unnested.rg:18, 5.12 kB): computed again from what is kept: no slower than to write and read 5.12 kB a step; read at unnested.rg:18
+//   loop at unnested.rg:6: 200 steps: 8 snapshots of 5.12 kB, each step run at most 4 times (revolve with 9 slots)
+//     a state 5.12 kB, no records, pool 40.96 kB (40960 bytes)
+//     737 forward steps (3.69 per step, the program's own loop included), 145 states held
+//     f64[640] (if at unnested.rg:13, 5.12 kB): computed again from the state: nothing is recorded; of every step it is 1.02 MB; read at unnested.rg:17
+//     f64[640] (div at unnested.rg:20, 5.12 kB): computed again from the state: nothing is recorded; of every step it is 1.02 MB; read at unnested.rg:20
+//     f64[640] (rsqrt at unnested.rg:19, 5.12 kB): computed again from the state: nothing is recorded; of every step it is 1.02 MB; read at unnested.rg:19
+//     f64[640] (cos at unnested.rg:18, 5.12 kB): computed again from the state: nothing is recorded; of every step it is 1.02 MB; read at unnested.rg:18
 //

@@ -340,6 +340,7 @@ fn rows<'t>(xs: &impl State<'t>) -> usize {
 }
 
 /// A loop with streams in and out.
+#[track_caller]
 pub(crate) fn emitting<'t, S: State<'t>, X: State<'t>, Y: State<'t>>(
     count: Count<'t>,
     init: S,
@@ -349,7 +350,8 @@ pub(crate) fn emitting<'t, S: State<'t>, X: State<'t>, Y: State<'t>>(
 ) -> (S, Y) {
     let (carries, streams) = (vars(&init), vars(&xs));
     let trace = carries.first().or(streams.first()).map(|v| v.trace()).or(count.trace());
-    let trace = trace.expect("a loop that emits rows has a state or rows to read; without them use `tabulate`");
+    // Nothing leads to the trace, so that there is nowhere to record an error.
+    let trace = trace.unwrap_or_else(|| panic!("{pos}: a loop that emits rows has a state or rows to read; without them use `tabulate`"));
     let opened = trace.attempt(|tracer| tracer.begin_for(count.traced(tracer, pos)?, &traced(&carries), &traced(&streams), pos));
     let Some((k, state, row)) = opened else {
         // The error is recorded: nothing that the body does now is traced.

@@ -284,7 +284,7 @@ impl Compiled {
     }
 
     /// Predicted work against memory by the strategy that was asked, from the least budget to none, with this plan on it. That takes as
-    /// long as to plan some sixteen times.
+    /// long as to plan some twenty times.
     ///
     /// ```
     /// use retrograd::{f64, for_loop, grad};

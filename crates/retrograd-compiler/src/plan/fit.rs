@@ -23,6 +23,9 @@ const SHORT: u64 = 64;
 /// Slots of a loop whose length is known only at run time, when there is no budget: up to 170,000 steps run at most three times again.
 const SLOTS_WITHOUT_BUDGET: u64 = 100;
 
+/// Slots fewer than those that fit that are tried.
+const FEWER_SLOTS: u64 = 8;
+
 /// Slots of a loop of unknown length and short steps.
 const MOST_SLOTS_OF_SHORT_STEPS: u64 = 512;
 
@@ -104,7 +107,7 @@ impl<'f> Inside<'f> {
         let Some(count) = facts.count else { return self.open(sweep, bytes) };
         let mut found = vec![];
         for way in self.records(sweep, count) {
-            found.push(self.revolve(way.sweep, bytes));
+            found.push(self.held(way.sweep, bytes));
             found.extend(bytes.and_then(|bytes| self.blocks(way.sweep, bytes)));
             found.extend((0..way.choices.len()).filter_map(|choice| self.segments(&way, choice, bytes)));
             found.extend((1..way.choices.len()).filter_map(|choice| self.two_choices(&way, choice, bytes)));
@@ -122,7 +125,7 @@ impl<'f> Inside<'f> {
 
     /// A loop whose length is known only at run time.
     fn open(self, sweep: Sweep, bytes: Option<u64>) -> Fitted {
-        let held = self.revolve(sweep, bytes);
+        let held = self.held(sweep, bytes);
         let blocks = match sweep {
             Sweep::Paired | Sweep::Alone => self.blocks(sweep, bytes.unwrap_or(held.bytes)),
             Sweep::Online => None,
@@ -159,6 +162,17 @@ impl<'f> Inside<'f> {
 
     /// As many held states as fit.
     pub(super) fn revolve(self, sweep: Sweep, bytes: Option<u64>) -> Fitted {
+        self.slots(sweep, self.most_slots(sweep, bytes))
+    }
+
+    /// As many held states as fit, or a few less: where the driver does leaves itself, what is held interrupts it.
+    fn held(self, sweep: Sweep, bytes: Option<u64>) -> Fitted {
+        let most = self.most_slots(sweep, bytes);
+        let fewer = (most.saturating_sub(FEWER_SLOTS).max(1)..=most).map(|slots| self.slots(sweep, slots));
+        fewer.min_by_key(|fitted| (fitted.work, fitted.bytes)).expect("there is a slot")
+    }
+
+    fn most_slots(self, sweep: Sweep, bytes: Option<u64>) -> u64 {
         let state_bytes = self.facts.state_bytes;
         // The first slot is the start value; each further one costs a state and words of the controller.
         let words = |slots: u64| held_states(sweep, slots, state_bytes).words() as u64 * 8;
@@ -171,7 +185,7 @@ impl<'f> Inside<'f> {
             (None, Sweep::Online) => fit.min(self.advance().max(MOST_SLOTS_OF_SHORT_STEPS)),
             (None, Sweep::Paired | Sweep::Alone) => fit.min(1 << 20),
         };
-        self.slots(sweep, most)
+        most.max(1)
     }
 
     /// So many held states, that of the start included.
@@ -338,6 +352,12 @@ impl<'f> Inside<'f> {
                 lengths.push(length);
                 covered += length;
             }
+            // What the sweep records is not run again: the segment before it is as short as the others allow.
+            let most = rows((lengths.len() as u64).saturating_sub(1));
+            if let Some(length) = lengths.last_mut() {
+                let more = most.saturating_sub(last).min(*length - 1);
+                (*length, covered, last) = (*length - more, covered - more, last + more);
+            }
             if last == 0 && way.sweep == Sweep::Alone {
                 return None;
             }
@@ -347,7 +367,8 @@ impl<'f> Inside<'f> {
             let fitted = self.recipe(way, recipe, again + once);
             match bytes.and_then(|bytes| fitted.bytes.checked_sub(bytes)).filter(|over| *over > 0) {
                 None => return Some(fitted),
-                Some(over) => room = room.saturating_sub(over),
+                // Not all of the room is taken.
+                Some(over) => room = room.min(fitted.decision.usual().schedule.pool_bytes(way.sweep, Some(way.count))).saturating_sub(over),
             }
         }
         None
@@ -401,7 +422,11 @@ impl<'f> Inside<'f> {
             // Pool and controller share the bytes; how deep the controller is, the recipe says.
             match bytes.and_then(|bytes| found.bytes.checked_sub(bytes)).filter(|over| *over > 0) {
                 None => return Some(found),
-                Some(over) => units = units.checked_sub(over.div_ceil(unit) as usize)?,
+                Some(over) => {
+                    // A little less may be less deep; of a long loop recipes take time.
+                    let less = over.div_ceil(unit).min((way.count / SHORT).max(1));
+                    units = units.checked_sub(less as usize)?;
+                }
             }
         }
     }

@@ -22,6 +22,7 @@ mod straight;
 pub mod strategy;
 mod undo;
 mod unnest;
+mod within;
 mod work;
 
 use std::cell::{Cell, RefCell};
@@ -45,6 +46,7 @@ use place::{Grain, Placed, place};
 use schedule::{Schedule, Sweep};
 use straight::Straight;
 use strategy::Replay;
+use within::Within;
 
 /// What is asked for: a strategy and a number of bytes.
 #[derive(Clone, Debug)]
@@ -174,6 +176,35 @@ pub struct Plan {
 pub fn plan(program: &Program, request: &Request) -> Result<Plan, Error> {
     let program = &apart(opt::all_calls(program).into_owned());
     check_supported(program, program.entry)?;
+    // Words of much memory cost more: what keeps to memory that is near may be faster, though it runs more again.
+    let near = request.budget.map_or(vec![], |budget| request.vectors.near(budget));
+    near.into_iter().fold(plan_on_threads(program, request), |plan, near| match plan {
+        Ok(plan) if plan.facts.loops.iter().any(|facts| facts.bytes_of_all() > near) => {
+            let nearer = plan_on_threads(program, &Request { budget: Some(near), ..request.clone() });
+            less(Ok(plan), nearer.map(|plan| Plan { budget: request.budget, ..plan }))
+        }
+        Ok(_) | Err(_) => plan,
+    })
+}
+
+impl Vectors {
+    /// Sizes of memory in a budget beyond each of which a word costs more.
+    fn near(self, budget: u64) -> Vec<u64> {
+        let dearer = |bytes: &u64| self.words(WORDS, *bytes) < self.words(WORDS, bytes + 1);
+        (10..40).rev().map(|power| 1 << power).filter(|bytes| *bytes < budget).filter(dearer).collect()
+    }
+}
+
+impl LoopFacts {
+    /// Bytes of the largest that can be kept of every step.
+    fn bytes_of_all(&self) -> u64 {
+        let most = self.choices.iter().map(|choice| choice.bytes).chain([self.state_bytes]).max().unwrap_or(0);
+        most.saturating_mul(self.count.unwrap_or(u64::MAX))
+    }
+}
+
+/// With memory for the steps of a map on every thread, unless that is dear.
+fn plan_on_threads(program: &Program, request: &Request) -> Result<Plan, Error> {
     let shared = plan_in_tiles(program, request);
     let is_shared = shared.as_ref().is_ok_and(|plan| !plan.placed.frames.is_empty());
     if request.threads < 2 || request.budget.is_none() || (shared.is_ok() && !is_shared) {
@@ -221,8 +252,7 @@ fn plan_in_tiles(program: &Program, request: &Request) -> Result<Plan, Error> {
     // Where no step need run twice, the tiles of the least work are taken, of equals the largest: they come first.
     let free =
         |tiled: &Interchanged| plan_as_is(&tiled.program, &Request { budget: None, ..request.clone() }).map(|plan| named(tiled, plan));
-    let fits =
-        |plan: &Plan| request.budget.is_none_or(|budget| plan.bytes_peak <= budget && !plan.facts.loops.iter().any(LoopFacts::is_open));
+    let fits = |plan: &Plan| request.budget.is_none_or(|budget| plan.bytes_peak <= budget && !plan.facts.is_open());
     let all: Vec<Plan> = tilings.iter().filter_map(|tiled| free(tiled).ok()).collect();
     let effort = all.iter().map(|plan| plan.effort).fold(Effort::default(), Effort::add);
     if let Some(best) = all.into_iter().filter(fits).min_by_key(|plan| plan.decision.work) {
@@ -343,12 +373,12 @@ fn plan_with(program: &Program, request: &Request) -> Result<Plan, Error> {
     let ways = match strategy.replay() {
         Replay::Never => vec![Again::default()],
         Replay::Most => straight.ways(strategy.search(), WAYS).pop().into_iter().collect(),
-        Replay::Fit if budget.is_none_or(|budget| reference.bytes <= budget) => vec![straight.least(strategy.search())],
+        Replay::Fit if budget.is_none_or(|budget| reference.bytes <= budget && !facts.is_open()) => vec![straight.least(strategy.search())],
         Replay::Fit => straight.ways(strategy.search(), if facts.loops.is_empty() { WAYS } else { WAYS_WITH_LOOPS }),
     };
     let insts = program.functions.iter().map(|function| function.insts.len() as u64).sum::<u64>();
     let placed_insts = Cell::new(insts);
-    let Found { decision, placed, splits } = fastest(request, &facts, ways, |decision| {
+    let Found { decision, placed, splits } = fastest(request, &facts, ways, insts, |decision| {
         let known = (&decision.loops, &decision.again) == (&kept.loops, &kept.again);
         placed_insts.set(placed_insts.get() + insts);
         if known { reference.clone() } else { place(&parted, decision, grain) }
@@ -372,6 +402,13 @@ fn plan_with(program: &Program, request: &Request) -> Result<Plan, Error> {
     })
 }
 
+impl Facts {
+    /// Whether more memory always helps.
+    fn is_open(&self) -> bool {
+        self.loops.iter().any(LoopFacts::is_open)
+    }
+}
+
 /// A decision, placed, and the splits of loops that were tried to find it.
 struct Found {
     decision: Decision,
@@ -380,18 +417,25 @@ struct Found {
 }
 
 /// The decision of the least work among ways to run the code outside of loops, which come by ascending work.
-fn fastest(request: &Request, facts: &Facts, ways: Vec<Again>, place: impl Fn(&Decision) -> Placed) -> Result<Found, Error> {
+fn fastest(request: &Request, facts: &Facts, ways: Vec<Again>, insts: u64, place: impl Fn(&Decision) -> Placed) -> Result<Found, Error> {
     let strategy = &request.strategy;
-    let known: RefCell<BTreeMap<Option<u64>, Decision>> = RefCell::default();
+    let known: RefCell<BTreeMap<u64, Decision>> = RefCell::default();
     let decide = |room: Option<u64>| {
-        if let Some(decision) = known.borrow().get(&room) {
-            return Ok(decision.clone());
+        // What is best in more room than it takes is best in all that it fits in.
+        let larger = |room: u64| known.borrow().range(room..).next().map(|(_, decision)| decision.clone());
+        let same = |room: u64| larger(room).filter(|decision| facts.loops.len() <= 1 && decision.bytes <= room);
+        if let Some(decision) = known.borrow().get(&room.unwrap_or(u64::MAX)).cloned().or_else(|| same(room.unwrap_or(u64::MAX))) {
+            return Ok(decision);
         }
         let decision = strategy.decide(facts, room)?;
-        known.borrow_mut().insert(room, decision.clone());
+        // Of a loop of unknown length, nothing is best in all the room there could be.
+        let most = if facts.is_open() { decision.bytes } else { u64::MAX };
+        known.borrow_mut().insert(room.unwrap_or(most), decision.clone());
         Ok(decision)
     };
-    let least = decide(None)?.work;
+    // Of a loop of unknown length, nothing is the least.
+    let least = if facts.is_open() { 0 } else { decide(None)?.work };
+    let most_placed = PLACED / ways.len().max(1) as u64;
     let mut best: Result<(Decision, Placed), Error> = Err(Error::new(ErrorKind::Unsupported, Pos::unknown(), "no way to run the code"));
     for again in ways {
         let work = u128::from(again.work);
@@ -405,7 +449,7 @@ fn fastest(request: &Request, facts: &Facts, ways: Vec<Again>, place: impl Fn(&D
                 let placed = place(&decision);
                 (decision, placed)
             }),
-            Some(budget) => within(budget, facts, work, decide, place),
+            Some(budget) => Within { budget, facts, again: work, insts, most_placed, decide: &decide, place: &place }.fastest(),
         };
         let found = found.map(|(decision, placed)| {
             let work = decision.work.saturating_add(work);
@@ -445,72 +489,8 @@ fn check_supported(program: &Program, id: FuncId) -> Result<(), Error> {
 const WAYS: usize = 16;
 const WAYS_WITH_LOOPS: usize = 4;
 
-/// How often the room is corrected by what a placed decision takes.
-const ROUNDS: usize = 6;
+/// As many words as show what each costs.
+const WORDS: u64 = 1 << 10;
 
-/// Starts from the least memory (`again` is the work of what runs again outside of loops), offers what is left of the budget, takes back what a decision overdraws and offers what it leaves over.
-fn within(
-    budget: u64,
-    facts: &Facts,
-    again: u128,
-    decide: impl Fn(Option<u64>) -> Result<Decision, Error>,
-    place: impl Fn(&Decision) -> Placed,
-) -> Result<(Decision, Placed), Error> {
-    let placed = |decision: Decision| {
-        let placed = place(&decision);
-        (decision, placed)
-    };
-    let free = placed(decide(None)?);
-    if free.1.bytes <= budget && !facts.loops.iter().any(LoopFacts::is_open) {
-        return Ok(free);
-    }
-    // What has no room is not always the least: a short loop is recorded in less than a schedule's words take.
-    let (free_work, modest) = (free.0.work, decide(Some(0))?);
-    let least = if modest.loops == free.0.loops {
-        free
-    } else {
-        let modest = placed(modest);
-        if free.1.bytes < modest.1.bytes { free } else { modest }
-    };
-    let needed = least.1.bytes;
-    if needed > budget {
-        let message = format!(
-            "the budget is {}; the smallest that this strategy can work with is {}, with {:.1} times the work of its plan without a budget",
-            explain::exactly(budget),
-            explain::exactly(needed),
-            least.0.work.saturating_add(again) as f64 / free_work.max(1) as f64
-        );
-        return Err(Error::new(ErrorKind::OverBudget { needed, budget }, Pos::unknown(), message));
-    }
-    let mut best = least;
-    // Less than this holds nothing more.
-    let sizes = facts.loops.iter().flat_map(|facts| facts.choices.iter().map(|choice| choice.bytes).chain([facts.state_bytes]));
-    let granule = sizes.min().unwrap_or(u64::MAX);
-    // A room that fits, and the least that does not.
-    let (mut room, mut too_much) = (best.0.bytes.saturating_add(best.1.spare(budget)), u64::MAX);
-    for _ in 0..ROUNDS {
-        let decision = decide(Some(room))?;
-        if decision.loops == best.0.loops {
-            break;
-        }
-        let (decision, placed) = placed(decision);
-        let bytes = placed.bytes;
-        if bytes > budget {
-            too_much = too_much.min(room);
-            // It may not have taken all that it was offered.
-            room = room.min(decision.bytes).saturating_sub(bytes - budget);
-            continue;
-        }
-        // Tables take time: what gains next to nothing is the last.
-        let (enough, spare) = (decision.work > best.0.work - best.0.work / 200, placed.spare(budget));
-        if (decision.work, bytes) < (best.0.work, best.1.bytes) {
-            best = (decision, placed);
-        }
-        let more = room.saturating_add(spare).min(too_much.saturating_sub(8));
-        if more <= room || spare < granule || enough {
-            break;
-        }
-        room = more;
-    }
-    Ok(best)
-}
+/// Instructions that may be placed before the search is in a hurry.
+const PLACED: u64 = 12_000;

@@ -146,9 +146,13 @@ impl<'p> Straight<'p> {
                 front.push(way);
             }
         }
-        let last = front.len().saturating_sub(1);
-        let chosen: BTreeSet<usize> = (0..most).map(|k| k * last / (most - 1)).collect();
-        chosen.into_iter().filter_map(|k| front.get(k)).map(|(_, _, order)| self.again(order)).collect()
+        // Whoever leaves the least gap goes first.
+        while front.len() > most {
+            let gap = |k: &usize| front[k - 1].1 as f64 / front[k + 1].1.max(1) as f64;
+            let narrowest = (1..front.len() - 1).min_by(|a, b| gap(a).total_cmp(&gap(b))).unwrap_or(1);
+            front.remove(narrowest);
+        }
+        front.into_iter().map(|(_, _, order)| self.again(&order)).collect()
     }
 
     /// Whether the user wants something to run again.

@@ -23,7 +23,7 @@ pub struct Curve {
 }
 
 /// Budgets between the least and none.
-const POINTS: u32 = 14;
+const POINTS: u32 = 18;
 
 impl Curve {
     /// Plans a Program at many budgets, and at the one that was asked for.

@@ -231,6 +231,10 @@ impl Kept {
 
 /// Picoseconds as people say them.
 fn time_in_words(work: i64) -> String {
+    // It would be written as none.
+    if work < 50 {
+        return "hardly any time".to_owned();
+    }
     let units = [(1_000_000_000_000.0, "s"), (1_000_000_000.0, "ms"), (1_000_000.0, "µs"), (1_000.0, "ns")];
     let (size, unit) = units.into_iter().find(|(size, _)| work as f64 >= *size).unwrap_or((1_000.0, "ns"));
     let number = format!("{:.1}", work as f64 / size);

@@ -77,22 +77,19 @@ impl Placed {
         }
     }
 
-    /// How many bytes more schedules could hold, as far as can be seen: what the budget leaves at the fullest moment of any of them, which
-    /// need not be that of the whole Program.
-    pub(in crate::plan) fn spare(&self, budget: u64) -> u64 {
-        let left = budget.saturating_sub(self.bytes);
+    /// Bytes at the fullest moment of any schedule, which need not be that of the whole Program.
+    pub(in crate::plan) fn fullest(&self) -> u64 {
         let of = |store: StoreId| &self.stores[store.0 as usize];
         let driven: Vec<&Store> = self.trajectories.iter().flat_map(|one| [of(one.words), of(one.pool)]).collect();
         // Of a frame there are several.
         if driven.is_empty() || driven.iter().any(|store| store.frame.is_some()) {
-            return left;
+            return self.bytes;
         }
         let in_arena = || self.stores.iter().filter(|store| store.frame.is_none());
         let living = |store: &Store, moment: u32| store.start <= moment && moment <= store.end;
         let held = |moment: u32| in_arena().filter(|store| living(store, moment)).fold(0u64, |sum, store| sum.saturating_add(store.bytes));
         let moments = in_arena().map(|store| store.start).filter(|moment| driven.iter().any(|store| living(store, *moment)));
-        let fullest = moments.map(held).max().unwrap_or(u64::MAX);
-        left.max(budget.saturating_sub(fullest))
+        moments.map(held).max().unwrap_or(u64::MAX).min(self.bytes)
     }
 }
 

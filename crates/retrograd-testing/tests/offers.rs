@@ -60,7 +60,7 @@ fn an_offer_that_binds_is_a_budget_and_the_plan_says_so() {
 #[test]
 fn of_a_large_offer_only_what_saves_work_is_taken() {
     let text = "fn main(%x: f64) -> f64 {
-  %n: i64 = constant {value=1000000000}
+  %n: i64 = constant {value=1000000000000}
   %end: f64 = for %n carries(%x) {body=step}
   return %end
 }

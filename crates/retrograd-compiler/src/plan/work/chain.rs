@@ -13,7 +13,7 @@ const STEADY: usize = 8;
 impl Priced<'_> {
     /// When the numbers of a step are there after those of the step before: by running steps for which instructions take as long as what
     /// waits for them sees. A number that is read of an array a few indices from where one is written is of a step before.
-    pub(super) fn chain(self, carries: &[Value]) -> u64 {
+    pub(super) fn chain(&self, carries: &[Value]) -> u64 {
         let function = self.function;
         let places = |indices: &[Value]| indices.iter().map(|v| offset(function, *v)).collect::<Vec<_>>();
         let writes = function.insts.iter().filter(|inst| matches!(lowering(inst), Some(Lowering::Write(_))));
@@ -44,8 +44,8 @@ impl Priced<'_> {
     }
 
     /// How long who reads the results of an instruction waits for them.
-    fn waited_for(self, inst: &Inst) -> u64 {
-        let in_turn = Priced { numbers: Numbers::WaitedFor, ..self };
+    fn waited_for(&self, inst: &Inst) -> u64 {
+        let in_turn = Priced { numbers: Numbers::WaitedFor, ..self.clone() };
         match lowering(inst) {
             Some(Lowering::View(View::DynamicSlice) | Lowering::Write(_)) => WAITED_FOR.at_index,
             Some(_) => in_turn.inst(inst),

@@ -80,3 +80,49 @@ fn a_function_of_few_elements_costs_as_much_as_one_of_a_block() {
         assert!(work(&code(14), vectors) >= work(&code(16), vectors));
     }
 }
+
+/// A loop of `steps` steps, inside of which there are loops of as many steps as the one around has had, over `depth` loops in all; the innermost
+/// multiplies a number.
+fn triangular(steps: u64, depth: usize) -> String {
+    let mut text = format!(
+        "fn main(%x: f64) -> f64 {{\n  %n: i64 = constant {{value={steps}}}\n  %y: f64 = for %n carries(%x) invariants(%x) {{body=step{depth}}}\n  return %y\n}}\n"
+    );
+    for level in (1..=depth).rev() {
+        let inside = match level {
+            1 => "mul %c, %x".to_string(),
+            _ => format!("for %i carries(%c) invariants(%x) {{body=step{}}}", level - 1),
+        };
+        text += &format!("fn step{level}(%i: i64, %c: f64, %x: f64) -> f64 {{\n  %y: f64 = {inside}\n  return %y\n}}\n");
+    }
+    text
+}
+
+#[test]
+fn loops_over_the_index_of_the_loop_around_are_counted() {
+    let n = 300u64;
+    // i, then j < i, then k < j, then l < k.
+    let counts = [n, n * (n - 1) / 2, n * (n - 1) * (n - 2) / 6, n * (n - 1) * (n - 2) * (n - 3) / 24];
+    for (depth, count) in (1..).zip(counts) {
+        let (found, exact) = (work(&triangular(n, depth), Vectors::Narrow) as f64, (count * WAITED_FOR.arithmetic) as f64);
+        assert!((found / exact - 1.0).abs() < 0.01, "{depth} loops: {found}, not {exact}");
+    }
+}
+
+#[test]
+fn a_count_that_follows_from_indices_is_known_through_branches_and_arithmetic() {
+    let text = |from: &str| {
+        format!(
+            "fn main(%x: f64) -> f64 {{\n  %n: i64 = constant {{value=101}}\n  %y: f64 = for %n carries(%x) invariants(%x, %n) {{body=outer}}\n  return %y\n}}\n\
+             fn outer(%i: i64, %c: f64, %x: f64, %n: i64) -> f64 {{\n  %z: i64 = constant {{value=0}}\n{from}  %y: f64 = for %k carries(%c) invariants(%x) {{body=inner}}\n  return %y\n}}\n\
+             fn inner(%i: i64, %c: f64, %x: f64) -> f64 {{\n  %y: f64 = mul %c, %x\n  return %y\n}}\n"
+        )
+    };
+    let of = |from: &str| work(&text(from), Vectors::Narrow);
+    let all = |count: u64| 101 * count * WAITED_FOR.arithmetic;
+    // What it takes to know the count is work, too.
+    let near = |found: u64, exact: u64| found >= exact && found - exact <= 101 * 500;
+    let above = "  %d: i64 = sub %n, %i\n  %p: bool = lt %d, %z\n  %k: i64 = select %p, %z, %d\n";
+    assert!(near(of(above), all(51)), "from the diagonal to the end");
+    assert!(near(of("  %k: i64 = sub %i, %n\n"), 0), "no loop runs backwards");
+    assert!(near(of("  %h: i64 = constant {value=2}\n  %k: i64 = shr %i, %h\n"), all(12)), "a quarter of them");
+}

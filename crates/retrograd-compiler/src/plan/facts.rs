@@ -10,7 +10,7 @@ use super::pair::{Pair, pairs, work_beyond};
 use super::place::row_layout;
 use super::schedule::Sweep;
 use super::split::split;
-use super::work::Vectors;
+use super::work::{Vectors, new_memory};
 use super::{Request, Spill};
 use crate::ir::{Array, FuncId, Function, Inst, Op, Pos, Program, Type, UnwindOp, Value};
 
@@ -183,7 +183,7 @@ pub(super) fn facts(parted: &Parted, request: &Request, fates: Fates<'_>) -> Fac
     let memory = request.budget.unwrap_or(u64::MAX);
     let mut visit = Visit { program, parted, vectors, memory, search, fates, effects: program.effects(), loops: vec![] };
     let root = visit.function(program.entry, &Integers::of(program.main()), 0);
-    let cost = vectors.priced(program, program.main()).cost();
+    let cost = vectors.priced(program, program.main()).cost().saturating_add(new_memory(program.main()));
     Facts { loops: visit.loops, root, residuals: vec![], cost, vectors, spill: None }
 }
 

@@ -28,11 +28,11 @@ ops! {
     /// Row i of L U, of `lu`, is this row of A.
     LU_PERMUTATION = Row { infer: |row, types, attrs| infer_matrix(row, types, attrs).map(|ty| Type::new(DType::I64, &ty.shape[..ty.rank() - 1])), rule: Rule::Zero, ..of_factors("lu_permutation", routines::LU_PERMUTATION) };
     /// Q above R, in one array of m + n rows: A, of m ≥ n rows and n columns, is Q R, where the columns of Q are orthonormal and R is zero below its diagonal, by reflections. The derivative is infinite or NaN where the columns of A depend on each other.
-    QR = Row { infer: infer_tall, rule: tangent(qr_tangent), samples: tall_samples, ..of_matrix("qr", routines::QR) };
+    QR = Row { cost: 4, infer: infer_tall, rule: tangent(qr_tangent), samples: tall_samples, ..of_matrix("qr", routines::QR) };
     /// X with A X = B, or Aᵀ X = B (`transpose=[1]`), by the factors of A. Infinite or NaN where A is singular.
-    SOLVE = Row { attrs: &["transpose"], rule: Rule::Tangent { tangent: solve_tangent, linear: &[None, Some(transpose_solve)] }, samples: solve_samples, arity: Some(2), infer: infer_system, ..of_factors("solve", routines::SOLVE) };
+    SOLVE = Row { cost: 3, attrs: &["transpose"], rule: Rule::Tangent { tangent: solve_tangent, linear: &[None, Some(transpose_solve)] }, samples: solve_samples, arity: Some(2), infer: infer_system, ..of_factors("solve", routines::SOLVE) };
     /// A⁻¹. Infinite or NaN where A is singular.
-    INVERSE = Row { rule: tangent(inverse_tangent), ..of_factors("inverse", routines::INVERSE) };
+    INVERSE = Row { cost: 3, rule: tangent(inverse_tangent), ..of_factors("inverse", routines::INVERSE) };
     /// The determinant. Its first derivative is exact where A is singular, too; the second is NaN there.
     DET = Row { infer: infer_number, rule: tangent(det_tangent), ..of_factors("det", routines::DET) };
     /// The sign of the determinant, also where it would overflow: 1, −1 or 0.
@@ -40,7 +40,7 @@ ops! {
     /// log |det A|, also where the determinant would overflow; −∞ where A is singular, and the derivative is infinite or NaN there.
     LOGDET = Row { infer: infer_number, rule: tangent(logdet_tangent), ..of_factors("logdet", routines::LOGDET) };
     /// The adjugate, det(A) A⁻¹, also where A is singular; its derivative is NaN there.
-    ADJUGATE = Row { rule: tangent(adjugate_tangent), ..of_matrix("adjugate", routines::ADJUGATE) };
+    ADJUGATE = Row { cost: 4, rule: tangent(adjugate_tangent), ..of_matrix("adjugate", routines::ADJUGATE) };
 }
 
 const fn of_matrix(name: &'static str, function: Routine) -> Row {
@@ -48,7 +48,7 @@ const fn of_matrix(name: &'static str, function: Routine) -> Row {
         infer: infer_matrix,
         eval: routine,
         lowering: Lowering::Routine(function),
-        cost: 2,
+        cost: 1,
         domain: &[(-1.0, 1.0)],
         condition: dominant,
         samples: matrix_samples,

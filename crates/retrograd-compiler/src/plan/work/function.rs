@@ -1,6 +1,7 @@
 //! Work of a function and of its instructions: loops, branches and calls by what is inside of them.
 
 use super::prices::needs_short_vectors;
+use super::traffic::{streamed, walked};
 use super::{Branches, MOST, Numbers, Vectors};
 use crate::ir::{FuncId, Function, Inst, Lowering, Op, Program, Type, Value};
 use crate::plan::counts::{Integers, typical};
@@ -28,12 +29,14 @@ pub(in crate::plan) struct StepCost {
     work: u64,
     /// From one step to the next, where each waits for numbers of the one before: so long takes whatever is done meanwhile.
     chain: u64,
+    /// Of numbers from far away, for which all wait.
+    walked: u64,
 }
 
 impl StepCost {
     /// Of a step that does so much more.
     pub(in crate::plan) fn with(self, more: u64) -> u64 {
-        self.chain.max(self.work.saturating_add(more))
+        self.chain.max(self.work.saturating_add(more)).saturating_add(self.walked)
     }
 }
 
@@ -61,6 +64,10 @@ impl<'p> Priced<'p> {
     /// Work of one call of the function, without unwinds that have states to remember: its instructions, and the arrays that it reads and
     /// leaves. What is between stays in registers.
     pub(in crate::plan) fn cost(&self) -> u64 {
+        self.work().saturating_add(walked(self.function)).min(MOST)
+    }
+
+    fn work(&self) -> u64 {
         let (mut work, mut branches) = (self.here.traffic(self.function), Branches::default());
         for inst in &self.function.insts {
             match &inst.op {
@@ -116,12 +123,12 @@ impl<'p> Priced<'p> {
         };
         let some = typical(self.program, inst, step, count);
         let work = some.iter().map(|index| at(*index)).fold(0, u64::saturating_add);
-        count.saturating_mul(work / some.len() as u64)
+        count.saturating_mul(work / some.len() as u64).saturating_add(streamed(self.function, inst))
     }
 
     /// Work of the function as a step of a loop, which carries these of its parameters to its first results.
     pub(in crate::plan) fn step(&self, carries: &[Value]) -> StepCost {
-        StepCost { work: self.cost(), chain: self.chain(carries) }
+        StepCost { work: self.work(), chain: self.chain(carries), walked: walked(self.function) }
     }
 
     fn body(&self, inst: &Inst, id: FuncId, numbers: Numbers) -> u64 {

@@ -16,6 +16,7 @@ use std::fmt;
 
 pub(super) use branches::Branches;
 pub(super) use function::Priced;
+pub(super) use traffic::new_memory;
 
 use crate::ir::{Inst, Lowering, Op};
 

@@ -3,16 +3,29 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Numbers, Vectors, lowering};
-use crate::ir::{Function, Inst, Lowering, Op, Row, Type, Value, View};
+use crate::ir::{Attrs, Composed, Function, Inst, Lowering, Op, Row, Type, Value, View};
 use crate::plan::place::{Grain, long_axes};
 
 /// What a word costs besides that is written, and read again, where more than so many bytes are written between: it is in memory, or in
 /// the last of the caches.
-const FAR: [(u64, [u64; 2]); 2] = [(16 << 20, [300, 200]), (1 << 20, [50, 25])];
+const FAR: [(u64, [u64; 2]); 3] = [(64 << 20, [350, 250]), (16 << 20, [150, 100]), (1 << 20, [50, 25])];
 
-/// What a word of a window costs besides that lies across the rows of its array, a line of the cache for each, where a function's arrays are
-/// more than so many bytes.
-const SPREAD: [(u64, u64); 3] = [(16 << 20, 2700), (1 << 20, 800), (0, 500)];
+/// What a word costs besides of a result of the run that is more than so many bytes: its memory is new every time, and the operating system
+/// clears it.
+const NEW: (u64, u64) = (32 << 20, 450);
+
+/// What a word of a window costs besides that lies across the rows of its array, a line of the cache for each, where such arrays are more
+/// than so many bytes; or else, where the lines of all windows are more than so many bytes.
+const SPREAD: [(u64, u64); 2] = [(16 << 20, 2700), (1 << 20, 800)];
+const SPREAD_LINES: [(u64, u64); 2] = [(32 << 10, 700), (0, 300)];
+const LINE: u64 = 64;
+
+/// What a single number costs besides that is read or written at an index of an array of more than so many bytes, which is in memory: nothing
+/// is fetched before it is asked for beyond the end of a page.
+const WALKED: (u64, u64) = (16 << 20, 400);
+
+const WRITTEN: usize = 0;
+const READ: usize = 1;
 
 impl Vectors {
     /// Words of a record or a held state that are written and later read: by whoever writes and by whoever reads. So many bytes are
@@ -21,56 +34,155 @@ impl Vectors {
         far(bytes_of_all).map(|far| words.saturating_mul(far + self.prices(u64::MAX, Numbers::InTurn).word))
     }
 
-    /// Words of arrays that rows of a function read of what is in memory, each window of one at its own time and the rest at most once, and of
-    /// those that they leave there, besides what they take that comes from beyond the nearest caches. What an `if` gives is in memory: it is
-    /// written and read, and an update of it goes to another place. That these are four words an element was found on one program
-    /// (`bench/programs/nested.py`). So is what a product reads and makes across components.
+    /// Words of arrays that rows of a function read of what is in memory, each window of one at its own time and the rest at most once in
+    /// a pass, and of those that they leave there, besides what they take that comes from beyond the nearest caches.
     pub(super) fn traffic(self, function: &Function) -> u64 {
         let prices = self.prices(u64::MAX, Numbers::InTurn);
-        let arrays = in_memory(function);
-        // Of an array that is read, the most words at a time, and without its windows.
-        let mut read: BTreeMap<Value, [u64; 2]> = BTreeMap::new();
-        let (mut words, mut written, mut updated, mut across, mut spread) = (0u64, 0u64, 0u64, 0u64, 0u64);
+        let moved = Moved::by(function);
+        let near = far(total(&moved.most).saturating_add(moved.written).saturating_add(total(&moved.updated)).saturating_mul(8));
+        // Windows that move through larger arrays come from where these are.
+        let beyond = |(words, bytes, kind): &(u64, u64, usize)| words.saturating_mul(far(*bytes)[*kind].saturating_sub(near[*kind]));
+        let words = moved.words.saturating_add(total(&moved.whole)).saturating_add(moved.written);
+        let all = [
+            words.saturating_mul(prices.word),
+            moved.written.saturating_add(total(&moved.updated)).saturating_mul(near[WRITTEN]),
+            total(&moved.most).saturating_mul(near[READ]),
+            moved.across.saturating_mul(prices.word_across),
+            moved.spread.saturating_mul(moved.spread_price(function)),
+        ];
+        all.into_iter().chain(moved.windows.iter().map(beyond)).fold(0, u64::saturating_add)
+    }
+}
+
+/// Words that the code of a function moves.
+#[derive(Default)]
+struct Moved {
+    /// Read in windows, and what branches give.
+    words: u64,
+    /// Of an array that is read, in each pass, the most at a time, and without its windows.
+    most: BTreeMap<(Value, usize), u64>,
+    whole: BTreeMap<(Value, usize), u64>,
+    /// Of arrays that are made.
+    written: u64,
+    /// Of an array that is written to, the most at a time: windows of one are written together.
+    updated: BTreeMap<Value, u64>,
+    /// Of windows whose place is known at run time: words, bytes of all of the array, and whether they are written or read. Single numbers
+    /// are priced apart.
+    windows: Vec<(u64, u64, usize)>,
+    /// Of products, across components.
+    across: u64,
+    /// Of windows across rows, and those of each window, by its array and place.
+    spread: u64,
+    spread_over: BTreeMap<(Value, String), u64>,
+    /// Places of windows in rows.
+    in_rows: BTreeSet<(Value, [Option<i64>; 2], Vec<usize>)>,
+}
+
+impl Moved {
+    fn by(function: &Function) -> Moved {
+        let stages = stages(function);
+        let (arrays, mut moved) = (in_memory(function, &stages), Moved::default());
         for inst in &function.insts {
-            let Op::Row(row, _) = &inst.op else {
-                let arrays = inst.results.iter().map(|v| function.ty(*v)).filter(|ty| matches!(inst.op, Op::If(_)) && ty.rank() > 0);
-                words = arrays.map(|ty| 4 * ty.elements() as u64).fold(words, u64::saturating_add);
-                continue;
-            };
-            if row.lowering == Lowering::Dot && inst.args.iter().all(|v| in_components(function.ty(*v))) {
-                // Its operands are written by one nest and read by another, and so is its result.
-                let all = inst.args.iter().filter(|v| !function.params.contains(v)).chain(&inst.results).map(|v| function.ty(*v));
-                across = all.map(|ty| 2 * ty.elements() as u64).fold(across, u64::saturating_add);
-            }
-            let result = function.ty(inst.results[0]);
-            spread = spread.saturating_add(words_spread(function, row, inst));
-            for (k, arg) in inst.args.iter().enumerate().filter(|(_, arg)| arrays.contains_key(arg)) {
-                let part = words_read(row, k, function.ty(*arg), result);
-                let [most, whole] = read.entry(arrays[arg]).or_default();
-                *most = part.max(*most);
-                if matches!(row.lowering, Lowering::View(_)) {
-                    words = words.saturating_add(part);
-                } else {
-                    *whole = part.max(*whole);
+            match &inst.op {
+                Op::Row(row, attrs) => moved.row(function, (row, attrs), inst, stage(inst, &stages), &arrays),
+                // What an `if` gives is in memory: it is written and read, and an update of it goes to another place. That these are four
+                // words an element was found on one program (`bench/programs/nested.py`).
+                Op::If(_) => {
+                    let arrays = inst.results.iter().map(|v| function.ty(*v)).filter(|ty| ty.rank() > 0);
+                    moved.words = arrays.map(|ty| 4 * ty.elements() as u64).fold(moved.words, u64::saturating_add);
                 }
-            }
-            if matches!(row.lowering, Lowering::Write(_) | Lowering::Scatter(..)) {
-                // To write is what the row itself costs.
-                updated = updated.saturating_add(function.ty(inst.args[1]).elements() as u64);
-            } else if result.rank() > 0 && arrays.contains_key(&inst.results[0]) {
-                written = written.saturating_add(result.elements() as u64);
+                Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => {}
             }
         }
-        let [most, whole] = [0, 1].map(|k| read.values().map(|parts| parts[k]).fold(0, u64::saturating_add));
-        let all_written = written.saturating_add(updated);
-        let [far_written, far_read] = far(most.saturating_add(all_written).saturating_mul(8));
-        let bytes = function.params.iter().map(|v| function.ty(*v).bytes() as u64).fold(0, u64::saturating_add);
-        let each = SPREAD.iter().find(|(more_than, _)| bytes > *more_than).map_or(0, |(_, each)| *each);
-        let words = words.saturating_add(whole).saturating_add(written);
-        [(words, prices.word), (all_written, far_written), (most, far_read), (across, prices.word_across), (spread, each)]
-            .iter()
-            .fold(0, |sum, (words, price)| sum.saturating_add(words.saturating_mul(*price)))
+        moved
     }
+
+    fn row(&mut self, function: &Function, (row, attrs): (&Row, &Attrs), inst: &Inst, pass: usize, arrays: &BTreeMap<Value, Value>) {
+        let result = function.ty(inst.results[0]);
+        if row.lowering == Lowering::Dot && inst.args.iter().all(|v| in_components(function.ty(*v))) {
+            // Its operands are written by one nest and read by another, and so is its result.
+            let all = inst.args.iter().filter(|v| !function.params.contains(v)).chain(&inst.results).map(|v| function.ty(*v));
+            self.across = all.map(|ty| 2 * ty.elements() as u64).fold(self.across, u64::saturating_add);
+        }
+        if let Some((lines, place)) = words_spread(function, row, attrs, inst) {
+            let base = arrays.get(&inst.args[0]).copied().unwrap_or(inst.args[0]);
+            self.spread = self.spread.saturating_add(lines);
+            self.spread_over.insert((base, place), lines);
+        }
+        for (k, arg) in inst.args.iter().enumerate().filter(|(_, arg)| arrays.contains_key(arg)) {
+            let (part, ty) = (words_read(row, k, function.ty(*arg), result), function.ty(*arg));
+            raise(&mut self.most, (arrays[arg], pass), part);
+            match row.lowering {
+                Lowering::View(View::Slice) if !self.in_rows.insert((arrays[arg], along_row(attrs), result.shape.clone())) => {
+                    // Several rows at a time load once what two of them read (`fuse/rows.rs`).
+                    self.words = self.words.saturating_add(part / 2);
+                }
+                Lowering::View(view) => {
+                    self.words = self.words.saturating_add(part);
+                    self.windows.extend((view == View::DynamicSlice && part > 1).then_some((part, ty.bytes() as u64, READ)));
+                }
+                Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Probe | Lowering::Missing | Lowering::Constant => {
+                    raise(&mut self.whole, (arrays[arg], pass), part);
+                }
+                Lowering::Dot | Lowering::Routine(_) | Lowering::Factored(_) | Lowering::Composed(_) | Lowering::Reduce(_) => {
+                    raise(&mut self.whole, (arrays[arg], pass), part);
+                }
+                Lowering::Write(_) | Lowering::Scatter(..) | Lowering::Pick(_) | Lowering::Line(_) => {
+                    raise(&mut self.whole, (arrays[arg], pass), part);
+                }
+            }
+        }
+        if matches!(row.lowering, Lowering::Write(_) | Lowering::Scatter(..)) {
+            // To write is what the row itself costs.
+            let part = function.ty(inst.args[1]).elements() as u64;
+            raise(&mut self.updated, arrays[&inst.results[0]], part);
+            self.windows.extend((part > 1).then_some((part, result.bytes() as u64, WRITTEN)));
+        } else if result.rank() > 0 && arrays.contains_key(&inst.results[0]) {
+            self.written = self.written.saturating_add(result.elements() as u64);
+        }
+    }
+
+    /// What a word of a window across rows costs.
+    fn spread_price(&self, function: &Function) -> u64 {
+        let level = |levels: &[(u64, u64); 2], bytes: u64| levels.iter().find(|(more_than, _)| bytes > *more_than).map(|(_, each)| *each);
+        let over: BTreeSet<Value> = self.spread_over.keys().map(|(base, _)| *base).collect();
+        let bytes = over.iter().map(|v| function.ty(*v).bytes() as u64).fold(0, u64::saturating_add);
+        level(&SPREAD, bytes).or(level(&SPREAD_LINES, total(&self.spread_over).saturating_mul(LINE))).unwrap_or(0)
+    }
+}
+
+fn total<K>(words: &BTreeMap<K, u64>) -> u64 {
+    words.values().copied().fold(0, u64::saturating_add)
+}
+
+fn raise<K: Ord>(words: &mut BTreeMap<K, u64>, of: K, to: u64) {
+    let most = words.entry(of).or_default();
+    *most = to.max(*most);
+}
+
+/// What rows of streams cost besides that a loop reads and makes, where the streams are far.
+pub(super) fn streamed(function: &Function, inst: &Inst) -> u64 {
+    let [written, read]: [&[Value]; 2] = match &inst.op {
+        Op::For(op) => [op.results(&inst.results).1, op.args(&inst.args).3],
+        Op::Unwind(op) => [op.results(&inst.results).2, op.args(&inst.args).streams],
+        Op::Row(..) | Op::If(_) | Op::While(_) | Op::Call(_) => [&[], &[]],
+    };
+    let of = |values: &[Value], kind: usize| {
+        let types = values.iter().map(|v| function.ty(*v));
+        types.map(|ty| (ty.elements() as u64).saturating_mul(far(ty.bytes() as u64)[kind])).fold(0, u64::saturating_add)
+    };
+    of(written, WRITTEN).saturating_add(of(read, READ))
+}
+
+/// Where a window begins in the rows of its array, and in which steps it goes along them.
+fn along_row(attrs: &Attrs) -> [Option<i64>; 2] {
+    ["start", "step"].map(|name| attrs.numbers(name).last().copied())
+}
+
+/// What the results of a run cost besides where their memory is new.
+pub(in crate::plan) fn new_memory(main: &Function) -> u64 {
+    let bytes = main.results.iter().map(|v| main.ty(*v).bytes() as u64).filter(|bytes| *bytes > NEW.0);
+    bytes.map(|bytes| (bytes / 8).saturating_mul(NEW.1)).fold(0, u64::saturating_add)
 }
 
 /// What a word costs besides that is written, and read again, where so many bytes are written between.
@@ -78,11 +190,67 @@ fn far(bytes: u64) -> [u64; 2] {
     FAR.iter().find(|(more_than, _)| bytes > *more_than).map_or([0, 0], |(_, far)| *far)
 }
 
-/// Arrays of a function that are in memory, with the one that has their memory: what it is given and leaves, what it writes to, and what is
-/// read in windows.
-fn in_memory(function: &Function) -> BTreeMap<Value, Value> {
+/// What single numbers at indices cost besides where their arrays are in memory, whatever else a step waits for.
+pub(super) fn walked(function: &Function) -> u64 {
+    let far = |inst: &&Inst| {
+        let window = match lowering(inst) {
+            Some(Lowering::View(View::DynamicSlice)) => inst.results[0],
+            Some(Lowering::Write(_)) => inst.args[1],
+            Some(_) | None => return false,
+        };
+        function.ty(window).elements() == 1 && function.ty(inst.args[0]).bytes() as u64 > WALKED.0
+    };
+    function.insts.iter().filter(far).count() as u64 * WALKED.1
+}
+
+/// For each value, how many times something that all elements of an array go into was made before it: what is made then is made in another
+/// pass over the elements.
+fn stages(function: &Function) -> Vec<usize> {
+    let mut stages = vec![0; function.types.len()];
+    for inst in &function.insts {
+        let after = stage(inst, &stages) + usize::from(ends_a_pass(function, inst));
+        inst.results.iter().for_each(|v| stages[v.0 as usize] = after);
+    }
+    stages
+}
+
+/// The pass that an instruction runs in.
+fn stage(inst: &Inst, stages: &[usize]) -> usize {
+    inst.args.iter().map(|v| stages[v.0 as usize]).max().unwrap_or(0)
+}
+
+/// Whether an instruction needs all elements of an array. The components of one element are together.
+fn ends_a_pass(function: &Function, inst: &Inst) -> bool {
+    let Op::Row(row, attrs) = &inst.op else { return false };
+    let of_components = |axes: &[usize]| {
+        let ty = function.ty(inst.args[0]);
+        axes.iter().all(|axis| *axis >= long_axes(&ty.shape, Grain::default()))
+    };
+    match row.lowering {
+        Lowering::Reduce(_) | Lowering::Composed(Composed::LogSumExp) => !of_components(&attrs.sizes("axes")),
+        Lowering::Dot => !of_components(&attrs.sizes("lhs_contract")),
+        Lowering::Line(_) | Lowering::Routine(_) | Lowering::Factored(_) => true,
+        Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Probe | Lowering::Missing | Lowering::Constant => false,
+        Lowering::View(_) | Lowering::Write(_) | Lowering::Pick(_) | Lowering::Scatter(..) | Lowering::Composed(_) => false,
+    }
+}
+
+/// Arrays of a function that are in memory, with the one that has their memory: what it is given and leaves, what it writes to, what is
+/// read in windows, and what a later pass reads.
+fn in_memory(function: &Function, stages: &[usize]) -> BTreeMap<Value, Value> {
     let windows = function.insts.iter().filter(|inst| matches!(lowering(inst), Some(Lowering::View(View::Slice | View::DynamicSlice))));
-    let wanted: BTreeSet<Value> = windows.map(|inst| inst.args[0]).chain(function.results.iter().copied()).collect();
+    let mut wanted: BTreeSet<Value> = windows.map(|inst| inst.args[0]).chain(function.results.iter().copied()).collect();
+    let mut seen: Vec<Value> = (0..function.types.len()).map(|k| Value(k as u32)).collect();
+    for inst in &function.insts {
+        if matches!(lowering(inst), Some(Lowering::View(_))) {
+            seen[inst.results[0].0 as usize] = seen[inst.args[0].0 as usize];
+        } else {
+            let now = stage(inst, stages);
+            wanted.extend(
+                inst.args.iter().map(|v| seen[v.0 as usize]).filter(|v| stages[v.0 as usize] < now && function.ty(*v).elements() > 1),
+            );
+        }
+    }
     let mut arrays: BTreeMap<Value, Value> = function.params.iter().map(|param| (*param, *param)).collect();
     for inst in &function.insts {
         match lowering(inst) {
@@ -97,23 +265,26 @@ fn in_memory(function: &Function) -> BTreeMap<Value, Value> {
     arrays
 }
 
-/// Words of the window that a row reads or writes, where it lies across the rows of its array.
-fn words_spread(function: &Function, row: &Row, inst: &Inst) -> u64 {
-    let window = if matches!(row.lowering, Lowering::View(View::Slice | View::DynamicSlice)) {
-        function.ty(inst.results[0])
-    } else if matches!(row.lowering, Lowering::Write(_)) {
-        function.ty(inst.args[1])
-    } else {
-        return 0;
+/// Words of the window that a row reads or writes, and its place, where it lies across the rows of its array.
+fn words_spread(function: &Function, row: &Row, attrs: &Attrs, inst: &Inst) -> Option<(u64, String)> {
+    let (window, place) = match row.lowering {
+        Lowering::View(View::Slice) => (function.ty(inst.results[0]), format!("{:?}", attrs.numbers("start"))),
+        Lowering::View(View::DynamicSlice) => (function.ty(inst.results[0]), format!("{:?}", &inst.args[1..])),
+        Lowering::Write(_) => (function.ty(inst.args[1]), format!("{:?}", &inst.args[2..])),
+        Lowering::View(_) | Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Constant | Lowering::Reduce(_) => {
+            return None;
+        }
+        Lowering::Pick(_) | Lowering::Scatter(..) | Lowering::Dot | Lowering::Line(_) | Lowering::Routine(_) => return None,
+        Lowering::Factored(_) | Lowering::Composed(_) | Lowering::Probe | Lowering::Missing => return None,
     };
-    let line = 64 / window.dtype.bytes();
+    let line = LINE as usize / window.dtype.bytes();
     let [base, last] = [function.ty(inst.args[0]), window].map(|ty| ty.shape.last().copied().unwrap_or(1));
     let elements = window.elements() as u64;
-    if last == 1 && base >= line && elements > 1 { elements } else { 0 }
+    (last == 1 && base >= line && elements > 1).then_some((elements, place))
 }
 
 /// Whether an array has components: a short axis behind a long one.
-fn in_components(ty: &Type) -> bool {
+pub(super) fn in_components(ty: &Type) -> bool {
     long_axes(&ty.shape, Grain::default()) < ty.rank()
 }
 

@@ -1,7 +1,7 @@
 //! Work of a function and of its instructions: loops, branches and calls by what is inside of them.
 
 use super::prices::needs_short_vectors;
-use super::traffic::{streamed, walked};
+use super::traffic::walked;
 use super::{Branches, MOST, Numbers, Vectors};
 use crate::ir::{FuncId, Function, Inst, Lowering, Op, Program, Type, Value};
 use crate::plan::counts::{Integers, typical};
@@ -123,7 +123,7 @@ impl<'p> Priced<'p> {
         };
         let some = typical(self.program, inst, step, count);
         let work = some.iter().map(|index| at(*index)).fold(0, u64::saturating_add);
-        count.saturating_mul(work / some.len() as u64).saturating_add(streamed(self.function, inst))
+        count.saturating_mul(work / some.len() as u64)
     }
 
     /// Work of the function as a step of a loop, which carries these of its parameters to its first results.

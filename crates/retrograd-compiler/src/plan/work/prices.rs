@@ -79,7 +79,7 @@ pub(super) const WAITED_FOR: Prices =
     Prices { arithmetic: 820, division: 250, function: 400, function_of_few: 400, at_index: 1500, in_row_at_index: 1500, ..NUMBER };
 /// Of single numbers of a loop whose steps run in lanes, by vectors.
 const NARROW_LANES: Prices = Prices { arithmetic: 120, division: 42, function: 30, at_index: 300, in_row_at_index: 300, ..NUMBER };
-const MIXED_LANES: Prices = Prices { arithmetic: 36, division: 23, ..NARROW_LANES };
+const MIXED_LANES: Prices = Prices { arithmetic: 42, division: 23, ..NARROW_LANES };
 const WIDE_LANES: Prices = Prices { arithmetic: 36, division: 23, function: 30, at_index: 250, in_row_at_index: 250, ..NUMBER };
 
 /// Lanes that a function is computed in at once, at their most.
@@ -103,7 +103,7 @@ const ALONG_LANES: u64 = 2500;
 const VECTOR: u64 = 8;
 
 /// Of the rows of a matrix with a factorisation, for each of its elements and every addition that the row says it is worth.
-const FACTORISATION: u64 = 22;
+const FACTORISATION: u64 = 8;
 
 impl Vectors {
     /// Where elements are many, they are in vectors.

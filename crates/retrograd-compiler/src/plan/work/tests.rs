@@ -126,3 +126,27 @@ fn a_count_that_follows_from_indices_is_known_through_branches_and_arithmetic() 
     assert!(near(of("  %k: i64 = sub %i, %n\n"), 0), "no loop runs backwards");
     assert!(near(of("  %h: i64 = constant {value=2}\n  %k: i64 = shr %i, %h\n"), all(12)), "a quarter of them");
 }
+
+/// A product of matrices of m × k and k × n elements.
+fn product([m, k, n]: [usize; 3]) -> String {
+    format!(
+        "fn main(%a: f64[{m},{k}], %b: f64[{k},{n}]) -> f64[{m},{n}] {{\n  \
+         %c: f64[{m},{n}] = dot %a, %b {{lhs_contract=[1], rhs_contract=[0], lhs_batch=[], rhs_batch=[]}}\n  return %c\n}}\n"
+    )
+}
+
+#[test]
+fn products_that_do_not_fill_vectors_cost_as_much_as_those_that_do() {
+    let cost = |extents: [usize; 3]| work(&product(extents), Vectors::Wide);
+    assert!(cost([1000, 100, 10]) >= cost([1000, 100, 16]));
+    assert!(cost([512, 512, 8]) > 2 * cost([64, 512, 64]), "as many multiplications, of eight times as many packed rows");
+}
+
+#[test]
+fn sums_along_lanes_cost_more_than_across_them() {
+    let code = |axis: usize, kept: usize| {
+        format!("fn main(%x: f64[100,16]) -> f64[{kept}] {{\n  %y: f64[{kept}] = sum %x {{axes=[{axis}]}}\n  return %y\n}}\n")
+    };
+    let [along, across] = [code(1, 100), code(0, 16)].map(|text| work(&text, Vectors::Wide));
+    assert!(along > 2 * across, "{along} along, {across} across");
+}

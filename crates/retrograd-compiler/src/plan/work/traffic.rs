@@ -8,7 +8,7 @@ use crate::plan::place::{Grain, long_axes};
 
 /// What a word costs besides that is written, and read again, where more than so many bytes are written between: it is in memory, or in
 /// the last of the caches.
-const FAR: [(u64, [u64; 2]); 3] = [(64 << 20, [350, 250]), (16 << 20, [150, 100]), (1 << 20, [50, 25])];
+const FAR: [(u64, [u64; 2]); 3] = [(32 << 20, [350, 250]), (16 << 20, [150, 100]), (1 << 20, [50, 25])];
 
 /// What a word costs besides of a result of the run that is more than so many bytes: its memory is new every time, and the operating system
 /// clears it.
@@ -40,8 +40,6 @@ impl Vectors {
         let prices = self.prices(u64::MAX, Numbers::InTurn);
         let moved = Moved::by(function);
         let near = far(total(&moved.most).saturating_add(moved.written).saturating_add(total(&moved.updated)).saturating_mul(8));
-        // Windows that move through larger arrays come from where these are.
-        let beyond = |(words, bytes, kind): &(u64, u64, usize)| words.saturating_mul(far(*bytes)[*kind].saturating_sub(near[*kind]));
         let words = moved.words.saturating_add(total(&moved.whole)).saturating_add(moved.written);
         let all = [
             words.saturating_mul(prices.word),
@@ -50,7 +48,7 @@ impl Vectors {
             moved.across.saturating_mul(prices.word_across),
             moved.spread.saturating_mul(moved.spread_price(function)),
         ];
-        all.into_iter().chain(moved.windows.iter().map(beyond)).fold(0, u64::saturating_add)
+        all.into_iter().fold(0, u64::saturating_add)
     }
 }
 
@@ -66,9 +64,6 @@ struct Moved {
     written: u64,
     /// Of an array that is written to, the most at a time: windows of one are written together.
     updated: BTreeMap<Value, u64>,
-    /// Of windows whose place is known at run time: words, bytes of all of the array, and whether they are written or read. Single numbers
-    /// are priced apart.
-    windows: Vec<(u64, u64, usize)>,
     /// Of products, across components.
     across: u64,
     /// Of windows across rows, and those of each window, by its array and place.
@@ -110,17 +105,14 @@ impl Moved {
             self.spread_over.insert((base, place), lines);
         }
         for (k, arg) in inst.args.iter().enumerate().filter(|(_, arg)| arrays.contains_key(arg)) {
-            let (part, ty) = (words_read(row, k, function.ty(*arg), result), function.ty(*arg));
+            let part = words_read(row, k, function.ty(*arg), result);
             raise(&mut self.most, (arrays[arg], pass), part);
             match row.lowering {
                 Lowering::View(View::Slice) if !self.in_rows.insert((arrays[arg], along_row(attrs), result.shape.clone())) => {
                     // Several rows at a time load once what two of them read (`fuse/rows.rs`).
                     self.words = self.words.saturating_add(part / 2);
                 }
-                Lowering::View(view) => {
-                    self.words = self.words.saturating_add(part);
-                    self.windows.extend((view == View::DynamicSlice && part > 1).then_some((part, ty.bytes() as u64, READ)));
-                }
+                Lowering::View(_) => self.words = self.words.saturating_add(part),
                 Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Probe | Lowering::Missing | Lowering::Constant => {
                     raise(&mut self.whole, (arrays[arg], pass), part);
                 }
@@ -133,10 +125,12 @@ impl Moved {
             }
         }
         if matches!(row.lowering, Lowering::Write(_) | Lowering::Scatter(..)) {
-            // To write is what the row itself costs.
-            let part = function.ty(inst.args[1]).elements() as u64;
-            raise(&mut self.updated, arrays[&inst.results[0]], part);
-            self.windows.extend((part > 1).then_some((part, result.bytes() as u64, WRITTEN)));
+            // To write is what the row itself costs. What is written to one place after another is read for each.
+            let (part, array) = (function.ty(inst.args[1]).elements() as u64, arrays[&inst.results[0]]);
+            if part > 1 && self.updated.contains_key(&array) {
+                self.words = self.words.saturating_add(part);
+            }
+            raise(&mut self.updated, array, part);
         } else if result.rank() > 0 && arrays.contains_key(&inst.results[0]) {
             self.written = self.written.saturating_add(result.elements() as u64);
         }
@@ -158,20 +152,6 @@ fn total<K>(words: &BTreeMap<K, u64>) -> u64 {
 fn raise<K: Ord>(words: &mut BTreeMap<K, u64>, of: K, to: u64) {
     let most = words.entry(of).or_default();
     *most = to.max(*most);
-}
-
-/// What rows of streams cost besides that a loop reads and makes, where the streams are far.
-pub(super) fn streamed(function: &Function, inst: &Inst) -> u64 {
-    let [written, read]: [&[Value]; 2] = match &inst.op {
-        Op::For(op) => [op.results(&inst.results).1, op.args(&inst.args).3],
-        Op::Unwind(op) => [op.results(&inst.results).2, op.args(&inst.args).streams],
-        Op::Row(..) | Op::If(_) | Op::While(_) | Op::Call(_) => [&[], &[]],
-    };
-    let of = |values: &[Value], kind: usize| {
-        let types = values.iter().map(|v| function.ty(*v));
-        types.map(|ty| (ty.elements() as u64).saturating_mul(far(ty.bytes() as u64)[kind])).fold(0, u64::saturating_add)
-    };
-    of(written, WRITTEN).saturating_add(of(read, READ))
 }
 
 /// Where a window begins in the rows of its array, and in which steps it goes along them.
@@ -299,5 +279,67 @@ fn words_read(row: &Row, k: usize, arg: &Type, result: &Type) -> u64 {
         Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Probe | Lowering::Missing | Lowering::Constant => arg_words,
         Lowering::Dot | Lowering::Routine(_) | Lowering::Factored(_) | Lowering::Composed(_) => arg_words,
         Lowering::Write(_) | Lowering::Scatter(..) | Lowering::Reduce(_) | Lowering::Line(_) => arg_words,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Moved, total, walked};
+    use crate::ops;
+
+    /// Words that the code of a Program moves: in windows, of arrays that are read and made, and of those that are written to.
+    fn moved(text: &str) -> [u64; 4] {
+        let program = ops::parse(text, "traffic.rg").expect("this is a Program");
+        let moved = Moved::by(program.main());
+        [moved.words, total(&moved.whole), moved.written, total(&moved.updated)]
+    }
+
+    #[test]
+    fn what_a_later_pass_reads_is_written_and_read() {
+        let code = |last: &str| {
+            format!(
+                "fn main(%x: f64[64]) -> f64[64] {{\n  %e: f64[64] = exp %x\n  %s: f64 = sum %e {{axes=[0]}}\n  \
+                 %b: f64[64] = broadcast %s {{shape=[64], axes=[]}}\n  %y: f64[64] = div {last}, %b\n  return %y\n}}\n"
+            )
+        };
+        assert_eq!(moved(&code("%e")), [0, 3 * 64, 2 * 64, 0], "x, e by its sum, and e again are read; e and y are written");
+        assert_eq!(moved(&code("%x")), [0, 2 * 64, 64, 0], "x is read twice, y written");
+    }
+
+    #[test]
+    fn sums_over_components_end_no_pass() {
+        let text = "fn main(%x: f64[1000,3]) -> f64[1000,3] {\n  %e: f64[1000,3] = mul %x, %x\n  %s: f64[1000] = sum %e {axes=[1]}\n  \
+                    %b: f64[1000,3] = broadcast %s {shape=[1000, 3], axes=[0]}\n  %y: f64[1000,3] = div %e, %b\n  return %y\n}\n";
+        assert_eq!(moved(text), [0, 3000, 3000, 0]);
+    }
+
+    #[test]
+    fn rows_share_what_they_read() {
+        let code = |first: &str| {
+            format!(
+                "fn main(%x: f64[18,16]) -> f64[16,14] {{\n  %a: f64[16,14] = slice %x {{start=[0, 1], stop=[16, 15], step=[1, 1]}}\n  \
+                 %b: f64[16,14] = slice %x {{start={first}, step=[1, 1]}}\n  %y: f64[16,14] = add %a, %b\n  return %y\n}}\n"
+            )
+        };
+        let windows = ["[2, 1], stop=[18, 15]", "[0, 2], stop=[16, 16]"].map(|first| moved(&code(first))[0]);
+        assert_eq!(windows, [224 + 112, 2 * 224], "a window in other rows, and one at another place of the same");
+    }
+
+    #[test]
+    fn windows_of_one_array_are_written_together() {
+        let text = "fn main(%x: f64[64], %y: f64[60]) -> f64[64] {\n  %i: i64 = constant {value=0}\n  %j: i64 = constant {value=2}\n  \
+                    %a: f64[64] = add_at %x, %y, %i {step=[1]}\n  %b: f64[64] = add_at %a, %y, %j {step=[1]}\n  return %b\n}\n";
+        assert_eq!(moved(text), [60, 60, 0, 60]);
+    }
+
+    #[test]
+    fn numbers_of_arrays_beyond_the_caches_are_waited_for() {
+        let code = |n: usize| {
+            format!(
+                "fn main(%x: f64[{n}], %i: i64) -> f64[1] {{\n  %y: f64[1] = dynamic_slice %x, %i {{sizes=[1], step=[1]}}\n  return %y\n}}\n"
+            )
+        };
+        let [near, far] = [1000, 5_000_000].map(|n| walked(ops::parse(&code(n), "traffic.rg").expect("this is a Program").main()));
+        assert!(near == 0 && far > 0);
     }
 }

@@ -1,4 +1,4 @@
-"""What single things cost on this machine, for the table of prices in `plan/work.rs`: picoseconds of one thread, by both back ends.
+"""What single things cost on this machine, for the table of prices in `plan/work/prices.rs`: picoseconds of one thread, by both back ends.
 
     .venv-bench/bin/python bench/prices.py
 
@@ -113,6 +113,12 @@ def in_lanes(expression, backend, steps=50):
     return (many - few) / 6 / (IN_CACHE * steps) * 1e12
 
 
+# Extents of products: large, of short rows, with columns that fill no vector, with one column, with one row.
+PRODUCTS = (512, 512, 512), (5000, 16, 16), (10_000, 10, 10), (1000, 100, 10), (512, 512, 1), (1, 512, 512)
+PRODUCT = defined("product", "def product(a, b):\n    return a @ b\n")
+SUM = defined("total", "def total(x):\n    return np.sum(x)\n")
+
+
 def main():
     print(f"{'':10}" + "".join(f"{backend + ' ' + where:>20}" for backend in BACKENDS for where in ("array", "number")))
     for name, expression in FUNCTIONS.items():
@@ -125,6 +131,11 @@ def main():
         print(f"{what}: " + ", ".join(f"{backend} {accessed(statement, numbers, backend):.0f}" for backend in BACKENDS), flush=True)
     for name in "add", "mul", "div":
         print(f"{name}, in lanes: " + ", ".join(f"{backend} {in_lanes(FUNCTIONS[name], backend):.0f}" for backend in BACKENDS), flush=True)
+    for m, k, n in PRODUCTS:
+        a, b = np.ones((m, k)), np.ones((k, n))
+        print(f"a multiplication of a product of {m} × {k} and {k} × {n}: {seconds(PRODUCT, (a, b), 'cranelift') / (m * k * n) * 1e12:.0f}", flush=True)
+    for n, what in ((1 << 20, "in the last cache"), (1 << 24, "in memory")):
+        print(f"a word read, {what}: {seconds(SUM, (np.ones(n),), 'cranelift') / n * 1e12:.0f}", flush=True)
     for what, n, steps in (("in cache", IN_CACHE, 200), ("in the last cache", 1 << 20, 8), ("in memory", 1 << 23, 8)):
         arrays = np.linspace(0.3, 0.6, n), np.linspace(0.7, 0.8, n)
         row = [seconds(loop("", 0, steps), arrays, backend) / (n * steps) * 1e12 for backend in BACKENDS]

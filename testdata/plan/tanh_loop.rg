@@ -46,7 +46,7 @@ fn step(%i: i64, %s: f64[100], %theta: f64[100]) -> f64[100] {
 //
 // plan by `periodic`: peak 8.25 kB (8248 bytes)
 // no budget
-// work 1.615 times the least without a budget, 24.4 % above the bound for this memory
+// work 1.614 times the least without a budget, 24.4 % above the bound for this memory
 //   at the peak: states and records of the loop at tanh_loop.rg:8, 5.6 kB
 //   at the peak: arrays and controllers, 2.52 kB
 //   loop at tanh_loop.rg:8: 10 steps: 2 snapshots of 800 bytes and 3 records of 1.6 kB, each step run at most 2 times (every 3 steps)
@@ -58,7 +58,7 @@ fn step(%i: i64, %s: f64[100], %theta: f64[100]) -> f64[100] {
 //
 // plan by `revolve`: peak 9.89 kB (9888 bytes)
 // no budget
-// work 1.693 times the least without a budget, 37.0 % above the bound for this memory
+// work 1.693 times the least without a budget, 36.9 % above the bound for this memory
 //   at the peak: states and records of the loop at tanh_loop.rg:8, 7.2 kB
 //   at the peak: arrays and controllers, 2.56 kB
 //   loop at tanh_loop.rg:8: 10 steps: 9 snapshots of 800 bytes, each step run at most 2 times (revolve with 10 slots)

@@ -24,7 +24,7 @@ fn step(%i: i64, %s: f64[100], %theta: f64[100]) -> f64[100] {
 //
 // plan by `revolve`: peak 6.66 kB (6656 bytes)
 // budget 7 kB (7000 bytes)
-// work 1.941 times the least without a budget, 39.4 % above the bound for this memory
+// work 1.940 times the least without a budget, 39.4 % above the bound for this memory
 //   at the peak: states and records of the loop at tanh_loop_budgets.rg:9, 4 kB
 //   at the peak: arrays and controllers, 2.53 kB
 //   loop at tanh_loop_budgets.rg:9: 10 steps: 5 snapshots of 800 bytes, each step run at most 3 times (revolve with 6 slots)
@@ -36,7 +36,7 @@ fn step(%i: i64, %s: f64[100], %theta: f64[100]) -> f64[100] {
 //
 // plan by `revolve`: peak 8.27 kB (8272 bytes)
 // budget 9 kB (9000 bytes)
-// work 1.817 times the least without a budget, 41.6 % above the bound for this memory
+// work 1.816 times the least without a budget, 41.6 % above the bound for this memory
 //   at the peak: states and records of the loop at tanh_loop_budgets.rg:9, 5.6 kB
 //   at the peak: arrays and controllers, 2.54 kB
 //   loop at tanh_loop_budgets.rg:9: 10 steps: 7 snapshots of 800 bytes, each step run at most 3 times (revolve with 8 slots)

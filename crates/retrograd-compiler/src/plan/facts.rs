@@ -4,12 +4,13 @@
 use std::collections::BTreeSet;
 
 use super::branches::Parted;
+use super::counts::Integers;
 use super::cut::{Cut, Fate, Forward, Search};
 use super::pair::{Pair, pairs, work_beyond};
 use super::place::row_layout;
 use super::schedule::Sweep;
 use super::split::split;
-use super::work::Vectors;
+use super::work::{Vectors, new_memory};
 use super::{Request, Spill};
 use crate::ir::{Array, FuncId, Function, Inst, Op, Pos, Program, Type, UnwindOp, Value};
 
@@ -181,8 +182,8 @@ pub(super) fn facts(parted: &Parted, request: &Request, fates: Fates<'_>) -> Fac
     let (program, vectors, search) = (&parted.program, request.vectors, request.strategy.search());
     let memory = request.budget.unwrap_or(u64::MAX);
     let mut visit = Visit { program, parted, vectors, memory, search, fates, effects: program.effects(), loops: vec![] };
-    let root = visit.function(program.entry, 0);
-    let cost = vectors.priced(program, program.main()).cost();
+    let root = visit.function(program.entry, &Integers::of(program.main()), 0);
+    let cost = vectors.priced(program, program.main()).cost().saturating_add(new_memory(program.main()));
     Facts { loops: visit.loops, root, residuals: vec![], cost, vectors, spill: None }
 }
 
@@ -200,39 +201,45 @@ struct Visit<'p> {
 }
 
 impl Visit<'_> {
-    fn function(&mut self, id: FuncId, depth: usize) -> Region {
+    fn function(&mut self, id: FuncId, integers: &Integers, depth: usize) -> Region {
         let function = self.program.function(id);
         let pairs = pairs(self.program, function);
         let regions = (0..function.insts.len()).filter_map(|k| {
             let inst = &function.insts[k];
             let region = match &inst.op {
                 Op::Row(..) => return None,
-                Op::If(op) => Region::Branches(vec![self.function(op.then_body, depth), self.function(op.else_body, depth)]),
-                Op::Call(op) => self.function(op.body, depth),
-                Op::For(op) => self.repeat(steps(function, inst), &[op.body], depth),
-                Op::While(op) => self.repeat(UNKNOWN_STEPS, &[op.cond, op.body], depth),
-                Op::Unwind(op) if op.carries == 0 => self.repeat(steps(function, inst), &[op.bwd], depth),
-                Op::Unwind(op) => self.unwind(function, k, op, pairs.iter().find(|pair| pair.unwind_inst == k), depth),
+                Op::If(op) => Region::Branches([op.then_body, op.else_body].map(|body| self.inside(inst, body, integers, 0, depth)).into()),
+                Op::Call(op) => self.inside(inst, op.body, integers, 0, depth),
+                Op::For(op) => self.repeat(inst, integers.steps(function, inst), &[op.body], integers, depth),
+                Op::While(op) => self.repeat(inst, UNKNOWN_STEPS, &[op.cond, op.body], integers, depth),
+                Op::Unwind(op) if op.carries == 0 => self.repeat(inst, integers.steps(function, inst), &[op.bwd], integers, depth),
+                Op::Unwind(op) => self.unwind(function, k, op, pairs.iter().find(|pair| pair.unwind_inst == k), integers, depth),
             };
             Some(region).filter(|region| !region.is_straight())
         });
         Region::Sequence(regions.collect())
     }
 
-    fn repeat(&mut self, times: u64, bodies: &[FuncId], depth: usize) -> Region {
-        let parts = bodies.iter().map(|body| self.function(*body, depth + 1)).collect();
+    /// A body of an instruction, at a step of it.
+    fn inside(&mut self, inst: &Inst, body: FuncId, integers: &Integers, step: u64, depth: usize) -> Region {
+        self.function(body, &integers.inside(inst, self.program.function(body), step), depth)
+    }
+
+    fn repeat(&mut self, inst: &Inst, times: u64, bodies: &[FuncId], integers: &Integers, depth: usize) -> Region {
+        let parts = bodies.iter().map(|body| self.inside(inst, *body, integers, times / 2, depth + 1)).collect();
         Region::Repeat { times, body: Box::new(Region::Sequence(parts)) }
     }
 
-    fn unwind(&mut self, function: &Function, k: usize, op: &UnwindOp, pair: Option<&Pair>, depth: usize) -> Region {
-        let found = self.loop_facts(function, k, op, depth, pair);
+    fn unwind(&mut self, function: &Function, k: usize, op: &UnwindOp, pair: Option<&Pair>, integers: &Integers, depth: usize) -> Region {
+        let found = self.loop_facts(function, k, op, integers, depth, pair);
         if let Some(known) = self.loops.iter().position(|known| known.bwd == op.bwd) {
             self.loops[known].also(&found);
             return Region::Unwind(known);
         }
         let number = self.loops.len();
         self.loops.push(found);
-        let (in_body, in_bwd) = (self.function(op.body, depth + 1), self.function(op.bwd, depth + 1));
+        let (inst, middle) = (&function.insts[k], integers.steps(function, &function.insts[k]) / 2);
+        let [in_body, in_bwd] = [op.body, op.bwd].map(|body| self.inside(inst, body, integers, middle, depth + 1));
         if let Region::Sequence(parts) = &in_bwd {
             for part in parts {
                 if let Region::Unwind(inner) = part
@@ -246,32 +253,44 @@ impl Visit<'_> {
         Region::Unwind(number)
     }
 
-    fn loop_facts(&self, function: &Function, k: usize, op: &UnwindOp, depth: usize, pair: Option<&Pair>) -> LoopFacts {
+    fn loop_facts(
+        &self,
+        function: &Function,
+        k: usize,
+        op: &UnwindOp,
+        integers: &Integers,
+        depth: usize,
+        pair: Option<&Pair>,
+    ) -> LoopFacts {
         let (program, vectors) = (self.program, self.vectors);
         let inst = &function.insts[k];
         let (body, bwd) = (program.function(op.body), self.parted.step(op.bwd));
         let forward = Forward::new(bwd, op, &self.effects);
-        let forwards = vectors.priced(program, body).step(op.trajectory().args(&body.params).1);
-        let backwards = vectors.priced(program, bwd);
+        let count = integers.steps(function, inst);
+        // Of a step in the middle, from so many values.
+        let middle = |step: &Function, carries: usize| integers.step(step, count / 2, carries, op.args(&inst.args).invariants);
+        let forwards = vectors.priced_at(program, body, middle(body, op.carries));
+        let forward_step = forwards.step(op.trajectory().args(&body.params).1);
+        let backwards = vectors.priced_at(program, bwd, middle(bwd, op.carries));
         let inst_work = |inst: &Inst| backwards.inst(inst);
         let state: Vec<&Type> = op.args(&inst.args).carries.iter().map(|v| function.ty(*v)).collect();
         let state_bytes = row_layout(state.iter().copied()).1;
-        let words = |bytes: u64| vectors.words(bytes / 8, bytes.saturating_mul(steps(function, inst)).min(self.memory));
+        let words = |bytes: u64| vectors.words(bytes / 8, bytes.saturating_mul(count).min(self.memory));
         let before = pair.map(|pair| defined_before(function, pair.loop_inst));
         // A step backwards from so many values.
         let back = |step: &Function, carries: usize| {
             let args = UnwindOp { carries, ..op.clone() };
             let args = args.args(&step.params);
-            vectors.priced(program, step).step(&[args.adjoints, args.running].concat())
+            vectors.priced_at(program, step, middle(step, carries)).step(&[args.adjoints, args.running].concat())
         };
         let choice = |cut: Cut| {
             let split = split(bwd, op, &cut, &self.effects);
             let [written, read] = words(forward.bytes(&cut));
-            let more = work_beyond(vectors, program, body, &split.cone);
+            let more = work_beyond(program, &forwards, &vectors.priced_at(program, &split.cone, middle(&split.cone, op.carries)));
             let known = |before: &BTreeSet<Value>| (1..split.cone.params.len()).all(|k| !split.reads(k) || before.contains(&inst.args[k]));
             ChoiceFacts {
                 bytes: forward.bytes(&cut),
-                cost_forward: forwards.with(more + written),
+                cost_forward: forward_step.with(more + written),
                 cost_reverse: back(&split.reverse, split.kept.len()).with(read),
                 in_sweep: before.as_ref().is_some_and(known),
                 cut,
@@ -293,7 +312,7 @@ impl Visit<'_> {
             of_numbers: state.iter().all(|ty| ty.rank() == 0),
             residuals: values.into_iter().map(residual).collect(),
             choices,
-            cost_forward: forwards.with(0),
+            cost_forward: forward_step.with(0),
             cost_turnback: back(program.function(op.bwd), op.carries).with(0),
             cost_hold: words(state_bytes).iter().sum(),
             in_body: Region::default(),
@@ -330,11 +349,3 @@ pub(super) fn constant(function: &Function, value: Value) -> Option<&Array> {
 
 /// Steps that a loop of unknown length is taken to have where costs are compared.
 pub(super) const UNKNOWN_STEPS: u64 = 10_000;
-
-/// Steps of a loop, or what they are taken to be: one of unknown length over arrays goes through them, and through half of them as often
-/// as not.
-pub(super) fn steps(function: &Function, inst: &Inst) -> u64 {
-    let longest =
-        || inst.args.iter().flat_map(|v| &function.ty(*v).shape).max().map_or(UNKNOWN_STEPS, |extent| (*extent as u64).div_ceil(2));
-    constant(function, inst.args[0]).map_or_else(longest, |n| n.as_i64()[0].max(0) as u64)
-}

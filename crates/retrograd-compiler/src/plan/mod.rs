@@ -5,6 +5,7 @@
 
 mod bound;
 mod branches;
+mod counts;
 mod cut;
 mod explain;
 mod facts;

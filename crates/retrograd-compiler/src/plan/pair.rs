@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::schedule::Sweep;
-use super::work::{Branches, Vectors};
+use super::work::{Branches, Priced};
 use crate::ir::{FuncId, Function, Inst, Op, Program, UnwindOp, Value};
 
 /// An unwind and the loop that walks its states.
@@ -119,12 +119,13 @@ fn same_states(
 
 /// Work of what `other` computes and `function`, with the same first parameters, does not. Branches of one predicate go the same way, and
 /// are placed as one.
-pub(super) fn work_beyond(vectors: Vectors, program: &Program, function: &Function, other: &Function) -> u64 {
+pub(super) fn work_beyond(program: &Program, function: &Priced<'_>, other: &Priced<'_>) -> u64 {
     let mut numbers = Numbers::new(program);
-    let params: Vec<u32> = (0..function.params.len().max(other.params.len())).map(|k| numbers.number(format!("param {k}"))).collect();
+    let params: Vec<u32> =
+        (0..function.function.params.len().max(other.function.params.len())).map(|k| numbers.number(format!("param {k}"))).collect();
     let mut known = Known::default();
-    numbers.run(vectors, function, &params, &mut known);
-    numbers.run(vectors, other, &params, &mut known).1
+    numbers.run(function, &params, &mut known);
+    numbers.run(other, &params, &mut known).1
 }
 
 /// What code has computed, and inside of its branches, by the number of their predicate.
@@ -192,9 +193,10 @@ impl<'p> Numbers<'p> {
     }
 
     /// Runs a function over numbered parameters: the numbers of its results, and the work of what was not known before.
-    fn run(&mut self, vectors: Vectors, function: &Function, params: &[u32], known: &mut Known) -> (Vec<u32>, u64) {
+    fn run(&mut self, priced: &Priced<'_>, params: &[u32], known: &mut Known) -> (Vec<u32>, u64) {
+        let function = priced.function;
         let numbers = self.values(function, params);
-        let (mut work, mut branches, priced) = (0u64, Branches::default(), vectors.priced(self.program, function));
+        let (mut work, mut branches) = (0u64, Branches::default());
         for inst in &function.insts {
             let [args, results] = [&inst.args, &inst.results].map(|list| list.iter().map(|v| numbers[v.0 as usize]).collect::<Vec<u32>>());
             if results.iter().all(|number| known.numbers.contains(number)) {
@@ -206,7 +208,7 @@ impl<'p> Numbers<'p> {
                     let sides = known.branches.entry(args[0]).or_default();
                     let mut side = |(body, known): (FuncId, &mut Known)| {
                         let args: Vec<u32> = args[1..].iter().map(|arg| known.inside.get(arg).copied().unwrap_or(*arg)).collect();
-                        let (ends, work) = self.run(vectors, self.program.function(body), &args, known);
+                        let (ends, work) = self.run(&priced.branch(inst, body), &args, known);
                         known.inside.extend(results.iter().copied().zip(ends));
                         work
                     };

@@ -20,7 +20,7 @@ use crate::ir::{
 
 ops! {
     /// The lower triangular factor L with A = L Lᵀ, zeros above. Reads only the lower triangle of A, so that the derivative is zero above it. NaN where A is not positive definite.
-    CHOLESKY = Row { rule: tangent(cholesky_tangent), ..of_matrix("cholesky", routines::CHOLESKY) };
+    CHOLESKY = Row { cost: 2, rule: tangent(cholesky_tangent), ..of_matrix("cholesky", routines::CHOLESKY) };
     /// X with T X = B, where T is the lower (`lower=[1]`) or upper triangle of A, or its transpose, with its diagonal or with ones there; nothing else of A is read. Infinite or NaN where a zero is on the diagonal.
     TRIANGULAR_SOLVE = Row { attrs: &["lower", "transpose", "unit"], rule: Rule::Tangent { tangent: triangular_tangent, linear: &[None, Some(transpose_triangular)] }, samples: triangular_samples, ..of_system("triangular_solve", routines::TRIANGULAR_SOLVE) };
     /// L (below the diagonal, which is 1) and U (on and above it) in one matrix, with the rows of A in the order of `lu_permutation`; partial pivoting.
@@ -28,11 +28,11 @@ ops! {
     /// Row i of L U, of `lu`, is this row of A.
     LU_PERMUTATION = Row { infer: |row, types, attrs| infer_matrix(row, types, attrs).map(|ty| Type::new(DType::I64, &ty.shape[..ty.rank() - 1])), rule: Rule::Zero, ..of_factors("lu_permutation", routines::LU_PERMUTATION) };
     /// Q above R, in one array of m + n rows: A, of m ≥ n rows and n columns, is Q R, where the columns of Q are orthonormal and R is zero below its diagonal, by reflections. The derivative is infinite or NaN where the columns of A depend on each other.
-    QR = Row { infer: infer_tall, rule: tangent(qr_tangent), samples: tall_samples, ..of_matrix("qr", routines::QR) };
+    QR = Row { cost: 12, infer: infer_tall, rule: tangent(qr_tangent), samples: tall_samples, ..of_matrix("qr", routines::QR) };
     /// X with A X = B, or Aᵀ X = B (`transpose=[1]`), by the factors of A. Infinite or NaN where A is singular.
-    SOLVE = Row { attrs: &["transpose"], rule: Rule::Tangent { tangent: solve_tangent, linear: &[None, Some(transpose_solve)] }, samples: solve_samples, arity: Some(2), infer: infer_system, ..of_factors("solve", routines::SOLVE) };
+    SOLVE = Row { cost: 9, attrs: &["transpose"], rule: Rule::Tangent { tangent: solve_tangent, linear: &[None, Some(transpose_solve)] }, samples: solve_samples, arity: Some(2), infer: infer_system, ..of_factors("solve", routines::SOLVE) };
     /// A⁻¹. Infinite or NaN where A is singular.
-    INVERSE = Row { rule: tangent(inverse_tangent), ..of_factors("inverse", routines::INVERSE) };
+    INVERSE = Row { cost: 9, rule: tangent(inverse_tangent), ..of_factors("inverse", routines::INVERSE) };
     /// The determinant. Its first derivative is exact where A is singular, too; the second is NaN there.
     DET = Row { infer: infer_number, rule: tangent(det_tangent), ..of_factors("det", routines::DET) };
     /// The sign of the determinant, also where it would overflow: 1, −1 or 0.
@@ -40,7 +40,7 @@ ops! {
     /// log |det A|, also where the determinant would overflow; −∞ where A is singular, and the derivative is infinite or NaN there.
     LOGDET = Row { infer: infer_number, rule: tangent(logdet_tangent), ..of_factors("logdet", routines::LOGDET) };
     /// The adjugate, det(A) A⁻¹, also where A is singular; its derivative is NaN there.
-    ADJUGATE = Row { rule: tangent(adjugate_tangent), ..of_matrix("adjugate", routines::ADJUGATE) };
+    ADJUGATE = Row { cost: 12, rule: tangent(adjugate_tangent), ..of_matrix("adjugate", routines::ADJUGATE) };
 }
 
 const fn of_matrix(name: &'static str, function: Routine) -> Row {
@@ -48,7 +48,7 @@ const fn of_matrix(name: &'static str, function: Routine) -> Row {
         infer: infer_matrix,
         eval: routine,
         lowering: Lowering::Routine(function),
-        cost: 2,
+        cost: 3,
         domain: &[(-1.0, 1.0)],
         condition: dominant,
         samples: matrix_samples,

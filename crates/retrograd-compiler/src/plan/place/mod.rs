@@ -23,6 +23,7 @@ mod view;
 
 pub(super) use component::long_axes;
 pub use parts::{Grain, Part, Parts, Slot};
+pub(super) use product::{extents, is_called};
 pub use row::row_layout;
 pub use tree::{
     Access, Block, Branch, Call, Carried, Drive, Emitted, Fault, Frame, FrameId, Home, Index, Loop, Nest, Node, Onto, Order, Placed,

@@ -26,9 +26,8 @@ impl Group<'_> {
                 Node::Dot { result: item.result, operands, attrs, onto: None }
             }
             DotOrder::Chained => {
-                let [batch, m, n, k] = self.extents([lhs, rhs], &axes);
-                let small = k <= STEPS && m.saturating_mul(n).saturating_mul(k) < CALLED_FROM;
-                if small || batch == 0 || m == 0 || n == 0 {
+                let [batch, m, n, k] = extents(&axes, &[lhs, rhs].map(|v| self.placed.ty(v)));
+                if !is_called([batch, m, n, k]) {
                     return Node::Dot { result: item.result, operands: [lhs, rhs], attrs: item.attrs.clone(), onto };
                 }
                 let (lhs, lhs_strides) = self.as_matrices(lhs, [&axes.lhs_batch, &axes.lhs_free, &axes.lhs_contract]);
@@ -38,12 +37,6 @@ impl Group<'_> {
                 self.products(item.result, [lhs, rhs], products, onto)
             }
         }
-    }
-
-    /// How many products, their rows and columns, and over how many steps they are summed.
-    fn extents(&self, [lhs, rhs]: [Val; 2], axes: &DotAxes) -> [usize; 4] {
-        let of = |value: Val, axes: &[usize]| axes.iter().map(|axis| self.placed.ty(value).shape[*axis]).product();
-        [of(lhs, &axes.lhs_batch), of(lhs, &axes.lhs_free), of(rhs, &axes.rhs_free), of(lhs, &axes.lhs_contract)]
     }
 
     /// An operand in memory in which one step walks each of the roles, with these steps; it is a copy where that is not so.
@@ -89,6 +82,18 @@ impl Group<'_> {
         self.placed.access[view.0 as usize] = access;
         view
     }
+}
+
+/// How many products, their rows and columns, and over how many steps they are summed.
+pub(in crate::plan) fn extents(axes: &DotAxes, args: &[&Type]) -> [usize; 4] {
+    let of = |ty: &Type, axes: &[usize]| axes.iter().map(|axis| ty.shape[*axis]).product();
+    [of(args[0], &axes.lhs_batch), of(args[0], &axes.lhs_free), of(args[1], &axes.rhs_free), of(args[0], &axes.lhs_contract)]
+}
+
+/// Whether products of these extents, with chained sums, are worth a call.
+pub(in crate::plan) fn is_called([batch, m, n, k]: [usize; 4]) -> bool {
+    let small = k <= STEPS && m.saturating_mul(n).saturating_mul(k) < CALLED_FROM;
+    !small && batch > 0 && m > 0 && n > 0
 }
 
 /// The step from one element to the next along axes that one step walks.

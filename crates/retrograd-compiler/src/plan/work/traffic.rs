@@ -55,7 +55,7 @@ impl Vectors {
 /// Words that the code of a function moves.
 #[derive(Default)]
 struct Moved {
-    /// Read in windows.
+    /// Read in windows, and what branches give.
     words: u64,
     /// Of an array that is read, in each pass, the most at a time, and without its windows.
     most: BTreeMap<(Value, usize), u64>,
@@ -80,8 +80,12 @@ impl Moved {
         for inst in &function.insts {
             match &inst.op {
                 Op::Row(row, attrs) => moved.row(function, (row, attrs), inst, stage(inst, &stages), &arrays),
-                // What an `if` passes on stays where it is, and what its sides make they write themselves.
-                Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => {}
+                // What an `if` gives is in memory: no nest goes across it, so that it is written and read.
+                Op::If(_) => {
+                    let arrays = inst.results.iter().map(|v| function.ty(*v)).filter(|ty| ty.rank() > 0);
+                    moved.words = arrays.map(|ty| 2 * ty.elements() as u64).fold(moved.words, u64::saturating_add);
+                }
+                Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => {}
             }
         }
         moved

@@ -158,9 +158,6 @@ fn a_step_copies_nothing_where_its_branch_is_not_taken() {
 /// Copies of arrays in steps of loops, outside of branches that change something.
 fn copies_in_steps(body: &[Stmt]) -> usize {
     let outside = |stmt: &&Stmt| matches!(stmt, Stmt::Copy { bytes: 320, .. });
-    let steps = |stmt: &Stmt| match stmt {
-        Stmt::For { body, .. } => body.iter().filter(outside).count(),
-        _ => 0,
-    };
+    let steps = |stmt: &Stmt| if let Stmt::For { body, .. } = stmt { body.iter().filter(outside).count() } else { 0 };
     body.iter().map(steps).sum()
 }

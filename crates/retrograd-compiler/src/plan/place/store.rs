@@ -296,11 +296,12 @@ impl Assign<'_> {
 
     /// The second place of a carry; it lives as long as the construct, which is the open node of the block outside.
     fn twin(&mut self, param: Val, targets: &mut Targets) -> PointerId {
-        if !targets.twins.contains_key(&param) {
-            let store = self.store_at(self.bytes(param), self.depth() - 1);
-            targets.twins.insert(param, (store, self.placed.pointer()));
+        if let Some((_, twin)) = targets.twins.get(&param) {
+            return *twin;
         }
-        targets.twins[&param].1
+        let (store, twin) = (self.store_at(self.bytes(param), self.depth() - 1), self.placed.pointer());
+        targets.twins.insert(param, (store, twin));
+        twin
     }
 
     fn nest(&mut self, nest: &mut Nest, k: usize, uses: &LastUse, owned: &mut Owned, targets: &mut Targets) {

@@ -1,4 +1,4 @@
-"""What single things cost on this machine, for the table of prices in `plan/work/prices.rs`: picoseconds of one thread, by both back ends.
+"""What single things cost on this machine, for the table of `prices.rs` in the folder `work` of the planner: picoseconds of one thread, by both back ends.
 
     .venv-bench/bin/python bench/prices.py
 

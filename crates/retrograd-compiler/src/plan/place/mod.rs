@@ -4,7 +4,7 @@
 //! (`indexed` the ops with arrays of indices); `group` gathers straight-line
 //! code into loop nests (`component` says which small axes are unrolled, `layout` copies what does not lie along their lanes, `product` prepares contractions, `shifted` the writes to windows of
 //! one array); `store` finds memory for every
-//! array, in place where it can, and for what crosses between the `parts` of long code; `arena` lays it out.
+//! array, in place where it can (`turns` where a step reads neighbours of what it writes), and for what crosses between the `parts` of long code; `arena` lays it out.
 
 mod arena;
 mod component;
@@ -19,6 +19,7 @@ mod row;
 mod shifted;
 mod store;
 mod tree;
+mod turns;
 mod view;
 
 pub(super) use component::long_axes;

@@ -28,6 +28,12 @@ fn step(%0: i64, %1: f64[{n}], %2: f64[{n}]) -> f64[{n}], f64[{n}] {{
   %7: f64[{n}] = update %1, %5, %6 {{step=[1]}}
 {rest}
 }}
+fn first(%0: f64[{n}], %1: f64[{n}]) -> f64[{n}] {{
+  return %0
+}}
+fn second(%0: f64[{n}], %1: f64[{n}]) -> f64[{n}] {{
+  return %1
+}}
 ",
         inner = n - 2
     );
@@ -50,6 +56,42 @@ const WRITTEN_AFTER: &str = "  %8: f64[40] = sin %7
   %11: f64[40] = add %10, %2
   return %7, %11";
 
+/// The new value is made of another one, which is read after that, and so is the old one.
+const READ_BETWEEN: &str = "  %8: f64[1] = slice %2 {start=[3], stop=[4], step=[1]}
+  %9: f64[40] = update %7, %8, %6 {step=[1]}
+  %10: f64[40] = sin %9
+  %11: f64[40] = reverse %10 {axes=[0]}
+  %12: f64[40] = mul %7, %11
+  %13: f64[40] = mul %12, %1
+  return %9, %13";
+
+/// And that one is emitted as another carry.
+const CARRIED_BETWEEN: &str = "  %8: f64[1] = slice %2 {start=[3], stop=[4], step=[1]}
+  %9: f64[40] = update %7, %8, %6 {step=[1]}
+  return %9, %7";
+
+/// Windows are written one after the other, each from its neighbours, and the old value is read after that.
+const WRITTEN_TWICE: &str = "  %8: f64[38] = slice %7 {start=[0], stop=[38], step=[1]}
+  %9: f64[38] = slice %7 {start=[2], stop=[40], step=[1]}
+  %10: f64[38] = sub %8, %9
+  %11: f64[40] = update %7, %10, %6 {step=[1]}
+  %12: f64[40] = sin %11
+  %13: f64[40] = reverse %12 {axes=[0]}
+  %14: f64[40] = mul %13, %1
+  return %11, %14";
+
+/// One of two arrays is the new value.
+const ONE_OF_TWO: &str = "  %8: f64[40] = sin %7
+  %9: f64[40] = reverse %8 {axes=[0]}
+  %10: f64[40] = mul %9, %1
+  %11: f64[40] = cos %10
+  %12: f64 = sum %11 {axes=[0]}
+  %13: f64 = constant {value=35.0}
+  %14: bool = lt %12, %13
+  %15: f64[40] = if %14 args(%10, %7) {then=first, else=second}
+  %16: f64[40] = mul %1, %2
+  return %15, %16";
+
 fn inputs(n: usize) -> Vec<Array> {
     [0.37, 1.3].map(|seed| Array::f64([n], (0..n).map(|k| (k as f64 * seed).sin()).collect())).to_vec()
 }
@@ -66,7 +108,7 @@ fn a_step_moves_its_window_and_nothing_else() {
 #[test]
 fn every_plan_gives_the_bits_of_the_interpreter() {
     let strategies: [Arc<dyn Strategy>; 4] = [Arc::new(Auto), Arc::new(KeepAll), Arc::new(Periodic { period: None }), Arc::new(Revolve)];
-    for rest in [ALONE, READ_AFTER, WRITTEN_AFTER] {
+    for rest in [ALONE, READ_AFTER, WRITTEN_AFTER, READ_BETWEEN, CARRIED_BETWEEN, WRITTEN_TWICE, ONE_OF_TWO] {
         for steps in [0, 1, 2, 7] {
             let program = products(40, steps, rest);
             check_plans(&program, &inputs(40), &strategies).unwrap_or_else(|error| panic!("{error}\n{program}"));
@@ -95,6 +137,7 @@ fn step(%k: i64, %old: f64[40], %w: f64[40]) -> f64[40], f64[40] {{
   %some: f64 = constant {{value=0.2}}
   %large: bool = gt %sum, %some
   %never: bool = lt %k, %rest
+  %seen: f64[40] = if %large args(%w, %old) {{then=kept_second, else=changed_second}}
   %base: f64[40] = if {first} args(%old, %w) {{then=changed, else=kept}}
   %3: f64[38] = slice %base {{start=[0], stop=[38], step=[1]}}
   %4: f64[38] = slice %base {{start=[2], stop=[40], step=[1]}}
@@ -133,7 +176,7 @@ fn changed_second(%w: f64[40], %x: f64[40]) -> f64[40] {{
 fn branches_before_and_after_a_window_change_nothing_of_the_bits() {
     let strategies: [Arc<dyn Strategy>; 3] = [Arc::new(Auto), Arc::new(KeepAll), Arc::new(Revolve)];
     for [first, last] in [["%third", "%large"], ["%large", "%third"], ["%never", "%third"], ["%third", "%third"]] {
-        for second in ["w", "old", "base", "made", "next"] {
+        for second in ["w", "old", "seen", "base", "made", "next"] {
             let program = branched(8, first, last, second);
             check_plans(&program, &inputs(40), &strategies).unwrap_or_else(|error| panic!("{error}\n{program}"));
             let gradient = simplify(&diff::vjp(&program, &[0, 1], &[0, 1]).unwrap_or_else(|error| panic!("{error}")));

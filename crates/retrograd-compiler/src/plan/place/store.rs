@@ -663,7 +663,7 @@ impl Assign<'_> {
         }
         let next = step.carries.iter().map(|(_, next)| *next);
         let ends: Vec<Val> = next.chain(step.emits.iter().filter(|write| write.when == RowTime::After).map(|write| write.value)).collect();
-        passed_on(&step.block, &mut targets);
+        passed_on(self.placed, &step.block, &ends, &mut targets);
         self.block(&mut step.block, &ends, owned, &mut targets);
         for write in &mut step.emits {
             if write.when == RowTime::After && self.placed.home(write.value) == Home::Pointer(write.pointer) {
@@ -713,33 +713,37 @@ impl Assign<'_> {
     }
 }
 
-/// What becomes the new value of a carry in the same memory would like to be where that is wanted: what is written to, and what a branch
-/// passes on.
-fn passed_on(block: &Block, targets: &mut Targets) {
+/// What becomes the new value of a carry in the same memory would like to be where that is wanted: what is written to, and one that a branch
+/// passes on. It dies there, and no other branch passes it on, so that it is changed in place.
+fn passed_on(placed: &Placed, block: &Block, ends: &[Val], targets: &mut Targets) {
     let made: BTreeSet<Val> = block.nodes.iter().flat_map(Node::results).collect();
+    let mut read_later: BTreeSet<Val> = ends.iter().copied().collect();
+    let passed = |node: &Node| if let Node::If(branch) = node { branch.ends.concat() } else { vec![] };
+    let times = |value: Val| block.nodes.iter().flat_map(passed).filter(|end| *end == value).count();
     for node in block.nodes.iter().rev() {
         let steps: Vec<(Val, Val)> = match node {
             Node::If(branch) => {
-                let results = branch.results.iter().enumerate();
-                results.flat_map(|(j, after)| branch.ends.iter().map(move |ends| (ends[j], *after))).collect()
+                let first = |j: usize| branch.ends.iter().map(|ends| ends[j]).find(|end| made.contains(end) && times(*end) == 1);
+                branch.results.iter().enumerate().filter_map(|(j, after)| Some((first(j)?, *after))).collect()
             }
             Node::Nest(nest) => {
                 let written = nest.roots.iter().map(|root| match root {
-                    Root::Write { base, value, .. } => Some((*base, *value)),
+                    Root::Write { base, value, window, .. } => (!reads_beside(placed, nest, *base, window)).then_some((*base, *value)),
                     Root::Store { .. } | Root::Accumulate { .. } | Root::Reduce { .. } => None,
                 });
-                written.flatten().collect()
+                written.flatten().filter(|(base, _)| times(*base) == 0).collect()
             }
             Node::Scalar(_) | Node::Load { .. } | Node::Clamp { .. } | Node::Probe { .. } => vec![],
             Node::Reduce { .. } | Node::Line { .. } | Node::Dot { .. } | Node::Call(_) => vec![],
             Node::For(_) | Node::While(_) | Node::Sweep(_) | Node::Reversal(_) => vec![],
         };
         for (before, after) in steps {
-            let wanted = targets.carries.contains_key(&before) || targets.rows.contains_key(&before);
-            if let Some(target) = targets.carries.get(&after).copied().filter(|_| made.contains(&before) && !wanted) {
+            let free = made.contains(&before) && !read_later.contains(&before) && !targets.carries.contains_key(&before);
+            if let Some(target) = targets.carries.get(&after).copied().filter(|_| free) {
                 targets.carries.insert(before, target);
             }
         }
+        node.reads(&mut |value| _ = read_later.insert(placed.access(value).root));
     }
 }
 

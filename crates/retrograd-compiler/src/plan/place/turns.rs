@@ -40,7 +40,7 @@ pub(super) fn window_of<'s>(placed: &Placed, step: &'s Step, (param, next): (Val
 }
 
 /// Whether a value is `to` after a branch that passes it on or changes it, alone of all that the branch gives, and none of `over` is read
-/// after that: a change of one place of a carry may overwrite the other.
+/// after that, nor passed on by another branch before: a change of one place of a carry may overwrite the other.
 fn is_changed(placed: &Placed, step: &Step, (from, to): (Val, Val), over: &[Val]) -> bool {
     let nodes = &step.block.nodes;
     let Some(at) = nodes.iter().position(|node| node.results().contains(&to)) else { return false };
@@ -51,9 +51,17 @@ fn is_changed(placed: &Placed, step: &Step, (from, to): (Val, Val), over: &[Val]
     // The old value of the carry is the first of them: it is emitted before the step, not after.
     let ends = step.carries.iter().map(|(_, next)| *next).filter(|next| over.contains(next));
     let emitted = step.emits.iter().map(|write| write.value).filter(|value| over[1..].contains(value));
-    let mut read = ends.chain(emitted).next().is_some();
+    let lent = nodes[..at].iter().any(|node| lends(node, over));
+    let mut read = lent || ends.chain(emitted).next().is_some();
     for node in &nodes[at + 1..] {
         node.reads(&mut |value| read |= over.contains(&placed.access(value).root));
     }
     alone && !read
+}
+
+/// Whether a branch passes on one of these, and not as another of them.
+fn lends(node: &Node, values: &[Val]) -> bool {
+    let Node::If(branch) = node else { return false };
+    let passes = |j: usize| branch.ends.iter().any(|ends| values.contains(&ends[j]));
+    branch.results.iter().enumerate().any(|(j, result)| passes(j) && !values.contains(result))
 }

@@ -74,7 +74,7 @@ impl ResidualReport {
 const GONE_THROUGH: u64 = 1 << 20;
 
 impl Plan {
-    /// Predicted seconds of a run by one thread of a machine like the one where prices were measured (`prices.rs` of the folder `work`), in the vectors of
+    /// Predicted seconds of a run by one thread of a machine like the one where prices were measured (`prices.rs`), in the vectors of
     /// the back end that it was planned for. Loops of unknown length are taken to go through half of the
     /// longest axis of their arrays, or to have 10,000 steps where they have none.
     pub fn seconds(&self) -> f64 {

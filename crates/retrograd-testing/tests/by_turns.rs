@@ -186,6 +186,48 @@ fn branches_before_and_after_a_window_change_nothing_of_the_bits() {
     }
 }
 
+/// A branch gives another array besides, which is made last, of what it changes.
+#[test]
+fn what_a_branch_gives_besides_a_carry_is_not_overwritten_by_it() {
+    let text = "fn main(%0: f64[40], %1: f64[40]) -> f64[40], f64[40] {
+  %2: i64 = constant {value=8}
+  %3: f64[40], %4: f64[40] = for %2 carries(%0, %1) {body=step}
+  return %3, %4
+}
+fn step(%k: i64, %old: f64[40], %w: f64[40]) -> f64[40], f64[40] {
+  %three: i64 = constant {value=3}
+  %rest: i64 = rem %k, %three
+  %one: i64 = constant {value=1}
+  %third: bool = eq %rest, %one
+  %base: f64[40], %more: f64[40] = if %third args(%old, %w) {then=changed, else=kept}
+  %3: f64[38] = slice %base {start=[0], stop=[38], step=[1]}
+  %4: f64[38] = slice %base {start=[2], stop=[40], step=[1]}
+  %5: f64[38] = mul %3, %4
+  %made: f64[40] = update %base, %5, %one {step=[1]}
+  %7: f64[40] = mul %w, %more
+  return %made, %7
+}
+fn changed(%x: f64[40], %w: f64[40]) -> f64[40], f64[40] {
+  %0: f64[40] = mul %x, %w
+  %1: f64[40] = cumsum %0 {axis=[0]}
+  %2: f64[40] = cumsum %1 {axis=[0]}
+  %3: f64[1] = slice %2 {start=[39], stop=[40], step=[1]}
+  %4: f64 = reshape %3 {shape=[]}
+  %5: f64[40] = broadcast %4 {shape=[40], axes=[]}
+  %6: f64[40] = mul %x, %5
+  return %1, %6
+}
+fn kept(%x: f64[40], %w: f64[40]) -> f64[40], f64[40] {
+  %0: f64[40] = sin %w
+  return %x, %0
+}
+";
+    let program = ops::parse(text, "by_turns.rg").unwrap_or_else(|error| panic!("{error}\n{text}"));
+    verify(&program).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let strategies: [Arc<dyn Strategy>; 2] = [Arc::new(Auto), Arc::new(KeepAll)];
+    check_plans(&simplify(&program), &inputs(40), &strategies).unwrap_or_else(|error| panic!("{error}\n{program}"));
+}
+
 /// A branch that changes the whole array leaves it in both places; one that does not costs nothing.
 #[test]
 fn a_step_copies_nothing_where_its_branch_is_not_taken() {

@@ -362,7 +362,15 @@ impl Assign<'_> {
     /// there: its address is enough; or else memory that both sides write to.
     fn branch(&mut self, branch: &mut Branch, k: usize, uses: &LastUse, owned: &mut Owned, targets: &mut Targets, is_cut: bool) {
         let mut donated: Owned = owned.iter().copied().filter(|v| uses.dies_at(*v, k)).collect();
-        donated.extend(branch.results.iter().filter_map(|result| targets.turned.get(result)).map(|[passed, _]| *passed));
+        // A carry by turns is overwritten in the end, so that nothing else that the branch gives may be made in its memory.
+        for [passed, _] in branch.results.iter().filter_map(|result| targets.turned.get(result)) {
+            owned.remove(passed);
+            if branch.results.iter().filter(|result| !self.placed.is_scalar(**result)).count() == 1 {
+                donated.insert(*passed);
+            } else {
+                donated.remove(passed);
+            }
+        }
         let made = [0, 1].map(|side| branch.blocks[side].nodes.iter().flat_map(Node::results).collect::<BTreeSet<Val>>());
         let passes = |side: usize, end: Val| !made[side].contains(&end);
         let arrays = |results: &[Val], placed: &Placed| (0..results.len()).filter(|j| !placed.is_scalar(results[*j])).collect::<Vec<_>>();

@@ -139,7 +139,7 @@ fn print(source: &Source, stage: Stage, gradient: &Gradient) -> Result<String, E
         Stage::Simplified => Ok(opt::contract(&opt::simplify(&source.program()?)).to_string()),
         Stage::Gradient => Ok(differentiated(&source.program()?, gradient)?.program.to_string()),
         Stage::Plan => Ok(differentiated(&source.program()?, gradient)?.plan.to_string()),
-        Stage::Kernel => Ok(format!("{:#?}\n", fuse::fuse(&differentiated(&source.program()?, gradient)?.plan).kernel)),
+        Stage::Kernel => Ok(format!("{:#?}\n", fuse::fuse(&differentiated(&source.program()?, gradient)?.plan).kernel())),
     }
 }
 

@@ -530,7 +530,7 @@ pub fn check_plans(program: &Program, inputs: &[Array], strategies: &[Arc<dyn St
             }
             seen.push(decided);
             let text = plan.to_string();
-            Native::of_plan(program, plan).check(inputs, &expected).map_err(|error| format!("{strategy:?}: {error}\n{text}"))?;
+            Native::of_plan(plan).check(inputs, &expected).map_err(|error| format!("{strategy:?}: {error}\n{text}"))?;
         }
     }
     same_twice(program)

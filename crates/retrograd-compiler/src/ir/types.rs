@@ -116,6 +116,11 @@ impl Type {
         self.shape.iter().product()
     }
 
+    /// Bytes of the whole array, or `None` where there are more than memory can have.
+    pub fn checked_bytes(&self) -> Option<usize> {
+        self.checked_elements().map(|elements| elements * self.dtype.bytes())
+    }
+
     /// Bytes of the whole array.
     pub fn bytes(&self) -> usize {
         self.elements() * self.dtype.bytes()

@@ -12,6 +12,9 @@ use super::types::{DType, Type};
 /// Deepest nesting of control flow.
 pub const MAX_NESTING: usize = 64;
 
+/// Most instructions with every body copied into the places where it runs: bodies that share bodies are short to write and endless to run.
+pub const MAX_INSTS: u64 = 1 << 22;
+
 /// Checks a Program: values defined once and before use, attributes present, types as inferred, bodies that fit their control flow
 /// and do not recurse, and every `bwd` linear in its cotangents unless it is marked otherwise.
 ///
@@ -59,8 +62,10 @@ fn check_bodies(program: &Program) -> Result<(), Error> {
     }
     let mut ready: Vec<usize> = (0..count).filter(|id| waiting[*id] == 0).collect();
     let mut depths = vec![0usize; count];
+    let mut lengths: Vec<u64> = program.functions.iter().map(|function| function.insts.len() as u64).collect();
     while let Some(body) = ready.pop() {
         for user in &users[body] {
+            lengths[*user] = lengths[*user].saturating_add(lengths[body]);
             depths[*user] = depths[*user].max(depths[body] + 1);
             waiting[*user] -= 1;
             if waiting[*user] == 0 {
@@ -77,8 +82,18 @@ fn check_bodies(program: &Program) -> Result<(), Error> {
             let message = format!("control flow in `{}` nests {} deep; at most {MAX_NESTING} is supported", function.name, depths[id]);
             return Err(Error::new(ErrorKind::Unsupported, pos(), message));
         }
+        if lengths[id] > MAX_INSTS {
+            return Err(too_long(pos(), &function.name, lengths[id]));
+        }
     }
     Ok(())
+}
+
+/// The error of a function of so many instructions.
+pub(crate) fn too_long(pos: Pos, name: &str, length: u64) -> Error {
+    let length = if length == u64::MAX { "more than can be counted".to_owned() } else { length.to_string() };
+    let message = format!("with every body in its place `{name}` has {length} instructions; at most {MAX_INSTS} are supported");
+    Error::new(ErrorKind::Unsupported, pos, message)
 }
 
 /// Every value is defined once, before it is read, and has a type that is supported.

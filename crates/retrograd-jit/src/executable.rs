@@ -9,6 +9,7 @@ use retrograd_compiler::eval::Sighting;
 use retrograd_compiler::fuse::kernel::Kernel;
 use retrograd_compiler::fuse::{COUNTS, Fault, Fused, counting};
 use retrograd_compiler::ir::{Array, Error, ErrorKind, Pos, Type};
+use retrograd_compiler::plan::MOST_THREADS;
 
 use crate::arena::{Arena, Pool};
 use crate::backend::Backend;
@@ -121,11 +122,12 @@ impl Executable {
     }
 
     /// The same on so many threads, the one that calls included: they are made here, and bits do not depend on their number. Without
-    /// this a run has one thread. Code with nothing to share, because its arrays are small, stays on one.
+    /// this a run has one thread. Code with nothing to share, because its arrays are small, stays on one; more than [`MOST_THREADS`], or than the
+    /// system gives, there never are.
     pub fn with_threads(self, threads: usize) -> Executable {
         let spreads = self.made.code.kernel().parts.iter().any(|part| part.range.is_some());
         // Sums of what counts would meet.
-        let crew = if spreads && self.made.counting == Counting::Off { Crew::of(threads) } else { None };
+        let crew = if spreads && self.made.counting == Counting::Off { Crew::of(threads.min(MOST_THREADS)) } else { None };
         Executable { crew, ..self }
     }
 

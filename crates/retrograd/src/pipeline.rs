@@ -15,7 +15,7 @@ use crate::var::here;
 
 pub use retrograd_compiler::diff::{Direction, Seeds};
 pub use retrograd_compiler::eval::Sighting;
-pub use retrograd_compiler::plan::{Plan, Strategy, strategy};
+pub use retrograd_compiler::plan::{MOST_THREADS, Plan, Strategy, strategy};
 pub use retrograd_jit::{Backend, Counts, Executable, Progress, Stats, Watch};
 
 /// What is computed of a function.

@@ -1,7 +1,7 @@
 //! Data at run time, as the interpreter and the front ends hold it.
 
 use super::element::{Element, each_element};
-use super::error::{Error, ErrorKind, Pos};
+use super::error::Error;
 use super::types::{DType, Type};
 use serde::{Deserialize, Serialize};
 
@@ -106,16 +106,7 @@ impl Array {
     /// # Ok::<(), retrograd_compiler::ir::Error>(())
     /// ```
     pub fn try_zeros(ty: &Type) -> Result<Array, Error> {
-        let bytes = ty.checked_bytes();
-        // Memory of zeros costs nothing until it is read, and is there or ends the process: so it is asked for in another way before.
-        let fits = |bytes: usize| bytes < ASKED_BYTES || Vec::<u8>::new().try_reserve_exact(bytes).is_ok();
-        match bytes {
-            Some(bytes) if fits(bytes) => Ok(Array::zeros(ty)),
-            Some(_) | None => {
-                let needed = bytes.map_or(u64::MAX, |bytes| bytes as u64);
-                Err(Error::new(ErrorKind::OutOfMemory { needed }, Pos::unknown(), format!("the machine has no memory for an array {ty}")))
-            }
-        }
+        ty.check_memory().map(|()| Array::zeros(ty))
     }
 
     /// Zeros (false for bool) of a type.
@@ -218,6 +209,3 @@ impl Array {
         each_element!(self.dtype(), T => T::of(self).iter().map(|x| x.bits()).collect())
     }
 }
-
-/// Bytes from which the machine is asked whether it has them.
-const ASKED_BYTES: usize = 1 << 20;

@@ -129,14 +129,7 @@ fn check_definitions(function: &Function) -> Result<(), Error> {
 fn check_type(function: &Function, value: Value, pos: &Pos) -> Result<(), Error> {
     let ty = function.ty(value);
     let place = format!("%{} in `{}`", value.0, function.name);
-    if ty.rank() > Type::MAX_RANK {
-        let message = format!("{place}: {ty} has {} axes; at most {} are supported", ty.rank(), Type::MAX_RANK);
-        return Err(Error::new(ErrorKind::Unsupported, pos.clone(), message));
-    }
-    match ty.checked_elements() {
-        Some(_) => Ok(()),
-        None => Err(Error::new(ErrorKind::Shape, pos.clone(), format!("{place}: {ty} has more elements than memory can hold"))),
-    }
+    ty.check().map_err(|error| Error::new(error.kind, pos.clone(), format!("{place}: {}", error.message)))
 }
 
 /// Checks the instructions of one function, whose values are known to be defined.
@@ -180,13 +173,8 @@ impl Checker<'_> {
         if inst.results.len() != 1 {
             return self.fail(inst, format!("has one result, found {}", inst.results.len()));
         }
-        let names: Vec<&str> = attrs.iter().map(|(name, _)| *name).collect();
-        if names != row.attrs {
-            return self.fail(inst, format!("has the attributes [{}], found [{}]", row.attrs.join(", "), names.join(", ")));
-        }
-        // Shape rules rely on attributes of the right kind.
-        if let Some((name, _)) = attrs.iter().find(|(name, attr)| !fits(attr, AttrKind::of(name))) {
-            return self.fail(inst, format!("needs {} as `{name}`", AttrKind::of(name).words()));
+        if let Some(mistake) = mistake(row, attrs) {
+            return self.fail(inst, mistake);
         }
         let inferred = (row.infer)(row, &self.types(&inst.args), attrs)
             .map_err(|error| Error::new(error.kind, inst.pos.clone(), format!("{}: {}", self.place(inst), error.message)))?;
@@ -321,6 +309,16 @@ impl Checker<'_> {
 
 fn owned(values: &[(Value, &Type)]) -> Vec<Type> {
     values.iter().map(|(_, ty)| (*ty).clone()).collect()
+}
+
+/// What is wrong with the attributes of a row: shape rules rely on those that it names, each of the right kind.
+pub(super) fn mistake(row: &Row, attrs: &Attrs) -> Option<String> {
+    let names: Vec<&str> = attrs.iter().map(|(name, _)| *name).collect();
+    if names != row.attrs {
+        return Some(format!("has the attributes [{}], found [{}]", row.attrs.join(", "), names.join(", ")));
+    }
+    let (name, _) = attrs.iter().find(|(name, attr)| !fits(attr, AttrKind::of(name)))?;
+    Some(format!("needs {} as `{name}`", AttrKind::of(name).words()))
 }
 
 fn fits(attr: &Attr, kind: AttrKind) -> bool {

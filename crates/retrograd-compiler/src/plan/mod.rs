@@ -191,7 +191,7 @@ pub fn plan(program: &Program, request: &Request) -> Result<Plan, Error> {
     verify(program)?;
     let program = &apart(opt::all_calls(program).into_owned());
     check_supported(program, program.entry)?;
-    check_threads(request.threads)?;
+    check_request(request)?;
     // Words of much memory cost more: what keeps to memory that is near may be faster, though it runs more again.
     let near = request.budget.map_or(vec![], |budget| request.vectors.near(budget));
     let plan = near.into_iter().fold(plan_on_threads(program, request), |plan, near| match plan {
@@ -206,11 +206,16 @@ pub fn plan(program: &Program, request: &Request) -> Result<Plan, Error> {
     Ok(plan)
 }
 
-fn check_threads(threads: usize) -> Result<(), Error> {
-    if (1..=MOST_THREADS).contains(&threads) {
+/// Numbers that make no sense are refused, not replaced.
+fn check_request(request: &Request) -> Result<(), Error> {
+    let message = if !(1..=MOST_THREADS).contains(&request.threads) {
+        format!("a run has from 1 to {MOST_THREADS} threads, not {}", request.threads)
+    } else if request.spill.is_some_and(|spill| spill.bytes_per_second == 0) {
+        "a directory for states that takes 0 bytes a second serves nobody".into()
+    } else {
         return Ok(());
-    }
-    Err(Error::new(ErrorKind::Argument, Pos::unknown(), format!("a run has from 1 to {MOST_THREADS} threads, not {threads}")))
+    };
+    Err(Error::new(ErrorKind::Argument, Pos::unknown(), message))
 }
 
 impl Vectors {

@@ -51,7 +51,14 @@ impl Code {
     /// many pointers as the kernel names, each valid for all that the kernel reads or writes there; outputs overlap nothing; `fault`
     /// points to four words, the second of which is 0 or the address of an observer of this run alone, the third the address of its
     /// file for spilled states, or 0 where the kernel has none, the fourth 0 or the address of a crew.
-    pub(crate) unsafe fn call(&self, arena: *mut u8, inputs: *const *const u8, outputs: *const *mut u8, fault: *mut i64, watch: &Watch<'_>) {
+    pub(crate) unsafe fn call(
+        &self,
+        arena: *mut u8,
+        inputs: *const *const u8,
+        outputs: *const *mut u8,
+        fault: *mut i64,
+        watch: &Watch<'_>,
+    ) {
         let watched = Watched::new(watch, self.kernel.loops);
         // SAFETY: the code is alive as long as `self`; the caller promises the rest.
         unsafe { (self.entry)(arena, inputs, outputs, fault, watch.flag(), &raw const watched) }

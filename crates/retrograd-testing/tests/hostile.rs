@@ -29,7 +29,9 @@ fn an_array_is_read_only_if_its_elements_fill_its_shape() {
 
 /// A chain of functions, each of which runs the next twice.
 fn doubling(levels: usize) -> String {
-    let mut text = String::from("fn main(%x: f64) -> f64 {\n  %n: i64 = constant {value=1}\n  %y: f64 = for %n carries(%x) {body=f0}\n  return %y\n}\n");
+    let mut text = String::from(
+        "fn main(%x: f64) -> f64 {\n  %n: i64 = constant {value=1}\n  %y: f64 = for %n carries(%x) {body=f0}\n  return %y\n}\n",
+    );
     for level in 0..levels {
         writeln!(text, "\nfn f{level}(%i: i64, %x: f64) -> f64 {{").unwrap();
         if level + 1 == levels {
@@ -129,13 +131,26 @@ fn a_decision_that_does_not_fit_its_loop_is_refused() {
         |recipe| recipe.state_bytes = 0,
         |recipe| recipe.steps += 1,
         |recipe| recipe.root = Some(0),
-        |recipe| recipe.parts.iter_mut().for_each(|part| if let Part::Tape { steps, .. } = part { *steps += 1 }),
-        |recipe| recipe.parts.iter_mut().for_each(|part| if let Part::Tape { then, .. } = part { *then = None }),
+        |recipe| {
+            recipe.parts.iter_mut().for_each(|part| {
+                if let Part::Tape { steps, .. } = part {
+                    *steps += 1
+                }
+            })
+        },
+        |recipe| {
+            recipe.parts.iter_mut().for_each(|part| {
+                if let Part::Tape { then, .. } = part {
+                    *then = None
+                }
+            })
+        },
         |recipe| recipe.parts.push(Part::Spill { advance: 1, right: 99, left: 99 }),
     ];
     for (k, change) in tampered.into_iter().enumerate() {
         // A strategy's bug may be found before its decision is checked: then it is a panic. No plan comes of it.
-        let planned = catch_unwind(AssertUnwindSafe(|| plan(&program, &Request::by(Arc::new(Tampered(change)))).map(|plan| plan.to_string())));
+        let planned =
+            catch_unwind(AssertUnwindSafe(|| plan(&program, &Request::by(Arc::new(Tampered(change)))).map(|plan| plan.to_string())));
         if let Ok(planned) = planned {
             let error = planned.unwrap_err();
             assert_eq!(error.kind, ErrorKind::Verify, "change {k}: {error}");

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
+use retrograd::Saved;
 use retrograd_compiler::diff::check::floats;
 use retrograd_compiler::fuse::fuse;
 use retrograd_compiler::ir::{Array, Builder, Error, ErrorKind, Program, Type, verify};
@@ -19,7 +20,6 @@ use retrograd_compiler::plan::strategy::{self, Auto};
 use retrograd_compiler::plan::{Plan, Request, plan};
 use retrograd_compiler::{diff, eval, ops, opt};
 use retrograd_jit::{Backend, Executable, Stats, Watch};
-use retrograd::Saved;
 use retrograd_testing::Random;
 use retrograd_testing::golden::Directives;
 use retrograd_testing::native::{backends, same_outputs};
@@ -109,7 +109,8 @@ fn plans(program: &Program) -> Vec<Plan> {
         Ok(_) | Err(_) => 0,
     };
     let budgets = [least, least + free.bytes_peak.saturating_sub(least) / 2].map(within).into_iter().flatten();
-    let others = strategy::all().into_iter().skip(1).filter_map(|strategy| plan(program, &Request { threads: 3, ..Request::by(strategy) }).ok());
+    let others =
+        strategy::all().into_iter().skip(1).filter_map(|strategy| plan(program, &Request { threads: 3, ..Request::by(strategy) }).ok());
     budgets.chain(others).chain([free]).collect()
 }
 
@@ -246,7 +247,11 @@ fn a_crafted_file_is_an_error_or_a_valid_program() {
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             let executable = loaded(&bytes, backend)?;
             let same = executable.inputs().iter().zip(inputs).all(|(ty, array)| *ty == array.ty());
-            let inputs = if same && executable.inputs().len() == inputs.len() { Some(inputs.clone()) } else { small_inputs(executable.inputs(), &mut random) };
+            let inputs = if same && executable.inputs().len() == inputs.len() {
+                Some(inputs.clone())
+            } else {
+                small_inputs(executable.inputs(), &mut random)
+            };
             let small = executable.bytes_peak() <= 1 << 26 && executable.outputs().iter().all(|ty| ty.elements() <= 1 << 20);
             let Some(inputs) = inputs.filter(|_| small) else { return Ok(None) };
             run_shortly(&executable.spilling_to(std::env::temp_dir()), &inputs).map(Some)
@@ -258,7 +263,11 @@ fn a_crafted_file_is_an_error_or_a_valid_program() {
             Err(_) => refused += 1,
         }
     }
-    assert!(ran * 100 > count() && refused * 100 > count(), "of {} files {ran} ran, {refused} were refused, {stopped} were stopped", count());
+    assert!(
+        ran * 100 > count() && refused * 100 > count(),
+        "of {} files {ran} ran, {refused} were refused, {stopped} were stopped",
+        count()
+    );
 }
 
 /// Runs between guards as often as it takes to see that no byte outside of the arena changes; a loop of very many steps is stopped.

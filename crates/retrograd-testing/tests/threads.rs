@@ -210,8 +210,7 @@ fn of_several_faults_in_a_map_the_first_is_told() {
         for threads in [1, 2, 4] {
             let fused = fuse(&plan_for(&program, threads));
             for backend in backends() {
-                let executable =
-                    Executable::new(backend, &fused).expect("it is there").with_threads(threads);
+                let executable = Executable::new(backend, &fused).expect("it is there").with_threads(threads);
                 for _ in 0..5 {
                     let error = executable.run(&[&divisors, &x]).expect_err("some row faults");
                     assert_eq!((&error.kind, &error.pos), (&expected.kind, &expected.pos), "on {threads} threads");

@@ -53,7 +53,12 @@ fn functions() -> Vec<(&'static str, for<'t> fn(Var<'t>) -> Var<'t>)> {
 fn is_refusal(error: &Error) -> bool {
     matches!(
         error.kind,
-        ErrorKind::Shape | ErrorKind::DType | ErrorKind::Argument | ErrorKind::Unsupported | ErrorKind::OverBudget { .. } | ErrorKind::OutOfMemory { .. }
+        ErrorKind::Shape
+            | ErrorKind::DType
+            | ErrorKind::Argument
+            | ErrorKind::Unsupported
+            | ErrorKind::OverBudget { .. }
+            | ErrorKind::OutOfMemory { .. }
     )
 }
 
@@ -117,13 +122,16 @@ fn loops_without_a_trace_are_an_error() {
 #[test]
 fn every_option_refuses_hostile_values() {
     let loss = || grad(|[x]| for_loop(100, x, |_, x| x.sin()).sum());
+    let line = line!() - 1;
     let x = [Array::f64([3], vec![0.5; 3])];
     for threads in [MOST_THREADS + 1, usize::MAX] {
         refused(loss().threads(NonZeroUsize::new(threads).unwrap()).run(&x), "threads");
     }
     refused(loss().strategy(Periodic { period: Some(0) }).run(&x), "a period is at least 1");
-    for (fate, words) in [(LoopFate::Periodic { period: 0 }, "a period is at least 1"), (LoopFate::Revolve { slots: 0 }, "slots is at least 1")] {
-        let place = format!("hostile.rs:{}", line!() - 12);
+    for (fate, words) in
+        [(LoopFate::Periodic { period: 0 }, "a period is at least 1"), (LoopFate::Revolve { slots: 0 }, "slots is at least 1")]
+    {
+        let place = format!("hostile.rs:{line}");
         let user = User { loops: [(place, fate)].into_iter().collect(), ..User::default() };
         refused(loss().strategy(user).run(&x), words);
     }

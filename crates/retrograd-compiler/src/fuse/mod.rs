@@ -22,10 +22,10 @@ mod telling;
 use std::collections::BTreeMap;
 
 use crate::ir::{Array, DType, Data, Error, LaneFunction, Lowering, Scalar, Type};
-use crate::plan::{Decided, Plan};
 use crate::plan::place::{
     Access, Block, Branch, Call, Carried, Home, Loop, Node, Onto, Placed, RowItem, RowPlace, RowTime, Step, StepEnd, Store, Val, While,
 };
+use crate::plan::{Decided, Plan};
 use kernel::{Address, Kernel, Order, Place, Reg, RegType, RoutineCall, Seen, Stmt};
 
 use telling::Telling;
@@ -85,12 +85,7 @@ fn fuse_placed(placed: &Placed) -> Fused {
     let (output_bytes, spill_bytes) = (placed.output_bytes, placed.spill_bytes);
     let kernel = Kernel { regs, body, parts, arena_bytes, output_bytes, spill_bytes, literals, calls, probes, loops };
     let types = |values: &[Val]| values.iter().map(|value| placed.ty(*value).clone()).collect();
-    Fused {
-        kernel: share::share(kernel),
-        faults: placed.faults.clone(),
-        inputs: types(&placed.inputs),
-        outputs: types(&placed.outputs),
-    }
+    Fused { kernel: share::share(kernel), faults: placed.faults.clone(), inputs: types(&placed.inputs), outputs: types(&placed.outputs) }
 }
 
 struct Fuse<'p> {

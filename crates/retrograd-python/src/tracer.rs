@@ -115,6 +115,11 @@ impl Tracer {
         Ok(self.keep(value))
     }
 
+    fn power(&mut self, py: Python<'_>, x: usize, exponent: usize, pos: Place) -> PyResult<usize> {
+        let value = raised(py, self.tracer()?.power(self.values[x], self.values[exponent], &place(pos)))?;
+        Ok(self.keep(value))
+    }
+
     fn of_matrices(&mut self, py: Python<'_>, name: &str, a: usize, pos: Place) -> PyResult<usize> {
         let value = raised(py, self.tracer()?.of_matrices(row(name)?, self.values[a], &place(pos)))?;
         Ok(self.keep(value))

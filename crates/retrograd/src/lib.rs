@@ -37,6 +37,7 @@ mod linalg;
 mod memory;
 pub mod numpy;
 pub mod pipeline;
+mod power;
 mod rules;
 mod times;
 pub mod trace;

@@ -387,6 +387,8 @@ pub enum LaneFunction {
     Erf,
     Erfc,
     Rem,
+    LogAddExp,
+    LogAddExp2,
 }
 
 impl LaneFunction {
@@ -395,11 +397,12 @@ impl LaneFunction {
         match self {
             LaneFunction::Exp | LaneFunction::Exp2 | LaneFunction::Expm1 | LaneFunction::Logistic => true,
             LaneFunction::Log | LaneFunction::Log2 | LaneFunction::Log10 | LaneFunction::Log1p => true,
+            LaneFunction::LogAddExp | LaneFunction::LogAddExp2 | LaneFunction::Pow => true,
             LaneFunction::Sinh | LaneFunction::Cosh | LaneFunction::Tanh => true,
             LaneFunction::Sin | LaneFunction::Cos | LaneFunction::Tan => false,
             LaneFunction::Asin | LaneFunction::Acos | LaneFunction::Atan | LaneFunction::Atan2 => false,
             LaneFunction::Asinh | LaneFunction::Acosh | LaneFunction::Atanh => false,
-            LaneFunction::Pow | LaneFunction::Hypot | LaneFunction::Cbrt | LaneFunction::Rsqrt => false,
+            LaneFunction::Hypot | LaneFunction::Cbrt | LaneFunction::Rsqrt => false,
             LaneFunction::Erf | LaneFunction::Erfc | LaneFunction::Rem => false,
         }
     }

@@ -5,6 +5,7 @@ use retrograd::{Error, ErrorKind};
 
 /// The Python exception for an error.
 pub(crate) fn exception(py: Python<'_>, error: Error) -> PyErr {
+    let mut tag = None;
     let (kind, sizes) = match &error.kind {
         ErrorKind::Shape => ("Shape", None),
         ErrorKind::DType => ("DType", None),
@@ -16,13 +17,17 @@ pub(crate) fn exception(py: Python<'_>, error: Error) -> PyErr {
         ErrorKind::OverBudget { needed, budget } => ("OverBudget", Some((*needed, *budget))),
         ErrorKind::Bounds => ("Bounds", None),
         ErrorKind::DivisionByZero => ("DivisionByZero", None),
+        ErrorKind::Check { tag: given } => {
+            tag = Some(given.as_str());
+            ("Check", None)
+        }
         ErrorKind::NotFinite => ("NotFinite", None),
         ErrorKind::OutOfMemory { .. } => ("OutOfMemory", None),
         ErrorKind::Disk => ("Disk", None),
         ErrorKind::Interrupted => ("Interrupted", None),
     };
     let (needed, budget) = sizes.unzip();
-    let arguments = (kind, message(&error), error.pos.file(), error.pos.line(), needed, budget);
+    let arguments = (kind, message(&error), error.pos.file(), error.pos.line(), needed, budget, tag);
     let made = py.import("retrograd.errors").and_then(|module| module.getattr("from_native")?.call1(arguments));
     made.map_or_else(|error| error, PyErr::from_value)
 }

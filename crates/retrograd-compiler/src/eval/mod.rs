@@ -6,7 +6,8 @@ mod finite;
 mod observe;
 
 use crate::ir::{
-    Array, Element, Error, ErrorKind, ForOp, FuncId, Function, Inst, Lowering, Op, Program, Type, UnwindArgs, UnwindOp, WhileOp, each_element,
+    Array, Element, Error, ErrorKind, ForOp, FuncId, Function, Inst, Lowering, Op, Program, Type, UnwindArgs, UnwindOp, WhileOp,
+    each_element,
 };
 
 pub use finite::FirstNotFinite;

@@ -73,6 +73,13 @@ impl<'k> Machine<'k> {
         flow
     }
 
+    /// Chunks may run in any order; of faults the one of the lowest index counts.
+    fn spread(&mut self, part: u32, count: u64, chunk: u64) -> Flow {
+        let chunks = (0..count.div_ceil(chunk)).rev().map(|k| k * chunk);
+        let ended = chunks.filter(|from| self.part(part, *from, (from + chunk).min(count)) == Flow::Ended).count();
+        if ended > 0 { Flow::Ended } else { Flow::On }
+    }
+
     fn run(&mut self, body: &'k [Stmt]) -> Flow {
         for stmt in body {
             let flow = self.statement(stmt);
@@ -165,16 +172,7 @@ impl<'k> Machine<'k> {
                 self.memory[buffer][at..at + call.result.bytes()].copy_from_slice(&to_bytes(&made));
             }
             Stmt::Part(number) => return self.part(*number, 0, 0),
-            Stmt::Spread { part, count, chunk } => {
-                // Chunks may run in any order; of faults the one of the lowest index counts.
-                let mut flow = Flow::On;
-                for from in (0..count.div_ceil(*chunk)).rev().map(|k| k * chunk) {
-                    if self.part(*part, from, (from + chunk).min(*count)) == Flow::Ended {
-                        flow = Flow::Ended;
-                    }
-                }
-                return flow;
-            }
+            Stmt::Spread { part, count, chunk } => return self.spread(*part, *count, *chunk),
             Stmt::Spill { .. } | Stmt::Fetch { .. } => panic!("nothing is spilled here"),
             // Nobody stops it.
             Stmt::Poll { .. } => {}

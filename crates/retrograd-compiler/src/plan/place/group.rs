@@ -254,7 +254,8 @@ impl Group<'_> {
             Raw::Write { value, base, source, window, index, .. } => {
                 let dynamic = window.dynamic.iter().all(|(start, _)| !self.pending.contains(start));
                 // Whoever reads the old value, and can, goes first: then it dies here and is overwritten in place.
-                let goes_first = |j: usize| j != k && self.reads(&raws[j], *base) && (j < k || self.is_ready(&raws[j]) && self.keeps_order(raws, j));
+                let goes_first =
+                    |j: usize| j != k && self.reads(&raws[j], *base) && (j < k || self.is_ready(&raws[j]) && self.keeps_order(raws, j));
                 let stays = !self.placed.rewritten.contains_key(value);
                 let earlier = stays && (0..raws.len().min(LOOK_AHEAD)).any(goes_first);
                 let open = self.open.as_ref();
@@ -332,7 +333,12 @@ impl Group<'_> {
             }
             Lowering::Reduce(_) | Lowering::Dot | Lowering::Line(_) => self.open.is_none() && all_available(),
             Lowering::View(_) | Lowering::Write(_) | Lowering::Scatter(..) => panic!("views and writes are raw code of their own"),
-            Lowering::Composed(_) | Lowering::Routine(_) | Lowering::Factored(_) | Lowering::Probe | Lowering::Check | Lowering::Missing => {
+            Lowering::Composed(_)
+            | Lowering::Routine(_)
+            | Lowering::Factored(_)
+            | Lowering::Probe
+            | Lowering::Check
+            | Lowering::Missing => {
                 panic!("only rows with loops of their own are placed")
             }
         }
@@ -512,7 +518,12 @@ impl Group<'_> {
                 self.push_row(item);
             }
             Lowering::View(_) | Lowering::Write(_) | Lowering::Scatter(..) => panic!("views and writes are raw code of their own"),
-            Lowering::Composed(_) | Lowering::Routine(_) | Lowering::Factored(_) | Lowering::Probe | Lowering::Check | Lowering::Missing => {
+            Lowering::Composed(_)
+            | Lowering::Routine(_)
+            | Lowering::Factored(_)
+            | Lowering::Probe
+            | Lowering::Check
+            | Lowering::Missing => {
                 panic!("only rows with loops of their own are placed")
             }
         }

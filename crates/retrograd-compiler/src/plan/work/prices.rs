@@ -133,7 +133,9 @@ impl Vectors {
             Lowering::Dot => self.contraction(&DotAxes::new(attrs, args[0].rank(), args[1].rank()), args),
             Lowering::Routine(_) | Lowering::Factored(_) if row.attrs.contains(&"axis") => all(prices.function),
             Lowering::Routine(_) | Lowering::Factored(_) => all(FACTORISATION),
-            Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Probe | Lowering::Check | Lowering::Missing => all(prices.arithmetic),
+            Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Probe | Lowering::Check | Lowering::Missing => {
+                all(prices.arithmetic)
+            }
             Lowering::Reduce(_) => {
                 all(prices.arithmetic).saturating_add(sums_along_lanes(attrs, args[0], result).saturating_mul(ALONG_LANES))
             }

@@ -137,6 +137,11 @@ impl Tracer {
         Ok(self.keep(value))
     }
 
+    /// Ends the run with this message where the condition does not hold; the tag comes back with the exception.
+    fn check(&mut self, py: Python<'_>, condition: usize, message: &str, tag: &str, pos: Place) -> PyResult<()> {
+        raised(py, self.tracer()?.check(self.values[condition], message, tag, &place(pos)))
+    }
+
     fn constant(&mut self, value: &Bound<'_, PyAny>, pos: Place) -> PyResult<usize> {
         let value = self.tracer()?.constant(from_numpy(value)?, &place(pos));
         Ok(self.keep(value))

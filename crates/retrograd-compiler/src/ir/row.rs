@@ -167,11 +167,18 @@ pub enum Lowering {
     Factored(Routine),
     /// Shows its argument to whoever observes the run: an effect, which is never left out, merged, moved or done again.
     Probe,
+    /// A fault of the run, unless all of its argument holds: an effect, too.
+    Check,
     /// No machine code yet: a plan is refused with an error that names the op and the user's line.
     Missing,
 }
 
 impl Lowering {
+    /// Whether it does something besides computing its result.
+    pub fn has_effect(&self) -> bool {
+        matches!(self, Lowering::Probe | Lowering::Check)
+    }
+
     /// Whether every element of the result is a number of the same elements of the arguments.
     pub fn is_elementwise(&self) -> bool {
         matches!(self, Lowering::Map(_) | Lowering::Convert)

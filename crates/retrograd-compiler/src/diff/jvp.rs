@@ -107,7 +107,7 @@ fn forward_row(walk: &Walk<'_>, inst: &Inst, row: &'static Row, attrs: &Attrs, y
     let terms: Vec<Option<Value>> = match row.rule {
         Rule::Zero => vec![],
         Rule::Partials(partials) => {
-            let term = |k: usize| tangents[k].and_then(|dx| scale(b, partials[k], &args, y, dx));
+            let term = |k: usize| tangents[k].and_then(|dx| scale(b, partials[k], &args, y, dx, None));
             (0..args.len()).map(term).collect()
         }
         Rule::Linear(transposes) => {

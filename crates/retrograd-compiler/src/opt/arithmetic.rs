@@ -23,8 +23,7 @@ pub enum Arithmetic {
     Exact,
 }
 
-/// The Program, simplified and unrolled, with its roundings decided: all that is derived from it computes the same bits. Applied again, it
-/// changes nothing.
+/// The Program, simplified and unrolled, with its roundings decided: all that is derived from it computes the same bits.
 ///
 /// ```
 /// use retrograd_compiler::{ops, opt::{self, Arithmetic}};

@@ -56,7 +56,7 @@ pub use linalg::Triangle;
 pub use pipeline::{
     Backend, Compiled, Counts, Direction, Executable, Plan, Progress, Seeds, Sighting, SpillTo, Stats, Strategy, Watch, strategy,
 };
-pub use retrograd_compiler::ir::{Array, Attr, Attrs, DType, Data, Error, ErrorKind, Part, Pos, Program, Row, Type};
+pub use retrograd_compiler::ir::{Array, Attr, Attrs, DType, Data, EXACT, Error, ErrorKind, Part, Pos, Program, Row, Type};
 pub use retrograd_compiler::plan::Fate;
 pub use retrograd_compiler::{eval, ops};
 pub use retrograd_jit::is_saved;

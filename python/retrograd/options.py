@@ -17,6 +17,8 @@ OPTIONS = {
     "spill": (None, "a directory for states of loops that the budget has no room for: what is faster to read again than to compute goes there, and nothing is left there after a run."),
     "spill_budget": (None, 'bytes for one run in that directory ("10 GB").'),
     "threads": (None, "how many work on large arrays, as many as there are cores unless told; results do not depend on it."),
+    "exact": (False, "round every operation as it is written, and add in that order. Unless True, a product that is added may be rounded together with the sum, "
+              "where nothing else sees the product, and sums of products of repeated arrays are contractions."),
     "progress": (None, "called with an `rg.Progress` during long runs, at most ten times a second; an exception of it ends the run."),
 }
 
@@ -96,6 +98,9 @@ class Options:
         self.backend = _text("backend", values["backend"], 'a name: "cranelift", "llvm", "llvm:PATH" or "auto"')
         spill = directory("spill", values["spill"])
         self.spill = None if spill is None else (spill, _bytes("spill_budget", values["spill_budget"]), None)
+        if not isinstance(values["exact"], bool):
+            raise errors.ArgumentError(f"`exact` is True or False, found {values['exact']!r}")
+        self.exact = values["exact"]
 
     def limits(self):
         """Bytes of memory, and the directory with its bytes."""

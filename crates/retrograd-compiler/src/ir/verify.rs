@@ -314,7 +314,8 @@ fn owned(values: &[(Value, &Type)]) -> Vec<Type> {
 /// What is wrong with the attributes of a row: shape rules rely on those that it names, each of the right kind.
 pub(super) fn mistake(row: &Row, attrs: &Attrs) -> Option<String> {
     let names: Vec<&str> = attrs.iter().map(|(name, _)| *name).collect();
-    if names != row.attrs {
+    let optional = |name: &str| AttrKind::of(name) == AttrKind::Flag && !names.contains(&name);
+    if !names.iter().eq(row.attrs.iter().filter(|name| !optional(name))) {
         return Some(format!("has the attributes [{}], found [{}]", row.attrs.join(", "), names.join(", ")));
     }
     let (name, _) = attrs.iter().find(|(name, attr)| !fits(attr, AttrKind::of(name)))?;
@@ -328,5 +329,6 @@ fn fits(attr: &Attr, kind: AttrKind) -> bool {
         Attr::Type(ty) => kind == AttrKind::Type && ty.checked_elements().is_some(),
         Attr::Array(_) => kind == AttrKind::Array,
         Attr::Text(_) => kind == AttrKind::Text,
+        Attr::Flag => kind == AttrKind::Flag,
     }
 }

@@ -20,6 +20,7 @@ REFUSED = {
     "backend": [5, None, True, "", "gcc", b"cranelift"],
     "strategy": [5, "", "periodic(0)", True, ["auto"]],
     "progress": [5, "print", True],
+    "exact": [5, "yes", None],
 }
 
 

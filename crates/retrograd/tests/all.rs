@@ -12,6 +12,7 @@ mod methods;
 mod probes;
 mod progress;
 mod ranges;
+mod special;
 mod straight;
 mod strips;
 mod support;

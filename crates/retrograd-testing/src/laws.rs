@@ -18,6 +18,7 @@ use retrograd_compiler::{diff, eval, ops};
 use crate::Random;
 use crate::native::{Native, same_outputs};
 use crate::programs::{Case, Size, shrink};
+use crate::promises::check_budgets;
 use retrograd_compiler::diff::check::{check_where_smooth, floats};
 
 /// A case with its gradient, as reverse mode gives it and simplified; `None` where nothing is a float.
@@ -70,6 +71,7 @@ pub const LAWS: &[Law] = &[
     Law { name: "machine code gives the interpreter's bits", small: 24, large: 1, holds: native },
     Law { name: "every strategy and budget gives the interpreter's gradient within its plan", small: 32, large: 4, holds: gradients },
     Law { name: "derivatives of gradients are the same bits under every plan", small: 400, large: 32, holds: second },
+    Law { name: "a refusal names the least budget, and more memory is never more work", small: 32, large: 8, holds: budgets },
 ];
 
 /// What came of one law.
@@ -406,6 +408,17 @@ fn gradients(trial: &Trial) -> Result<Verdict, String> {
         }
         None => Ok(Verdict::Silent),
     }
+}
+
+/// Of the gradient under every strategy, on one thread or on three.
+fn budgets(trial: &Trial) -> Result<Verdict, String> {
+    let Some(gradient) = trial.gradient()? else { return Ok(Verdict::Silent) };
+    let program = freeze(&gradient.program);
+    for strategy in strategies() {
+        let threads = if trial.case.seed % 4 < 2 { 1 } else { 3 };
+        check_budgets(&program, &strategy, threads).map_err(|error| format!("{strategy:?}: {error}"))?;
+    }
+    Ok(Verdict::Holds)
 }
 
 fn second(trial: &Trial) -> Result<Verdict, String> {

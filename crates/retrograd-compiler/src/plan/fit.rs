@@ -310,9 +310,10 @@ impl<'f> Inside<'f> {
         }
     }
 
-    /// Whether the driver does the leaves of Revolve itself (`fuse/drive.rs`).
+    /// Whether the driver does the leaves of Revolve itself (`Trajectory::runs`).
     fn drives_leaves(self, sweep: Sweep) -> bool {
-        self.facts.of_numbers && sweep != Sweep::Online
+        let is_inner = self.facts.in_body.is_straight() && self.facts.in_bwd.is_straight();
+        self.facts.of_numbers && sweep != Sweep::Online && is_inner
     }
 
     /// Work of the program's own loop, which is no work of its reversal.

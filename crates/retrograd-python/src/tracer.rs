@@ -115,6 +115,11 @@ impl Tracer {
         Ok(self.keep(value))
     }
 
+    fn power(&mut self, py: Python<'_>, x: usize, exponent: usize, pos: Place) -> PyResult<usize> {
+        let value = raised(py, self.tracer()?.power(self.values[x], self.values[exponent], &place(pos)))?;
+        Ok(self.keep(value))
+    }
+
     fn of_matrices(&mut self, py: Python<'_>, name: &str, a: usize, pos: Place) -> PyResult<usize> {
         let value = raised(py, self.tracer()?.of_matrices(row(name)?, self.values[a], &place(pos)))?;
         Ok(self.keep(value))
@@ -130,6 +135,11 @@ impl Tracer {
         let (attrs, a, b) = (attrs_of(row, attrs)?, self.values[a], self.values[b]);
         let value = raised(py, self.tracer()?.of_systems(row, attrs, a, b, &place(pos)))?;
         Ok(self.keep(value))
+    }
+
+    /// Ends the run with this message where the condition does not hold; the tag comes back with the exception.
+    fn check(&mut self, py: Python<'_>, condition: usize, message: &str, tag: &str, pos: Place) -> PyResult<()> {
+        raised(py, self.tracer()?.check(self.values[condition], message, tag, &place(pos)))
     }
 
     fn constant(&mut self, value: &Bound<'_, PyAny>, pos: Place) -> PyResult<usize> {

@@ -36,7 +36,7 @@ impl AttrKind {
             "value" => AttrKind::Array,
             "dtype" => AttrKind::DType,
             "type" => AttrKind::Type,
-            "name" => AttrKind::Text,
+            "name" | "message" | "tag" => AttrKind::Text,
             _ => AttrKind::Ints,
         }
     }

@@ -96,6 +96,10 @@ ops! {
     LOG10 = map(1, "log10", Scalar::Call(F::Log10), Rule::Partials(&[Of(|x, _| LOG10_E / x[0])]), 48, POSITIVE);
     /// Natural logarithm of 1 more than the argument, exact near 0.
     LOG1P = map(1, "log1p", Scalar::Call(F::Log1p), Rule::Partials(&[Of(|x, _| 1.0 / (1.0 + x[0]))]), 66, INSIDE);
+    /// Logarithm of the sum of two exponentials, without overflow. Equal infinities get half of the cotangent each.
+    LOGADDEXP = map(2, "logaddexp", Scalar::Call(F::LogAddExp), Rule::Partials(&[Of(|x, _| x[0].above(x[1]).logistic()), Of(|x, _| x[1].above(x[0]).logistic())]), 100, TAME);
+    /// The same to base 2.
+    LOGADDEXP2 = map(2, "logaddexp2", Scalar::Call(F::LogAddExp2), Rule::Partials(&[Of(|x, _| (LN_2 * x[0].above(x[1])).logistic()), Of(|x, _| (LN_2 * x[1].above(x[0])).logistic())]), 100, TAME);
     /// Sine.
     SIN = map(1, "sin", Scalar::Call(F::Sin), Rule::Partials(&[Of(|x, _| x[0].cos())]), 52, TAME);
     /// Cosine.
@@ -381,6 +385,8 @@ pub fn meaning(function: LaneFunction) -> Meaning {
         F::Erf => One(lanes::erf),
         F::Erfc => One(lanes::erfc),
         F::Rem => Two(lanes::rem),
+        F::LogAddExp => Two(lanes::logaddexp),
+        F::LogAddExp2 => Two(lanes::logaddexp2),
     }
 }
 
@@ -537,6 +543,12 @@ impl<'b> Expr<'b> {
             Expr::new(self.builder, self.builder.convert(holds.value, dtype))
         });
         0.5 * (less + not_above)
+    }
+
+    /// How far this is above the other; 0 where both are the same infinity. At ties of numbers it still has a derivative.
+    fn above(self, other: Expr<'b>) -> Expr<'b> {
+        let infinite = self.unary(&IS_FINITE).unary(&NOT);
+        (self - other).unless(infinite.binary(&AND, self.binary(&EQ, other)), 0.0)
     }
 
     fn is_zero(self) -> Expr<'b> {

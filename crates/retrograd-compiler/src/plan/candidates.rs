@@ -24,12 +24,13 @@ impl Candidate {
     }
 }
 
-/// All that a strategy may choose from; of equal work, the first is taken.
-pub(super) fn candidates(program: &Program, strategy: &dyn Strategy) -> Vec<Candidate> {
+/// All that a strategy may choose from; of equal work, the first is taken. One loop for several does what they do and finds out where in them it
+/// is: it is none where nothing limits the memory.
+pub(super) fn candidates(program: &Program, strategy: &dyn Strategy, budget: Option<u64>) -> Vec<Candidate> {
     // In tiles a loop is faster and takes less memory, as a rule; large ones come first.
     let tilings = strategy.tiling().map_or(vec![], |tiling| interchange::interchange(program, &tiling));
     let tiled = tilings.into_iter().map(|tiled| Candidate { tiles: tiled.tiles, strips: tiled.strips, ..Candidate::of(tiled.program) });
-    let one_loop = strategy.unnests().then(|| unnest::unnested(program)).flatten();
+    let one_loop = budget.filter(|_| strategy.unnests()).and_then(|_| unnest::unnested(program));
     let one_loop = one_loop.map(|flat| Candidate { unnested: flat.steps, ..Candidate::of(flat.program) });
     // Logs of all steps are the least work; those of one step at a time take less memory.
     let logged = [0, 1].into_iter().filter(|_| strategy.undoes()).filter_map(|depth| undo::undone(program, depth));

@@ -179,12 +179,14 @@ pub struct Plan {
 pub fn plan(program: &Program, request: &Request) -> Result<Plan, Error> {
     let program = &apart(opt::all_calls(program).into_owned());
     check_supported(program, program.entry)?;
-    let candidates = candidates(program, &*request.strategy);
+    let within = |budget: Option<u64>| candidates(program, &*request.strategy, budget);
+    let candidates = within(request.budget);
     // Words of much memory cost more: what keeps to memory that is near may be faster, though it runs more again.
     let near = request.vectors.near(request.budget.unwrap_or(u64::MAX));
     near.into_iter().fold(plan_on_threads(&candidates, request, u128::MAX), |plan, near| match plan {
         Ok(plan) if plan.facts.loops.iter().any(|facts| facts.bytes_of_all() > near) => {
-            let nearer = plan_on_threads(&candidates, &Request { budget: Some(near), ..request.clone() }, plan.decision.work);
+            let limited = Request { budget: Some(near), ..request.clone() };
+            let nearer = plan_on_threads(&within(limited.budget), &limited, plan.decision.work);
             less(Ok(plan), nearer.map(|plan| Plan { budget: request.budget, ..plan }))
         }
         Ok(_) | Err(_) => plan,
@@ -253,6 +255,10 @@ fn least_work(candidates: &[Candidate], request: &Request, most: u128) -> Result
             Err(error) => best = less(best, Err(error)),
         }
     }
+    // What one loop for several does is not less than what they do.
+    let of_loops = open.iter().filter(|prepared| prepared.candidate.unnested.is_empty()).map(|prepared| prepared.least_work).min();
+    let one_loops = open.iter_mut().filter(|prepared| !prepared.candidate.unnested.is_empty());
+    one_loops.for_each(|prepared| prepared.least_work = prepared.least_work.max(of_loops.unwrap_or(0)));
     open.sort_by_key(|prepared| prepared.least_work);
     for prepared in &open {
         effort = effort + prepared.effort;

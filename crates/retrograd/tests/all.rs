@@ -1,0 +1,20 @@
+//! The integration tests of `retrograd`, in one binary: one link instead of 17.
+
+mod budgets;
+mod cache;
+mod custom;
+mod debug_nan;
+mod derivatives;
+mod errors;
+mod hard;
+mod interchange;
+mod methods;
+mod probes;
+mod progress;
+mod ranges;
+mod straight;
+mod strips;
+mod support;
+mod tracer;
+mod types;
+mod values;

@@ -104,7 +104,7 @@ def _var(x, axis=None, dtype=None, ddof=0, keepdims=False, mean=None, correction
     ddof = ddof if correction is None else correction
     count = np.prod([x.shape[k] for k in _axes(axis, x.ndim, "var")], dtype=np.int64)
     away = x - np.mean(x, axis=axis, keepdims=True)
-    return np.sum(away * away, axis=axis, keepdims=keepdims) / float(count - ddof)
+    return np.sum(away * away, axis=axis, keepdims=keepdims) / float(max(count - ddof, 0))
 
 
 @known(np.std)
@@ -423,7 +423,10 @@ def _linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axi
     dtype = NUMPY[_floating(_common(start, stop))]
     fractions = (np.arange(num) / count if count else np.zeros(num)).astype(dtype)
     shape = (num,) + (1,) * max(np.ndim(start), np.ndim(stop))
-    return start + np.reshape(local(fractions), shape) * (stop - start)
+    line = start + np.reshape(local(fractions), shape) * (stop - start)
+    if endpoint and num > 1:
+        line[-1] = stop
+    return line
 
 
 def _joined(function, axis):

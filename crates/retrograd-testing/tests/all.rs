@@ -4,6 +4,7 @@ mod arrays;
 mod blocks;
 mod branches;
 mod by_turns;
+mod checks;
 mod components;
 mod control;
 mod curve;

@@ -66,6 +66,9 @@ def _count(start, stop, step):
 def count_of(steps):
     """(handle of the count, the count where it is known)."""
     if isinstance(steps, range):
+        beyond = next((end for end in (steps.start, steps.stop, steps.step) if not -(2**63) <= end < 2**63), None)
+        if beyond is not None:
+            raise errors.ArgumentError(f"the range of a loop has integers of 64 bits, found {beyond}", errors.here())
         return current().constant(np.int64(len(steps))), len(steps)
     return steps.count.handle(), None
 

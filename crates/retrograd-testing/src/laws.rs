@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use retrograd_compiler::fuse::fuse;
 use retrograd_compiler::ir::{Array, CustomRule, DType, Data, Error, ErrorKind, FuncId, Op, Program, Type, verify};
-use retrograd_compiler::opt::{PASSES, contract, freeze, join, simplify, unroll};
+use retrograd_compiler::opt::{Arithmetic, PASSES, contract, fix, freeze, join, simplify, unroll};
 use retrograd_compiler::plan::place::Grain;
 use retrograd_compiler::plan::strategy::{Auto, Ilp, KeepAll, Periodic, RecomputeAll, Replay, Revolve};
 use retrograd_compiler::plan::{Again, Decision, Facts, Fate, LoopDecision, Plan, Request, Search, Spill, Strategy, Tiling, plan};
@@ -65,6 +65,7 @@ pub const LAWS: &[Law] = &[
     Law { name: "programs verify, print and parse to themselves", small: 1, large: 1, holds: text },
     Law { name: "simplify keeps every bit", small: 1, large: 1, holds: simplified },
     Law { name: "jvp is the derivative and vjp its transpose", small: 1, large: 1, holds: derivatives },
+    Law { name: "a value has the same bits with and without derivatives", small: 4, large: 4, holds: values },
     Law { name: "every pass keeps every bit", small: 24, large: 8, holds: passes },
     Law { name: "derivatives of gradients are their derivatives", small: 24, large: 16, holds: second_derivatives },
     Law { name: "machine code gives the interpreter's bits", small: 24, large: 1, holds: native },
@@ -180,7 +181,7 @@ impl Trial {
     /// A case, differentiated.
     pub fn new(case: Case) -> Trial {
         let simple = caught(|| verified(simplify(&case.program)));
-        let gradient = caught(|| gradient(&case, simple.as_ref().map_err(Clone::clone)?));
+        let gradient = caught(|| gradient(&case, &verified(fix(&case.program, Arithmetic::Contracted))?));
         Trial { simple, gradient, case }
     }
 
@@ -238,7 +239,7 @@ fn verified(program: Program) -> Result<Program, String> {
     Ok(program)
 }
 
-/// The gradient of a case by its simplified Program: cotangents of all float results to those of all float inputs. Every other one leaves the values out, so that
+/// The gradient of a case by its Program, whose roundings are decided: cotangents of all float results to those of all float inputs. Every other one leaves the values out, so that
 /// no forward loop is there to share.
 fn gradient(case: &Case, program: &Program) -> Result<Option<Gradient>, String> {
     let (wrt, outputs) = (floats(&program.main().param_types()), floats(&program.main().result_types()));
@@ -296,6 +297,47 @@ fn simplified(trial: &Trial) -> Result<Verdict, String> {
         same_at(&simple.program, &points(raw, inputs(raw))).map_err(|error| format!("of the gradient: {error}"))?;
     }
     Ok(Verdict::Holds)
+}
+
+/// What is frozen of a Program gives the bits that are frozen of its derivatives too; where arithmetic is exact, they are those of the
+/// Program as it is written.
+fn values(trial: &Trial) -> Result<Verdict, String> {
+    let case = &trial.case;
+    for arithmetic in [Arithmetic::Contracted, Arithmetic::Exact] {
+        let named = |what: &str, error: String| format!("{arithmetic:?}, {what}: {error}");
+        let fixed = verified(fix(&case.program, arithmetic))?;
+        let alone = Case { program: verified(freeze(&fixed))?, ..case.clone() };
+        let at = points(&alone, [case.inputs.clone(), Random::new(case.seed).awkward(&case.inputs)]);
+        if arithmetic == Arithmetic::Exact {
+            same_at(&case.program, &at).map_err(|error| named("as it is written", error))?;
+        }
+        for (what, derived) in derivatives_of(&fixed)? {
+            let derived = verified(freeze(&derived))?;
+            for (inputs, expected) in &at {
+                let mut inputs = inputs.clone();
+                inputs.extend(derived.main().param_types()[inputs.len()..].iter().map(|ty| Random::new(case.seed).array(ty, (-1.0, 1.0))));
+                let found = eval::run(&derived, &inputs).map_err(words)?;
+                same_outputs(&found[..expected.len()], expected).map_err(|error| named(what, error))?;
+            }
+        }
+    }
+    Ok(Verdict::Holds)
+}
+
+/// The Program with its derivatives in both modes and at order 2, values first.
+fn derivatives_of(program: &Program) -> Result<Vec<(&'static str, Program)>, String> {
+    let (wrt, outputs) = (floats(&program.main().param_types()), floats(&program.main().result_types()));
+    if wrt.is_empty() || outputs.is_empty() {
+        return Ok(vec![]);
+    }
+    let reverse = diff::vjp(program, &wrt, &outputs).map_err(words)?;
+    if without_custom_vjp(program).is_some() {
+        return Ok(vec![("with reverse mode", reverse)]);
+    }
+    let forward = diff::jvp(program, &wrt, &outputs).map_err(words)?;
+    let gradient = simplify(&reverse);
+    let over = diff::jvp(&gradient, &wrt, &floats(&gradient.main().result_types())).map_err(words)?;
+    Ok(vec![("with reverse mode", reverse), ("with forward mode", forward), ("with forward over reverse mode", over)])
 }
 
 fn passes(trial: &Trial) -> Result<Verdict, String> {
@@ -585,7 +627,7 @@ pub fn check_plans(program: &Program, inputs: &[Array], strategies: &[Arc<dyn St
             }
             seen.push(decided);
             let text = plan.to_string();
-            check_outcome(&Native::of_plan(program, plan), inputs, &expected).map_err(|error| format!("{strategy:?}: {error}\n{text}"))?;
+            check_outcome(&Native::of_plan(plan), inputs, &expected).map_err(|error| format!("{strategy:?}: {error}\n{text}"))?;
         }
     }
     same_twice(program)

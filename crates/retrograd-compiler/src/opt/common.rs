@@ -264,6 +264,7 @@ enum AttrKey {
     Type(Type),
     Array(Type, Vec<u64>),
     Text(String),
+    Flag,
 }
 
 fn op_key(op: &Op, class: impl Fn(FuncId) -> u32) -> OpKey {
@@ -294,6 +295,7 @@ fn attr_keys(attrs: &Attrs) -> Vec<(&'static str, AttrKey)> {
         Attr::Type(ty) => AttrKey::Type(ty.clone()),
         Attr::Array(array) => AttrKey::Array(array.ty(), array.bits()),
         Attr::Text(text) => AttrKey::Text(text.clone()),
+        Attr::Flag => AttrKey::Flag,
     };
     attrs.iter().map(|(name, attr)| (*name, key(attr))).collect()
 }

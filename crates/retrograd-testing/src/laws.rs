@@ -483,6 +483,9 @@ fn checks(trial: &Trial) -> Result<Verdict, String> {
     same_outcome(&simple, &case.inputs, &expected).map_err(|error| format!("simplified: {error}"))?;
     let native = Native::new(&simple, in_parts(case.seed, Arc::new(Auto)), None).map_err(words)?;
     check_outcome(&native, &case.inputs, &expected)?;
+    // Beside checks that fail, indices out of bounds.
+    let beyond = far(&case);
+    check_outcome(&native, &beyond, &eval::run(&simple, &beyond)).map_err(|error| format!("at other inputs: {error}"))?;
     if let Some(Gradient { raw, simple }) = gradient(&case, &simple)? {
         let found = eval::run(&raw.program, &raw.inputs);
         if let Err(expected) = &expected

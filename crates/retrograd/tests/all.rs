@@ -2,6 +2,7 @@
 
 mod budgets;
 mod cache;
+mod checks;
 mod custom;
 mod debug_nan;
 mod derivatives;

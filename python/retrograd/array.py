@@ -26,7 +26,7 @@ class Array:
 
     __slots__ = (
         "shape", "dtype", "_shadow", "_scalar", "_parent", "_link", "_frame", "_value", "_const", "_poison", "_version", "_cache",
-        "_outer", "_symbol", "_offset", "_entangled", "_weak", "_number", "__weakref__",
+        "_outer", "_symbol", "_offset", "_entangled", "_weak", "__weakref__",
     )
     __array_priority__ = 1000
 
@@ -41,7 +41,6 @@ class Array:
         self._offset = 0
         self._version = 0
         self._frame = current().frame
-        self._number = self._frame.number(self)
 
     # What it is made of
 

@@ -190,7 +190,7 @@ class Call:
         """A function of the Program over parameters of these kinds; its number, and how its result is nested."""
         trace, pos = current(), place_of(fun) or self.pos
         params = trace.tracer.begin_function([(kind.dtype, list(kind.shape)) for kind in kinds], self.pos)
-        frame = Frame("call", self.pos, memory=trace.frame.recall(self.pos))
+        frame = Frame("call", self.pos)
         trace.push(frame)
         boxes = [traced(param, scalar=kind.scalar, weak=kind.weak) for param, kind in zip(params, kinds)]
         result = readable(fun)(*arguments(boxes))

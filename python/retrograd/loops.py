@@ -1,8 +1,7 @@
 """Loops and branches while they are traced.
 
 What a body carries is found by tracing it: the names that it rebinds, and the arrays from outside that it changes in place under
-whatever name. A trace that finds more than it was given is abandoned and the body is traced again, until nothing new is found. What was found
-is the first guess when the body around is traced again, so that a nest is traced as often as its loops together, not as their product.
+whatever name. A trace that finds more than it was given is abandoned and the body is traced again, until nothing new is found.
 
 A rebound name is carried *by value*. That is right as long as nobody can tell the difference, so aliases are checked: an array that
 two names share and one of them changes is either carried as one object, or refused; it is never silently two.
@@ -13,7 +12,7 @@ import numpy as np
 from . import errors, tree, views
 from .array import Array, describe, entangle, is_weak, lift, result_dtype, traced
 from .ranges import count_of, item_of
-from .trace import DTYPES, NUMPY, Frame, Memory, current
+from .trace import DTYPES, NUMPY, Frame, current
 
 _RETRACES = 30
 
@@ -71,7 +70,6 @@ class Leaf:
         self.fixed = False
         self.never_fixed = False
         self.dtype, self.weak = dtype_of(before), is_weak(before)
-        self.start = (self.dtype, self.weak, self.is_array())
         self.box = None
         self.after = None
 
@@ -85,7 +83,6 @@ class Loop(Control):
     def __init__(self, steps, names, exposed, live, scope, pos):
         super().__init__(names, exposed, live, scope)
         self.steps, self.pos = steps, pos
-        self.memory, self.guessed = current().frame.recall(pos), {}
         self.count, self.known = count_of(steps)
         self.roots = {}  # by identity: `==` of arrays is traced
         self.poisoned = {}
@@ -101,29 +98,6 @@ class Loop(Control):
             for name in live:
                 if name in scope and name not in exposed:
                     self._candidate(name, scope[name])
-        self._guess()
-
-    def _guess(self):
-        """Begins with what was found when the body around was traced before."""
-        if self.memory.found is None:
-            return
-        carried, last, places = self.memory.found
-        for name, (_, leaves) in self.carried.items():
-            known = carried.get(name, [])
-            for leaf, (start, *found) in zip(leaves, known if len(known) == len(leaves) else []):
-                if start == (leaf.dtype, leaf.weak, leaf.is_array()):
-                    leaf.fixed, leaf.never_fixed, leaf.dtype, leaf.weak = found
-        self.last = {name: (*known, None) for name, known in last.items() if name not in self.carried and name not in self.kept}
-        for root in map(current().at, places):
-            if root is not None and root._parent is None and root._poison is None:
-                self.roots.setdefault(root)
-                self.guessed[root] = None
-
-    def _remember(self):
-        carried = {
-            name: [(leaf.start, leaf.fixed, leaf.never_fixed, leaf.dtype, leaf.weak) for leaf in leaves] for name, (_, leaves) in self.carried.items()
-        }
-        self.memory.found = carried, {name: known[:2] for name, known in self.last.items()}, [current().place(root) for root in self.roots]
 
     def _candidate(self, name, value):
         leaves, structure = tree.flatten(value)
@@ -153,14 +127,12 @@ class Loop(Control):
         starts += [trace.constant(np.zeros(shape, NUMPY[dtype])) for dtype, shape, _ in self._last_types()]
         return starts + [root.handle() for root in self.roots]
 
-    def _enter(self, kind, params, part="body"):
+    def _enter(self, kind, params):
         """Opens a body in which all that is carried is a parameter."""
-        self.frame = Frame(kind, self.pos, self.scope.items(), self.memory.inside.setdefault(part, Memory(self.pos)))
+        self.frame = Frame(kind, self.pos, self.scope.items())
         current().push(self.frame)
         for root, param in zip(self.roots, params[len(params) - len(self.roots) :]):
             self.frame.mutated[root] = root.state()
-            if root in self.guessed:
-                self.guessed[root] = param
             root._value, root._const = param, None
             root._version += 1
         for root, message in self.poisoned.items():
@@ -187,7 +159,6 @@ class Loop(Control):
         for name in self.live:
             if name not in self.carried and name not in self.kept:
                 settled &= self._settle_last(name, scope)
-        self._remember()
         if settled:
             self._check_aliases()
             self._finish(trace, scope)
@@ -199,14 +170,8 @@ class Loop(Control):
 
     def _find_roots(self):
         """Arrays from outside that the body changes are carried; those that it makes unknown are unknown from its start."""
-        unchanged = [root for root, param in self.guessed.items() if root._poison is None and root._value is param]
-        for root in unchanged:
-            self.roots.pop(root, None)
-        self.guessed = {}
-        before = (len(self.roots) + len(unchanged), len(self.poisoned))
+        before = (len(self.roots), len(self.poisoned))
         for root in self.frame.mutated:
-            if any(root is other for other in unchanged):
-                continue
             if root._poison is None:
                 self.roots.setdefault(root)
             else:
@@ -267,7 +232,7 @@ class Loop(Control):
             )
             return True
         if name not in scope:
-            return self.last.pop(name, None) is None
+            return True
         ends, structure = tree.flatten(scope[name])
         kinds = [(dtype_of(end), shape_of(end), end._scalar) if isinstance(end, Array) and end.payload() is None else None for end in ends]
         known = self.last.get(name)
@@ -331,7 +296,6 @@ class While(Loop):
     def __init__(self, names, exposed, live, pos):
         Control.__init__(self, names, exposed, live, {})
         self.pos, self.known = pos, None
-        self.memory, self.guessed = current().frame.recall(pos), {}
         self.roots, self.poisoned, self.last, self.carried, self.kept = {}, {}, {}, {}, {}
         self.attempts = 0
         self.traced = self.finished = self.inside = self.rebinds = False
@@ -342,7 +306,7 @@ class While(Loop):
         self.attempts += 1
         if self.attempts > _RETRACES:
             raise errors.InternalError("the carries of this loop do not settle; please report it", self.pos)
-        self._enter("while", current().tracer.begin_while(self._starts(), self.pos), "condition")
+        self._enter("while", current().tracer.begin_while(self._starts(), self.pos))
         self.inside = False
         return True
 
@@ -361,7 +325,6 @@ class While(Loop):
             for name in dict.fromkeys([*self.exposed, *self.live]):
                 if name in scope:
                     self._candidate(name, scope[name])
-            self._guess()
             return
         trace, handle = current(), lift(predicate)
         changed = [root for root in self.frame.mutated if root not in self.roots and root not in self.poisoned]
@@ -402,35 +365,11 @@ class Branch(Control):
         self.finished = False
         self.joined = None
         self.ends = {}
-        self.memory, self.guesses = current().frame.recall(pos), False
         if self.traced:
             self.condition = truth(condition, pos)
             self.side = None
-            self._guess()
         else:
             self.side = bool(condition)
-
-    def _guess(self):
-        """Begins with what the `if` resulted in when the body around was traced before."""
-        if self.memory.found is not None:
-            names, places = self.memory.found
-            roots = [current().at(place) for place in places]
-            if all(root is not None and root._parent is None and root._poison is None for root in roots):
-                self.joined, self.guesses = (names, roots, {}), True
-
-    def _is_possible(self, ends):
-        """Whether a side can have the results that are guessed."""
-        wanted = [(name, types) for name, types in self.joined[0].items() if types is not None]
-        leaves = [(tree.flatten(ends[name])[0], types) for name, types in wanted if name in ends]
-        return len(leaves) == len(wanted) and all(len(found) == len(types) and all(map(is_data, found)) for found, types in leaves)
-
-    def _is_confirmed(self):
-        """Whether what was guessed is what the two sides result in."""
-        found, self.guesses = self._join(), False
-        (names, roots, _), (known_names, known_roots, _) = found, self.joined
-        same = names == known_names and len(roots) == len(known_roots) and all(a is b for a, b in zip(roots, known_roots)) and not found[2]
-        self.joined = found
-        return same
 
     def again(self):
         if self.finished:
@@ -443,8 +382,7 @@ class Branch(Control):
             self.attempt = {}
             trace.tracer.begin_if(self.condition.handle(), self.pos)
             self.side = True
-        side = self.memory.inside.setdefault(self.side, Memory(self.pos))
-        self.frame = Frame("if", self.pos, self.scope.items(), side)
+        self.frame = Frame("if", self.pos, self.scope.items())
         trace.push(self.frame)
         self.bound = {name: self.scope[name] for name in self.lines if name in self.scope}
         return True
@@ -454,8 +392,6 @@ class Branch(Control):
             return
         trace, frame = current(), self.frame
         ends = {name: scope[name] for name in self.live if name in scope}
-        if self.guesses and not self._is_possible(ends):
-            self.joined, self.guesses = None, False
         results = self._results(ends, frame) if self.joined else []
         changed = {root: root._poison for root in frame.mutated}
         self.attempt[self.side] = (ends, self._kinds(ends), changed, self._sources(ends))
@@ -465,14 +401,14 @@ class Branch(Control):
             trace.tracer.begin_else(results)
             trace.pop(frame)
             self.side = False
-        elif self.joined and (not self.guesses or self._is_confirmed()):
+        elif self.joined:
             results = trace.tracer.end_if(results)
             trace.pop(frame)
             self._finish(results)
         else:
             trace.tracer.abandon()
             trace.pop(frame)
-            self.joined = self.joined or self._join()
+            self.joined = self._join()
             self.side = None
 
     def _kinds(self, ends):
@@ -515,7 +451,6 @@ class Branch(Control):
 
     def _finish(self, results):
         names, roots, poisoned = self.joined
-        self.memory.found = None if poisoned else (names, [current().place(root) for root in roots])
         (then, structures, _, leaves), (_, _, _, others) = self.attempt[True], self.attempt[False]
         sources = [[a, b] for name, types in names.items() if types is not None for a, b in zip(leaves[name], others[name])]
         for root, result in zip(roots, results[len(sources) :]):

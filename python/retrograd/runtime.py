@@ -66,7 +66,7 @@ def _lazily(first, second, when):
     trace, pos = current(), errors.here()
     other = trace.tracer.begin_if(loops.truth(first, pos).handle(), pos)
     for side in (True, False):
-        frame = Frame("if", pos, memory=trace.frame.recall(pos))
+        frame = Frame("if", pos)
         trace.push(frame)
         result = array.lift(loops.truth(second(), pos) if side is when else not when)
         other = trace.tracer.begin_else([result]) if side else trace.tracer.end_if([result])

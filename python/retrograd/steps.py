@@ -22,13 +22,11 @@ def scan(f, init, xs=None, length=None):
     leaves, shape = tree.flatten(init)
     kinds = [kind_of(leaf) for leaf in leaves]
     streams = [lift(row) for row in rows]
-    memory, first, settled = trace.frame.recall(pos), kinds, False
-    if memory.found is not None and memory.found[0] == first:
-        kinds = memory.found[1]
+    settled = False
     while not settled:
         starts = [views.convert(trace, lift(leaf), kind.dtype) for leaf, kind in zip(leaves, kinds)]
         _, carries, parts = trace.tracer.begin_for(trace.constant(np.int64(count)), starts, pos, streams)
-        frame = Frame("for", pos, memory=memory)
+        frame = Frame("for", pos)
         trace.push(frame)
         boxes = [traced(handle, scalar=kind.scalar, weak=kind.weak) for handle, kind in zip(carries, kinds)]
         x = None if xs is None else tree.unflatten(structure, [traced(handle) for handle in parts])
@@ -44,7 +42,6 @@ def scan(f, init, xs=None, length=None):
             kinds = found
             trace.pop(frame)
             trace.tracer.abandon()
-    memory.found = first, kinds
     ys, emitted = ([], None) if y is None else tree.flatten(y)
     handles = [views.convert(trace, lift(leaf), kind.dtype) for leaf, kind in zip(nexts, kinds)]
     results = trace.tracer.end_for(handles, [lift(leaf) for leaf in ys])

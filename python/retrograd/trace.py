@@ -1,7 +1,6 @@
 """One trace: the Program under construction, and which function or loop body is being built."""
 
 import threading
-import weakref
 
 import numpy as np
 
@@ -21,46 +20,18 @@ def is_float(dtype):
 _local = threading.local()
 
 
-class Memory:
-    """What tracing a loop or branch found out, for when the body around it is traced again: nests would else be traced a number of times that
-    grows with the power of their depth. It is a guess: whoever reads it checks it as if it had been found in this trace."""
-
-    def __init__(self, site):
-        self.site = site
-        self.found = None
-        self.inside = {}
-
-
 class Frame:
     """A function or body under construction. `mutated` holds the outer arrays that it changes in place, with their state before."""
 
-    def __init__(self, kind, pos, scope=(), memory=None):
+    def __init__(self, kind, pos, scope=()):
         self.kind = kind
         self.pos = pos
-        self.memory = memory or Memory(pos)
-        self.controls = 0  # loops and branches so far
-        self.arrays = weakref.WeakValueDictionary()  # that were made here, by number
-        self.made = 0
         self.mark = None  # of the trace that it belongs to
         self.open = True
         self.mutated = {}
         self.containers = {}
         for name, value in scope:
             _reach(value, name, self.containers, depth=4)
-
-    def recall(self, site):
-        """The memory of the next loop or branch, which stands at this line."""
-        number, self.controls = self.controls, self.controls + 1
-        known = self.memory.inside.get(number)
-        if known is None or known.site != site:
-            known = self.memory.inside[number] = Memory(site)
-        return known
-
-    def number(self, array):
-        """The number of an array that is made here."""
-        number, self.made = self.made, self.made + 1
-        self.arrays[number] = array
-        return number
 
 
 class Trace:
@@ -79,7 +50,7 @@ class Trace:
         self.outer = {}
         self.unbound = {}
         self.taken = {}
-        self.push(Frame("function", None, memory=self.around.frame.recall(function_name) if self.around else None))
+        self.push(Frame("function", None))
 
     @property
     def frame(self):
@@ -92,15 +63,6 @@ class Trace:
     def bodies(self):
         """The open bodies of control flow, those of the traces around this one first."""
         return [*(self.around.bodies() if self.around else ()), *self.frames[1:]]
-
-    def place(self, root):
-        """The open frame and the number of a root: the same where its frame is traced again. None if its frame is closed."""
-        level = next((level for level, frame in enumerate(self.frames) if frame is root._frame), None)
-        return None if level is None else (level, root._number)
-
-    def at(self, place):
-        """The root at a place, or None."""
-        return self.frames[place[0]].arrays.get(place[1]) if place is not None and place[0] < len(self.frames) else None
 
     def take(self, array):
         """The input that an array of a trace around this one is here."""

@@ -26,7 +26,7 @@ class Array:
 
     __slots__ = (
         "shape", "dtype", "_shadow", "_scalar", "_parent", "_link", "_frame", "_value", "_const", "_poison", "_version", "_cache",
-        "_outer", "_symbol", "_offset", "_entangled", "_weak", "__weakref__",
+        "_outer", "_symbol", "_offset", "_entangled", "_weak", "_changes", "__weakref__",
     )
     __array_priority__ = 1000
 
@@ -39,7 +39,8 @@ class Array:
         self._entangled = None
         self._weak = False  # stands for a Python number, whose type gives way to that of an array
         self._offset = 0
-        self._version = 0
+        self._version = 0  # of its handle, for what is read from it
+        self._changes = 0
         self._frame = current().frame
 
     # What it is made of
@@ -123,6 +124,7 @@ class Array:
                 break
             frame.mutated.setdefault(self, self.state())
         self._version += 1
+        self._changes += 1
 
     def state(self):
         return (self._value, self._const, self._poison)

@@ -109,7 +109,7 @@ class _Lowering:
         node.body = _placed(body, node)
         node.stops = tuple(stops)
         if isinstance(node, ast.While) and stops:
-            node.test = ast.copy_location(ast.BoolOp(ast.And(), [_none_of(stops), node.test]), node.test)
+            node.test = _placed([ast.Expr(ast.BoolOp(ast.And(), [_none_of(stops), node.test]))], node.test)[0].value
         result = _placed(start, node) + [node]
         if not orelse:
             return result
@@ -205,6 +205,11 @@ def _wild(case):
 def _none_of(flags):
     tests = [ast.UnaryOp(ast.Not(), _name(flag)) for flag in flags]
     return tests[0] if len(tests) == 1 else ast.BoolOp(ast.And(), tests)
+
+
+def none_of(flags, node):
+    """Whether no flag is set, at the place of a node."""
+    return _placed([ast.Expr(_none_of(flags))], node)[0].value
 
 
 def _name(name):

@@ -156,6 +156,7 @@ class Loop(Control):
         self.changed, self.poisoned = {}, {}
         self.contents = {}
         self.attempts = 0
+        self.restarts = self.plain = False
         self.finished = self.known == 0
         self.rebinds = False
         self.mode = "plain" if self.known == 1 or self.note().unrolled and self.known is not None else "rolled"
@@ -167,7 +168,7 @@ class Loop(Control):
             return False
         if self.mode == "plain" or self.next_step < self.note().peeled and self.known is not None:
             self.plain = True
-            self.rebinds, self.bound = False, {}
+            self._as_it_is()
             current().copied(self)
             return True
         return self._open()
@@ -184,19 +185,35 @@ class Loop(Control):
         self.finished = self.next_step == self.known or self.stopped(scope)
 
     def retry(self):
-        error = sys.exc_info()[1]
-        frame = getattr(self, "frame", None)
+        if self._is_mine(sys.exc_info()[1]):
+            if self.note().unrolled:
+                self.mode = "plain"
+            self._restart()
+
+    def _is_mine(self, error):
+        """Whether this loop is to be traced again; else the error goes on. A name that has no value yet may have one after the first step."""
+        frame, rolled = getattr(self, "frame", None), not self.plain
         if frame is not None and frame in current().frames:
             current().unwind(frame)
+        if isinstance(error, NameError):
+            if not rolled or self.known is None or self.note().peeled:
+                raise error
+            self.note().peeled = 1
+            return True
         if error.loop is not self:
             raise error
-        if self.note().unrolled:
-            self.mode = "plain"
-        self._restart()
+        return True
 
     def _restart(self):
         """The names are again as before the step."""
         self.rebinds, self.bound = True, {name: self.scope[name] for name in self.lines if name in self.scope}
+        self.restarts = True
+
+    def _as_it_is(self):
+        """Names of a step in plain Python are what they are, unless the step starts anew."""
+        if not self.restarts:
+            self.rebinds, self.bound = False, {}
+        self.restarts = False
 
     # A loop of the Program
 
@@ -207,6 +224,7 @@ class Loop(Control):
             raise errors.InternalError("the carries of this loop do not settle; please report it", self.pos)
         self._find_slots()
         trace = current()
+        trace.traced_body(self)
         count = trace.constant(np.int64(self.known - self.next_step)) if self.known is not None else self.steps.count.handle()
         index, params, _ = trace.tracer.begin_for(count, self._starts(), self.pos)
         source = Index(self)
@@ -251,12 +269,12 @@ class Loop(Control):
         trace = current()
         self.frame = Frame(self.kind, self.pos, self)
         trace.push(self.frame)
-        trace.traced_body(self)
         for leaf, param in zip(self._leaves(), params):
             start = trace.derived.get(lift(leaf.before)) if leaf.dtype == "i64" and not isinstance(leaf.before, np.ndarray) else None
             if source is not None and start is not None:
                 trace.derived[param] = start | {source}
             leaf.box = traced(param, scalar=not leaf.is_array(), weak=leaf.weak)
+            trace.boxes[id(leaf.box)] = (leaf.box, self, leaf)
         for root in self.changed:
             trace.claim(root)
         for root, message in self.poisoned.items():
@@ -333,7 +351,7 @@ class Loop(Control):
                 return self._cannot(errors.Unsupported(f"`{slot.effect.name if slot.effect else slot.name}` holds another object after a step", self.pos))
             self.note().by_value[slot.name] = True
             return False
-        if end is leaf.box and leaf.is_array() and leaf.box._version > 0 and slot.effect is None and self.note().by_value.get(slot.name) is None:
+        if end is leaf.box and leaf.is_array() and leaf.box._changes > 0 and slot.effect is None and self.note().by_value.get(slot.name) is None:
             self.note().by_value[slot.name] = False
             return False
         if not is_data(end):
@@ -347,9 +365,19 @@ class Loop(Control):
             if leaf.is_array():
                 message = f"`{leaf.path}` changes its element type in the loop: expected {leaf.dtype}, found {dtype_of(end)}"
                 return self._cannot(errors.DTypeError(message, self.at(slot.name)))
-            self.note().types[leaf.key] = (common, weak)
+            self._widen(leaf, common, weak)
             return False
         return True
+
+    def _widen(self, leaf, dtype, weak):
+        """Notes a wider element type of what is carried, also by the loops around that carry the same: one of them is traced again, once."""
+        boxes, loop = current().boxes, self
+        self.note().types[leaf.key] = (dtype, weak)
+        while (known := boxes.get(id(leaf.before))) is not None and known[0] is leaf.before:
+            _, loop, leaf = known
+            loop.note().types[leaf.key] = (dtype, weak)
+        if loop is not self:
+            raise Retry(loop)
 
     def _cannot(self, error):
         """What is not a loop of the Program is one after its first step, or is unrolled; where the count is not known, it is refused."""
@@ -412,7 +440,7 @@ class Loop(Control):
         frame = self.frame
         mutated = {root: None for root, param in frame.roots.items() if root._value != param}
         named = [(slot, leaf) for slot in self.slots for leaf in slot.leaves if not leaf.fixed and leaf.is_array()]
-        swapped = any(leaf.box._version > 0 for _, leaf in named)
+        swapped = any(leaf.box._changes > 0 for _, leaf in named)
         starts = [leaf.before.root() for _, leaf in named]
         ends = [leaf.after.root() if isinstance(leaf.after, Array) else None for _, leaf in named]
         start_ids, end_ids = [id(root) for root in starts], [id(root) for root in ends if root is not None]
@@ -433,37 +461,34 @@ class Loop(Control):
         trace, frame = current(), self.frame
         leaves = self._leaves()
         nexts = [views.convert(trace, lift(leaf.after), leaf.dtype) for leaf in leaves]
-        roots = [(root, param) for root, param in frame.roots.items()]
+        lasts = [end for _, ends in self.last.values() for end in ends if isinstance(end, Array) and end.payload() is None]
+        last_handles = [end.handle() for end in lasts]
+        # Handles are read before, since to read an outer array is to carry it.
+        roots = list(frame.roots.items())
         nexts += [param if root._poison is not None else root._value for root, param in roots]
         changed = [root._value != param and root._poison is None for root, param in roots]
-        lasts = []
-        for _, ends in self.last.values():
-            for end in ends:
-                if isinstance(end, Array) and end.payload() is None:
-                    trace.tracer.carry(frame.depth, trace.constant_at(frame.depth - 1, np.zeros(end.shape, end.dtype)))
-                    nexts.append(end.handle())
-                    lasts.append(end)
-        ends = {key: effect.shallow() for key, effect in frame.effects.items()}
+        for end, handle in zip(lasts, last_handles):
+            trace.tracer.carry(frame.depth, trace.constant_at(frame.depth - 1, np.zeros(end.shape, end.dtype)))
+            nexts.append(handle)
         results = self._end(trace, nexts)
         trace.pop(frame)
         self._restore(roots, changed, results[len(leaves) :])
         for leaf in leaves:
-            leaf.passed = leaf.is_array() and leaf.after is leaf.box and leaf.box._version == 0
+            leaf.passed = leaf.is_array() and leaf.after is leaf.box and leaf.box._changes == 0
         # A loop that may take no step leaves the arrays that were there before.
-        sources = [[leaf.after] if self.known else [leaf.after, leaf.before] for leaf in leaves]
+        sources = [[leaf.after] if self.known else [leaf.after, leaf.before] for leaf in leaves] + [[end] for end in lasts]
         first = len(leaves) + len(roots)
-        made = dict(zip(map(id, leaves), result_boxes(results, sources)))
-        last_boxes = dict(zip(map(id, lasts), result_boxes(results[first:], [[end] for end in lasts])))
+        boxes = dict(zip([*map(id, leaves), *map(id, lasts)], result_boxes(results[: len(leaves)] + results[first:], sources)))
         self.bound = dict(self.kept)
         for slot in self.slots:
-            values = [leaf.before if leaf.fixed or getattr(leaf, "passed", False) else made[id(leaf)] for leaf in slot.leaves]
+            values = [leaf.before if leaf.fixed or getattr(leaf, "passed", False) else boxes[id(leaf)] for leaf in slot.leaves]
             if slot.effect is None:
                 self.bound[slot.name] = tree.unflatten(slot.structure, values)
             else:
                 effects.change(slot.effect.owner, slot.effect.name, slot.effect.pos)
                 slot.effect.write(tree.unflatten(slot.structure, values))
         for name, (structure, ends) in self.last.items():
-            self.bound[name] = tree.unflatten(structure, [last_boxes.get(id(end), end) for end in ends])
+            self.bound[name] = tree.unflatten(structure, [boxes.get(id(end), end) for end in ends])
         self.finished = self.rebinds = True
 
     def _restore(self, roots, changed, results):
@@ -506,6 +531,7 @@ class While(Loop):
         self.known, self.next_step = None, 0
         self.changed, self.poisoned, self.contents = {}, {}, {}
         self.attempts = 0
+        self.restarts = False
         self.traced = self.inside = self.rebinds = False
         self.plain = True
         self.counted = None
@@ -524,12 +550,13 @@ class While(Loop):
                 return True
             return self._open_counted()
         if not self.traced:
-            self.rebinds, self.bound = False, {}
+            self._as_it_is()
             return True
         self._find_slots()
         self.attempts += 1
         if self.attempts > _RETRACES:
             raise errors.InternalError("the carries of this loop do not settle; please report it", self.pos)
+        current().traced_body(self)
         self._enter(current().tracer.begin_while(self._starts(), self.pos))
         self.inside = False
         return True
@@ -537,14 +564,14 @@ class While(Loop):
     def mode_plain(self):
         """A counted loop that is unrolled after all is ordinary Python again."""
         if self.next_step < self.note().peeled and not self.note().unrolled:
-            self.plain, self.inside, self.rebinds, self.bound = True, False, False, {}
+            self.plain, self.inside = True, False
+            self._as_it_is()
             return True
         if not self.note().unrolled:
             return False
         self.counted = self.known = None
         self.kind, self.plain = "while", True
-        self.rebinds = True
-        self._restart()
+        self._as_it_is()
         return True
 
     def _open_counted(self):
@@ -553,6 +580,7 @@ class While(Loop):
             raise errors.InternalError("the carries of this loop do not settle; please report it", self.pos)
         self._find_slots()
         trace = current()
+        trace.traced_body(self)
         index, params, _ = trace.tracer.begin_for(trace.constant(np.int64(self.known - self.next_step)), self._starts(), self.pos)
         self._enter(params, Index(self))
         return True
@@ -605,13 +633,8 @@ class While(Loop):
             self._close(scope)
 
     def retry(self):
-        error = sys.exc_info()[1]
-        frame = getattr(self, "frame", None)
-        if frame is not None and frame in current().frames:
-            current().unwind(frame)
-        if error.loop is not self:
-            raise error
-        self._restart()
+        if self._is_mine(sys.exc_info()[1]):
+            self._restart()
 
     def _end(self, trace, nexts):
         return trace.tracer.end_for(nexts) if self.counted is not None else trace.tracer.end_while(nexts)[:-1]
@@ -668,9 +691,9 @@ class Branch(Control):
             self.predicate = self.condition.handle()
             trace.tracer.begin_if(self.predicate, self.pos)
             self.side = True
+            trace.traced_body(self)
         self.frame = Frame("if", self.pos)
         trace.push(self.frame)
-        trace.traced_body(self)
         self.bound = {name: self.scope[name] for name in self.lines if name in self.scope}
         return True
 

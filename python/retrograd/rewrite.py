@@ -58,7 +58,8 @@ def _compile(function):
         _mangle(node, found.owner)
     if isinstance(node, ast.Lambda):
         body = ast.copy_location(ast.Return(node.body), node.body)
-        node = ast.copy_location(_definition("_rg_lambda", node.args, [body]), node)
+        node = ast.copy_location(_definition("_rg_function", node.args, [body]), node)
+    node.name = "_rg_function"  # a function that calls itself finds itself by its own name where it did before
     free = list(code.co_freevars)
     rewritten = _Function(node, set(), set(free)).definition(top=True)
     arguments = ast.arguments([], [ast.arg(name) for name in [*free, "_rg", "_rg_scope"]], None, [], [], None, [])
@@ -67,8 +68,9 @@ def _compile(function):
     ast.fix_missing_locations(module)
     outer = _inner(compile(module, code.co_filename, "exec", dont_inherit=True), "_rg_factory")
     result = _inner(outer, rewritten.name)
+    result = result.replace(co_name=code.co_name)
     _remember(result)
-    return result.replace(co_name=code.co_name) if rewritten.name == "_rg_lambda" else result
+    return result
 
 
 def _definition(name, arguments, body):
@@ -133,7 +135,7 @@ class _Function(ast.NodeTransformer):
                     item.annotation = None
         node.body = leave.lowered(node.body)
         self.locals |= {name for name in flow.stored(node.body) if name.startswith("_rg_")}
-        rebound = sorted(_rebound_inside(node.body) & self.locals)
+        rebound = sorted((_rebound_inside(node.body) & self.locals) - set(self.declared))
         node.body = self.block(node.body, set(self.captured))
         if rebound:
             read = ast.Tuple([ast.Name(name, ast.Load()) for name in rebound], ast.Load())
@@ -171,8 +173,7 @@ class _Function(ast.NodeTransformer):
         item = _at(ast.Assign([target], _expression(f"{label}.item()", node)), node, missing=True)
         inner = [item, *stores, *self.block(body, inside)]
         if stops:
-            guard = ast.If(self._condition(leave._none_of(stops)), inner, [])
-            inner = [_at(guard, node, missing=True)]
+            guard = ast.If(self._condition(leave.none_of(stops, node)), inner, [])
             inner = self._branched(guard, names, set(names) & inside, exposed, node)
         return self._control(node, "loop", label, [steps], names, exposed, live, rebound, stops, inner)
 
@@ -233,7 +234,7 @@ class _Function(ast.NodeTransformer):
         start = ast.Assign([ast.Name(label, ast.Store())], _call(kind, *operands, *facts, _names(stops), where, _expression("locals()", node)))
         bind = _parse(self._bind(label, names), node)
         tried = ast.Try([*body, *_parse([f"{label}.done(locals())"], node)], [], [], [])
-        tried.handlers = [ast.ExceptHandler(_expression("_rg.Retry", node), None, _parse([f"{label}.retry()"], node))]
+        tried.handlers = [ast.ExceptHandler(_expression("(_rg.Retry, NameError)", node), None, _parse([f"{label}.retry()"], node))]
         steps = ast.While(_expression(f"{label}.again()", node), [*bind, _at(tried, node, missing=True)], [])
         return [_at(start, node, missing=True), _at(steps, node, missing=True), *_parse(self._bind(label, names), node)]
 
@@ -439,9 +440,9 @@ class _Function(ast.NodeTransformer):
                 parts.append((left, op, right))
                 left = following
             compared = [self._compared(*part) for part in parts]
-            result = compared[0]
-            for part in compared[1:]:
-                result = _call("conjunction", result, _lambda(part))
+            result = compared[-1]
+            for part in reversed(compared[:-1]):
+                result = _call("conjunction", part, _lambda(result))
             return _at(result, node, missing=True)
         if len(node.ops) == 1:
             return _at(self._compared(node.left, node.ops[0], node.comparators[0]), node, missing=True)

@@ -322,7 +322,7 @@ def _static(container, index):
 def store(container, index, value):
     """`container[index] = value`."""
     if isinstance(container, Array):
-        container[index] = value
+        container[index] = functions.array_of(value) if isinstance(value, (list, tuple)) else value
         return
     if isinstance(container, np.ndarray):
         raise errors.Unsupported("in-place change of a NumPy array that is not local to the function", errors.here())
@@ -476,7 +476,7 @@ def call(function, *args, **kwargs):
         if not _is_users(function):
             return _library(function, args, kwargs)
         return (rewrite(function) or _unread(function))(*args, **kwargs)
-    if kind is types.MethodType:
+    if kind is types.MethodType and isinstance(function.__func__, types.FunctionType):
         return call(function.__func__, function.__self__, *args, **kwargs)
     if kind is functools.partial:
         return call(function.func, *function.args, *args, **{**function.keywords, **kwargs})
@@ -541,7 +541,7 @@ def _library(function, args, kwargs):
     result = function(*args, **kwargs)
     if isinstance(result, np.ndarray):
         return array.local(result)
-    if isinstance(result, (*_CONTAINERS,)) or hasattr(result, "__next__") or getattr(type(result), "__dictoffset__", 0):
+    if not isinstance(result, _IMMUTABLE):
         # Nobody else refers to what was just made: `result`, and the argument of `getrefcount`.
         if sys.getrefcount(result) <= 2 or isinstance(function, type):
             made(result)
@@ -552,6 +552,7 @@ def _library(function, args, kwargs):
     return result
 
 
+_IMMUTABLE = (Array, bool, int, float, complex, str, bytes, tuple, type(None), np.generic, type, types.FunctionType, types.ModuleType, np.dtype)
 _HIGHER = {map, filter, functools.reduce, itertools.accumulate, itertools.starmap, sorted, min, max, np.vectorize, np.apply_along_axis}
 
 

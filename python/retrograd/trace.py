@@ -78,6 +78,7 @@ class Trace:
         self.bodies_traced = {}
         self.risks = []
         self.unread = {}
+        self.boxes = {}  # what loops carry, by identity: the loop, and which part of its state
         self.push(Frame("function", None))
 
     @property

@@ -3,7 +3,7 @@
 import numpy as np
 
 from . import errors, runs, views
-from .array import Array, Symbol, affine, entangle, is_weak, lift, local, repeated, reshaped, result_dtype, traced, view
+from .array import Array, Symbol, affine, demand_outer, entangle, is_weak, lift, local, repeated, reshaped, result_dtype, traced, view
 from .trace import DTYPES, NUMPY, current, is_float, refuse_dtype
 
 
@@ -290,6 +290,8 @@ def _square(x):
 def _power(x, exponent):
     """Constant exponents k, k + 1/2, and their negatives, by multiplication and square root; others by the function of two arguments."""
     known, common = payload_of(exponent), _common(x, exponent)
+    if known is None and not exponent.shape and exponent.dtype.kind == "i":
+        demand_outer(exponent)
     if known is None or np.ndim(known) != 0 or not float(2 * known).is_integer() or abs(known) > 64:
         if not is_float(common):
             raise errors.Unsupported("np.power of integers by an exponent that is traced or large; use floats", errors.here())

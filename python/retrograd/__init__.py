@@ -18,18 +18,18 @@ from .api import (
 from .arguments import spec
 from .array import Array
 from .compiled import Progress, cache_clear, cache_info, load
-from .custom import clip_cotangent, custom_jvp, custom_vjp, map_cotangent, probe, probe_cotangent, stop_gradient
+from .custom import check, clip_cotangent, custom_jvp, custom_vjp, map_cotangent, probe, probe_cotangent, stop_gradient
 from .errors import (
-    ArgumentError, BoundsError, DiskError, DivisionByZero, DTypeError, Error, InternalError, MissingRule, NotFinite, OutOfMemory, OverBudget, ShapeError, Unsupported,
+    ArgumentError, BoundsError, CheckError, DiskError, DivisionByZero, DTypeError, Error, InternalError, LinAlgError, MissingRule, NotFinite, OutOfMemory, OverBudget, ShapeError, Unsupported,
 )
 from .linalg import lu, triangular_solve
 from .numeric import logsumexp
 from .steps import map, scan
 
 __all__ = [
-    "ArgumentError", "Array", "BoundsError", "DTypeError", "DiskError", "DivisionByZero", "Error", "InternalError", "MissingRule", "NotFinite", "OutOfMemory",
+    "ArgumentError", "Array", "BoundsError", "CheckError", "DTypeError", "DiskError", "DivisionByZero", "Error", "InternalError", "LinAlgError", "MissingRule", "NotFinite", "OutOfMemory",
     "OverBudget", "Progress",
-    "ShapeError", "Unsupported", "auto", "cache_clear", "cache_info", "check_grads", "clip_cotangent", "custom_jvp", "custom_vjp", "debug_nan", "grad", "hessian", "hvp", "ilp",
+    "ShapeError", "Unsupported", "auto", "cache_clear", "cache_info", "check", "check_grads", "clip_cotangent", "custom_jvp", "custom_vjp", "debug_nan", "grad", "hessian", "hvp", "ilp",
     "jacfwd", "jacobian", "jacrev", "jit", "jvp", "keep_all", "load", "logsumexp", "lu", "map", "map_cotangent", "observe", "periodic", "probe", "probe_cotangent",
     "recompute_all", "revolve", "scan", "spec", "stop_gradient", "triangular_solve",
     "user", "value_and_grad", "vjp",

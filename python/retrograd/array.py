@@ -9,7 +9,7 @@ import operator
 import numpy as np
 
 from . import errors
-from .trace import DTYPES, NUMPY, current, refuse_dtype
+from .trace import DTYPES, NUMPY, Retry, current, refuse_dtype
 from .views import Reshape
 
 
@@ -26,7 +26,7 @@ class Array:
 
     __slots__ = (
         "shape", "dtype", "_shadow", "_scalar", "_parent", "_link", "_frame", "_value", "_const", "_poison", "_version", "_cache",
-        "_outer", "_symbol", "_offset", "_entangled", "_weak", "__weakref__",
+        "_outer", "_symbol", "_offset", "_entangled", "_weak", "_changes", "__weakref__",
     )
     __array_priority__ = 1000
 
@@ -39,7 +39,8 @@ class Array:
         self._entangled = None
         self._weak = False  # stands for a Python number, whose type gives way to that of an array
         self._offset = 0
-        self._version = 0
+        self._version = 0  # of its handle, for what is read from it
+        self._changes = 0
         self._frame = current().frame
 
     # What it is made of
@@ -60,6 +61,8 @@ class Array:
         if root._frame.mark is not trace.mark:
             known = self.payload()
             return trace.take(self) if known is None else trace.constant(known)
+        if root._frame is not trace.frame and not root._scalar and root._outer is None:
+            trace.enter(root)
         cache = self._cache
         if cache is not None and cache[0] == root._version and cache[1].open:
             return cache[2]
@@ -78,6 +81,11 @@ class Array:
         if root._const is None:
             return None
         self._check_readable(root)
+        trace = current()
+        if trace is not None and root._frame is not trace.frame and root._frame.mark is trace.mark and root._outer is None:
+            trace.enter(root)
+            if root._const is None:
+                return None
         if self._parent is None:
             return self._const
         parent = self._parent.payload()
@@ -102,6 +110,7 @@ class Array:
 
     def changes(self):
         """Notes that this root changes now; arrays that may or may not share its memory are not known from here on."""
+        current().claim(self)
         self._log()
         for other in self._entangled or ():
             if other._poison is None and other._frame.open:
@@ -115,6 +124,7 @@ class Array:
                 break
             frame.mutated.setdefault(self, self.state())
         self._version += 1
+        self._changes += 1
 
     def state(self):
         return (self._value, self._const, self._poison)
@@ -190,6 +200,7 @@ class Array:
     def _concrete(self, what, instead):
         payload = self.payload()
         if payload is None:
+            demand(self)
             raise errors.Unsupported(f"{what} of a traced value: its elements are not known before the program runs; {instead}", errors.here())
         return payload
 
@@ -368,16 +379,29 @@ def repeated(number, shape, dtype=None):
     return array
 
 
-def outer(elements, name):
-    """The concrete Array for a NumPy array that the function did not make; one per array, so that aliases agree."""
+def demand(array):
+    """Traces again with this value known, where it follows from indices of loops, integer arguments and outer values alone."""
     trace = current()
-    known = trace.outer.get(id(elements))
-    if known is None:
-        array = Array(elements.shape, elements.dtype)
-        array._const, array._outer, array._frame = elements, name, trace.frames[0]
-        array._shadow = shadow_of(elements.shape) if elements.flags.c_contiguous else None
-        known = trace.outer[id(elements)] = (elements, array)
-    return known[1]
+    if trace is None or array.root()._poison is not None:
+        return
+    sources = trace.derived.get(array.handle())
+    if sources:
+        demand_all(sources)
+
+
+def demand_outer(array):
+    """The same where it follows from arguments and outer values alone: no loop is unrolled for it."""
+    sources = current().derived.get(array.handle())
+    if sources and all(source.depth() < 0 for source in sources):
+        demand_all(sources)
+
+
+def demand_all(sources):
+    """Traces again, from the outermost loop or function that these are known in."""
+    outermost = min(sources, key=lambda source: source.depth())
+    for source in sources:
+        source.demand()
+    raise Retry(outermost.loop())
 
 
 def view(parent, link):

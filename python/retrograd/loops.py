@@ -11,6 +11,7 @@ import numpy as np
 
 from . import errors, tree, views
 from .array import Array, describe, entangle, is_weak, lift, result_dtype, traced
+from .layout import is_row_major
 from .ranges import count_of, item_of
 from .trace import DTYPES, NUMPY, Frame, current
 
@@ -70,6 +71,7 @@ class Leaf:
         self.fixed = False
         self.never_fixed = False
         self.dtype, self.weak = dtype_of(before), is_weak(before)
+        self.ordered = lies_in_order(before)
         self.box = None
         self.after = None
 
@@ -138,7 +140,7 @@ class Loop(Control):
         for root, message in self.poisoned.items():
             root.poison(message)
         for leaf, param in zip(self._leaves(), params):
-            leaf.box = traced(param, scalar=not leaf.is_array(), weak=leaf.weak)
+            leaf.box = traced(param, scalar=not leaf.is_array(), ordered=leaf.ordered, weak=leaf.weak)
         self.bound = dict(self.kept)
         for name, (structure, leaves) in self.carried.items():
             self.bound[name] = tree.unflatten(structure, [leaf.before if leaf.fixed else leaf.box for leaf in leaves])
@@ -213,6 +215,9 @@ class Loop(Control):
             if leaf.is_array():
                 raise errors.DTypeError(f"`{path}` changes its element type in the loop: expected {leaf.dtype}, found {dtype_of(end)}", self.at(name))
             leaf.dtype, leaf.weak = common, weak
+            return False
+        if leaf.ordered and not lies_in_order(end):
+            leaf.ordered = False
             return False
         return True
 
@@ -473,7 +478,7 @@ def result_boxes(results, sources):
         box = known.get(id(source[0])) if alone else None
         if box is None:
             scalar = not any(isinstance(item, Array) and not item._scalar for item in source)
-            ordered = all(not isinstance(item, Array) or item._shadow is not None for item in source)
+            ordered = all(map(lies_in_order, source))
             box = traced(result, scalar=scalar, ordered=ordered, weak=all(map(is_weak, source)))
             if alone:
                 known[id(source[0])] = box
@@ -493,6 +498,11 @@ def _reached(sources):
     """The roots that arrays are, view, or may share memory with; by identity."""
     roots = [item.root() for item in sources if isinstance(item, Array) and not item._scalar]
     return dict.fromkeys([*roots, *(other for root in roots for other in root._entangled or ())])
+
+
+def lies_in_order(value):
+    """Whether a value is row-major in memory, as numbers are."""
+    return not isinstance(value, Array) or value._scalar or is_row_major(value._shadow)
 
 
 def is_data(value):

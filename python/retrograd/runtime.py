@@ -155,7 +155,10 @@ def augment_item(name, container, index, value):
     _guard(container, "in-place change")
     if isinstance(container, Array):
         old = container[index]
-        indexing.store(container, index, _PLAIN[name](old, value))
+        result = _PLAIN[name](old, value)
+        if isinstance(old, Array) and not old._scalar:
+            array.check_inplace(old, result)
+        indexing.store(container, index, result)
     else:
         container[index] = _OPERATORS[name](load(container, index), value)
 
@@ -268,20 +271,10 @@ def _isinstance(value, kinds):
     return isinstance(value, kinds)
 
 
-def _zeros(shape, dtype=None, order="C", **_):
-    """`np.empty` and `np.zeros`: elements that are not set yet are zero."""
-    return array.repeated(0, shape, float if dtype is None else dtype)
-
-
 _SPECIAL = {
     range: make_range,
     reversed: _reversed,
     isinstance: _isinstance,
-    np.array: functions.array_of,
-    np.asarray: functions.as_array,
-    np.ascontiguousarray: functions.as_array,
-    np.full: functions.full,
-    np.empty: _zeros,
-    np.zeros: _zeros,
+    **functions.CREATION,
     np.linspace: functions.FUNCTIONS[np.linspace],
 }

@@ -53,7 +53,7 @@ FORMS_NOT_YET = {
     "lambda": ("a lambda has no source of its own", set()),
     "object": ("a callable object is no function", set()),
     "partial": ("what a partial fixes is read once, and its function runs as it is", {
-        "chemical_kinetics", "graph_diffusion", "kalman_filter", "layers_from_config", "lstm", "optimal_control", "particle_filter",
+        "chemical_kinetics", "graph_diffusion", "kalman_filter", "layers_from_config", "lstm", "newton_system", "optimal_control", "particle_filter",
         "reaction_diffusion", "shallow_water", "variational_autoencoder",
     }),
 }

@@ -21,9 +21,9 @@ from .api import (
 from .arguments import spec
 from .array import Array
 from .compiled import Progress, cache_clear, cache_info, load
-from .custom import clip_cotangent, custom_jvp, custom_vjp, map_cotangent, probe, probe_cotangent, stop_gradient
+from .custom import check, clip_cotangent, custom_jvp, custom_vjp, map_cotangent, probe, probe_cotangent, stop_gradient
 from .errors import (
-    ArgumentError, BoundsError, DiskError, DivisionByZero, DTypeError, Error, InternalError, MissingRule, NotFinite, OutOfMemory, OverBudget, ShapeError, Unsupported,
+    ArgumentError, BoundsError, CheckError, DiskError, DivisionByZero, DTypeError, Error, InternalError, LinAlgError, MissingRule, NotFinite, OutOfMemory, OverBudget, ShapeError, Unsupported,
 )
 from .linalg import lu, triangular_solve
 from .numeric import logsumexp
@@ -36,8 +36,8 @@ from .versions import show_versions
 __version__ = _metadata.version("retrograd")
 
 __all__ = [
-    "ArgumentError", "Array", "BoundsError", "DTypeError", "DiskError", "DivisionByZero", "Error", "InternalError", "MissingRule", "NotFinite", "OutOfMemory",
-    "OverBudget", "Progress", "ShapeError", "Unsupported", "__version__", "auto", "cache_clear", "cache_info", "check_grads", "clip_cotangent", "custom_jvp",
+    "ArgumentError", "Array", "BoundsError", "CheckError", "DTypeError", "DiskError", "DivisionByZero", "Error", "InternalError", "LinAlgError", "MissingRule", "NotFinite", "OutOfMemory",
+    "OverBudget", "Progress", "ShapeError", "Unsupported", "__version__", "auto", "cache_clear", "cache_info", "check", "check_grads", "clip_cotangent", "custom_jvp",
     "custom_vjp", "debug_nan", "disable_jit", "errors", "eval_shape", "grad", "hessian", "hvp", "ilp", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "keep_all",
     "linear_transpose", "linearize", "load", "logsumexp", "lu", "map", "map_cotangent", "observe", "periodic", "probe", "probe_cotangent", "recompute_all",
     "register_pytree_node", "register_pytree_node_class", "revolve", "scan", "show_versions", "spec", "stop_gradient", "tree_flatten", "tree_leaves", "tree_map",

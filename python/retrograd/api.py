@@ -419,6 +419,8 @@ class Transformed:
         outcome, trace = self._outcome(arguments), current()
         values = [*(leaf for leaf, _ in arguments.leaves), *outcome.taken, *seeds(outcome, arguments.types)]
         handles = [lift(value, "an argument") for value in values]
+        if self.options.exact:
+            outcome.program = outcome.program.exact()
         results = trace.tracer.call_program(outcome.derive(), handles, errors.here())
         return outcome.assemble(results, self.single(), _boxed)
 

@@ -150,7 +150,7 @@ class Compiled:
         outcome, options = transformed._outcome(arguments), transformed.options
         traced = time.perf_counter() - begin
         strategy = options.strategy.native()
-        executable = _native.compile(outcome.program, transformed.wanted, outcome.leaves, strategy, options.limits(), options.machine())
+        executable = _native.compile(outcome.program, (transformed.wanted, outcome.leaves, options.exact), strategy, options.limits(), options.machine())
         aux = transformed._aux if transformed.wants_aux() else None
         shown = options.progress, transformed.look
         compiled = Compiled(transformed.signature(), arguments.key, outcome, executable, transformed.single(), *shown, aux)

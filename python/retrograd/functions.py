@@ -342,32 +342,20 @@ def _square(x):
 
 
 def _power(x, exponent):
-    """Constant exponents k, k + 1/2, and their negatives, by multiplication and square root; others by the function of two arguments."""
+    """Exponents that are known numbers are products where they can be, as `Var.pow` has them; others are the function of two arguments."""
     known, common = payload_of(exponent), _common(x, exponent)
-    if known is None or np.ndim(known) != 0 or not float(2 * known).is_integer() or abs(known) > 64:
-        if not is_float(common):
+    is_number = known is not None and np.ndim(known) == 0
+    if not is_float(common):
+        if not is_number or known > 64 or common == "bool":
             raise errors.Unsupported("np.power of integers by an exponent that is traced or large; use floats", errors.here())
+        if known < 0:
+            raise errors.DTypeError("integers to negative integer powers are not allowed", errors.here())
+    if not is_number:
         return _apply("pow", [x, exponent], common)
-    if not is_float(common) and known < 0:
-        raise errors.DTypeError("integers to negative integer powers are not allowed", errors.here())
-    base = x if _dtype_of(x) == common else astype(_as_array(x), NUMPY[common])
-    whole, half = int(np.floor(abs(known))), float(known) % 1 != 0
-    result = np.sqrt(base) if half else None
-    while whole:
-        if whole % 2:
-            result = base if result is None else result * base
-        whole //= 2
-        base = base * base if whole else base
-    if result is None:
-        result = _ones(base)
-    result = traced(result.handle(), ordered=_kept_layout(result)) if result is x else result
-    return 1.0 / result if known < 0 else result
-
-
-def _ones(x):
     trace = current()
-    one = trace.constant(NUMPY[_dtype_of(x)].type(1))
-    return traced(views.broadcast(trace, one, x.shape))
+    (handle,), _, _, ordered = _operands(_literal(x, common))
+    constant = trace.constant(NUMPY[common].type(known))
+    return traced(trace.tracer.power(views.convert(trace, handle, common), constant, errors.here()), ordered=ordered)
 
 
 def _number(row):
@@ -391,12 +379,6 @@ def _two_floats(row):
 def _either(larger):
     """`np.fmax` and `np.fmin`: a NaN gives way to a number."""
     return lambda a, b: np.where(np.isnan(a), b, np.where(np.isnan(b), a, larger(a, b)))
-
-
-def _logaddexp(a, b):
-    """log(exp a + exp b) from the larger one, without overflow."""
-    high, low = np.maximum(a, b), np.minimum(a, b)
-    return high + np.log1p(np.exp(low - high))
 
 
 # Rows of one float, under NumPy's names.
@@ -427,8 +409,8 @@ UFUNCS = {
     np.copysign: _two_floats("copysign"),
     np.fmod: _fmod,
     np.divmod: lambda a, b: (_floor_divide(a, b), _remainder(a, b)),
-    np.logaddexp: _logaddexp,
-    np.logaddexp2: lambda a, b: np.maximum(a, b) + np.log2(1.0 + np.exp2(np.minimum(a, b) - np.maximum(a, b))),
+    np.logaddexp: _two_floats("logaddexp"),
+    np.logaddexp2: _two_floats("logaddexp2"),
     np.reciprocal: lambda x: _divide(1.0, x),
     np.isinf: lambda x: np.logical_not(np.logical_or(np.isnan(x), np.isfinite(x))),
     np.signbit: lambda x: np.copysign(1.0, x) < 0,

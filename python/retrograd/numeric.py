@@ -94,7 +94,10 @@ def _var(x, axis=None, ddof=0, keepdims=False, mean=None, correction=None):
 
 @implements(np.std)
 def _std(x, axis=None, ddof=0, keepdims=False, mean=None, correction=None):
-    return np.sqrt(_var(x, axis, ddof, keepdims, mean, correction))
+    """Where all elements are equal it has a kink, whose derivative is 0, as that of the absolute value at 0."""
+    variance = _var(x, axis, ddof, keepdims, mean, correction)
+    spread = variance > 0
+    return np.where(spread, np.sqrt(np.where(spread, variance, 1.0)), 0.0 * variance)
 
 
 @implements(np.ptp)
@@ -171,7 +174,12 @@ def _median(x, axis=None, keepdims=False):
     else:
         flat = np.ravel(x) if axis is None else np.moveaxis(x, axis, 0)
     ordered, n = np.sort(flat, axis=0), flat.shape[0]
-    middle = ordered[n // 2] if n % 2 else 0.5 * (ordered[n // 2 - 1] + ordered[n // 2])
+    if n == 0:
+        middle = np.mean(flat, axis=0)
+    else:
+        middle = 1.0 * ordered[n // 2] if n % 2 else 0.5 * (ordered[n // 2 - 1] + ordered[n // 2])
+        # NaNs are sorted to the end.
+        middle = np.where(np.isnan(ordered[-1]), ordered[-1], middle)
     return np.expand_dims(middle, tuple(range(x.ndim)) if axis is None else axis) if keepdims else middle
 
 

@@ -14,6 +14,8 @@ OPTIONS = {
     "spill": (None, "a directory for states of loops that the budget has no room for: what is faster to read again than to compute goes there, and nothing is left there after a run."),
     "spill_budget": (None, 'bytes for one run in that directory ("10 GB").'),
     "threads": (None, "how many work on large arrays, as many as there are cores unless told; results do not depend on it."),
+    "exact": (False, "round every operation as it is written, and add in that order. Unless True, a product that is added may be rounded together with the sum, "
+              "where nothing else sees the product, and sums of products of repeated arrays are contractions."),
     "progress": (None, "called with an `rg.Progress` during long runs, at most ten times a second; an exception of it ends the run."),
 }
 
@@ -48,6 +50,9 @@ class Options:
         if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
             raise errors.ArgumentError(f"`threads` is a positive int, or None for as many as there are cores, found {threads!r}")
         self.strategy = strategy if isinstance(strategy, Strategy) else Strategy("auto" if strategy is None else str(strategy))
+        if not isinstance(values["exact"], bool):
+            raise errors.ArgumentError(f"`exact` is True or False, found {values['exact']!r}")
+        self.exact = values["exact"]
         self.budget, self.threads, self.backend, self.progress = values["budget"], threads, values["backend"], values["progress"]
         self.spill = None if values["spill"] is None else (os.fspath(values["spill"]), values["spill_budget"], None)
 

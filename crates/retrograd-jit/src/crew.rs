@@ -231,7 +231,11 @@ impl Job {
             match words[0] {
                 0 => {}
                 STOPPED => self.stopped.store(true, Ordering::Relaxed),
-                fault => self.found(from, fault),
+                fault => {
+                    self.found(from, fault);
+                    // Chunks are taken in ascending order: what nobody has taken yet comes after this one.
+                    self.next.store(launch.count, Ordering::Relaxed);
+                }
             }
         }
     }

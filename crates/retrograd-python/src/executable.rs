@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyTuple};
-use retrograd::pipeline::{self, Compiled, Options, SpillTo};
+use retrograd::pipeline::{self, Arithmetic, Compiled, Options, SpillTo};
 use retrograd::strategy::LoopFate;
 use retrograd::{
     Array, Backend, Budget, Error, ErrorKind, Fate, IntoBudget, Pos, Progress, Stats, Strategy, Times, Type, Watch, cache, strategy,
@@ -30,19 +30,19 @@ pub(crate) struct Executable {
 /// Results, bytes at the peak, seconds, bytes on disk.
 type Run<'py> = (Vec<Bound<'py, PyAny>>, u64, f64, u64);
 
-/// Compiles what is `wanted`, with respect to the inputs `argnums`; a strategy is a name with options, as (name,
+/// Compiles what is wanted, with respect to these inputs, and whether it is rounded exactly as it is written; a strategy is a name with options, as (name,
 /// {option: number}, {value: fate}, {loop: fate}), a machine a back end and a number of threads, where `None` is as many as there are cores.
 #[pyfunction]
 pub(crate) fn compile(
     py: Python<'_>,
     program: &Program,
-    wanted: &str,
-    argnums: Vec<usize>,
+    what: (String, Vec<usize>, bool),
     strategy: Asked,
     limits: Limits<'_>,
     machine: (String, Option<NonZeroUsize>),
 ) -> PyResult<Executable> {
-    let (wanted, (budget, spill)) = (wanted_of(wanted)?, limits);
+    let ((wanted, argnums, exact), (budget, spill)) = (what, limits);
+    let wanted = wanted_of(&wanted)?;
     let budget = budget.map(|budget| bytes(py, &budget)).transpose()?.map(Budget::bytes);
     let strategy = strategy_of(&strategy).map_err(|error| exception(py, error))?;
     let backend = machine.0.parse::<Backend>().map_err(|error| exception(py, error))?;
@@ -51,7 +51,8 @@ pub(crate) fn compile(
     };
     let spill = spill.map(spill_to).transpose()?;
     let threads = machine.1.unwrap_or_else(pipeline::cores);
-    let options = Options { wanted, argnums, strategy, budget, backend, spill, threads };
+    let arithmetic = if exact { Arithmetic::Exact } else { Arithmetic::Contracted };
+    let options = Options { wanted, argnums, strategy, budget, backend, spill, threads, arithmetic };
     let compiled = py.detach(|| cache::compile(&program.0, &options)).map_err(|error| exception(py, error))?;
     Ok(Executable { executable: compiled.executable().clone(), compiled: Some(compiled) })
 }

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use retrograd::pipeline::{self, Wanted};
 use retrograd::trace::{Traced, TracedFunction, TracedRule};
-use retrograd::{Array, Attr, Attrs, Direction, Error, Pos, Row, ops};
+use retrograd::{Array, Attr, Attrs, Direction, EXACT, Error, Pos, Row, ops};
 
 use crate::array::{dtype_of, from_numpy, to_numpy, type_of};
 use crate::error::exception;
@@ -28,6 +28,11 @@ impl Program {
     /// The text form.
     fn __str__(&self) -> String {
         self.0.to_string()
+    }
+
+    /// The Program with every operation rounded as it is written.
+    fn exact(&self) -> Program {
+        Program(pipeline::exact(&self.0))
     }
 
     /// The Program that computes what is wanted, with respect to the inputs `argnums`.
@@ -115,6 +120,11 @@ impl Tracer {
         Ok(self.keep(value))
     }
 
+    fn power(&mut self, py: Python<'_>, x: usize, exponent: usize, pos: Place) -> PyResult<usize> {
+        let value = raised(py, self.tracer()?.power(self.values[x], self.values[exponent], &place(pos)))?;
+        Ok(self.keep(value))
+    }
+
     fn of_matrices(&mut self, py: Python<'_>, name: &str, a: usize, pos: Place) -> PyResult<usize> {
         let value = raised(py, self.tracer()?.of_matrices(row(name)?, self.values[a], &place(pos)))?;
         Ok(self.keep(value))
@@ -130,6 +140,11 @@ impl Tracer {
         let (attrs, a, b) = (attrs_of(row, attrs)?, self.values[a], self.values[b]);
         let value = raised(py, self.tracer()?.of_systems(row, attrs, a, b, &place(pos)))?;
         Ok(self.keep(value))
+    }
+
+    /// Ends the run with this message where the condition does not hold; the tag comes back with the exception.
+    fn check(&mut self, py: Python<'_>, condition: usize, message: &str, tag: &str, pos: Place) -> PyResult<()> {
+        raised(py, self.tracer()?.check(self.values[condition], message, tag, &place(pos)))
     }
 
     fn constant(&mut self, value: &Bound<'_, PyAny>, pos: Place) -> PyResult<usize> {
@@ -266,7 +281,8 @@ fn place(pos: Place) -> Pos {
 
 /// The attributes of a row, in its order: lists of integers, element types by name, types as (name, extents).
 fn attrs_of(row: &'static Row, given: &Bound<'_, PyDict>) -> PyResult<Attrs> {
-    row.attrs.iter().try_fold(Attrs::none(), |attrs, name| {
+    // Whether an instruction is exact is decided on the whole Program.
+    row.attrs.iter().filter(|name| **name != EXACT).try_fold(Attrs::none(), |attrs, name| {
         let value = given.get_item(name)?.ok_or_else(|| PyValueError::new_err(format!("`{}` needs `{name}`", row.name)))?;
         let attr = if let Ok(values) = value.extract::<Vec<i64>>() {
             Attr::Ints(values)

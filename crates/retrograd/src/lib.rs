@@ -37,6 +37,7 @@ mod linalg;
 mod memory;
 pub mod numpy;
 pub mod pipeline;
+mod power;
 mod rules;
 mod times;
 pub mod trace;
@@ -55,11 +56,11 @@ pub use linalg::Triangle;
 pub use pipeline::{
     Backend, Compiled, Counts, Direction, Executable, Plan, Progress, Seeds, Sighting, SpillTo, Stats, Strategy, Watch, strategy,
 };
-pub use retrograd_compiler::ir::{Array, Attr, Attrs, DType, Data, Error, ErrorKind, Part, Pos, Program, Row, Type};
+pub use retrograd_compiler::ir::{Array, Attr, Attrs, DType, Data, EXACT, Error, ErrorKind, Part, Pos, Program, Row, Type};
 pub use retrograd_compiler::plan::Fate;
 pub use retrograd_compiler::{eval, ops};
 pub use retrograd_jit::is_saved;
-pub use rules::{override_jvp, override_vjp};
+pub use rules::{check, override_jvp, override_vjp};
 pub use times::Times;
 pub use transform::{Mode, Results, Seeded, Transformed, Typed, Unseeded, bool, compile, f32, f64, i32, i64, jit, jit_many};
 pub use var::{Operand, Var};

@@ -15,6 +15,7 @@ use crate::var::here;
 
 pub use retrograd_compiler::diff::{Direction, Seeds};
 pub use retrograd_compiler::eval::Sighting;
+pub use retrograd_compiler::opt::Arithmetic;
 pub use retrograd_compiler::plan::{Plan, Strategy, strategy};
 pub use retrograd_jit::{Backend, Counts, Executable, Progress, Stats, Watch};
 
@@ -56,6 +57,8 @@ pub struct Options {
     pub spill: Option<SpillTo>,
     /// Threads of a run, the one that calls included; bits do not depend on them.
     pub threads: NonZeroUsize,
+    /// Which roundings may differ from those that are written.
+    pub arithmetic: Arithmetic,
 }
 
 /// A directory for states of loops: a plan under a budget writes them there where that is faster than to compute them again.
@@ -111,15 +114,16 @@ pub struct Compiled {
 /// Compiles a verified Program; its inputs are the user's, its outputs what is wanted.
 ///
 /// ```
-/// use retrograd::pipeline::{Backend, Options, Wanted, compile, cores, strategy};
+/// use retrograd::pipeline::{Arithmetic, Backend, Options, Wanted, compile, cores, strategy};
 /// use retrograd::{Array, Attrs, Pos, Type, ops, trace::Tracer};
 /// let (tracer, pos) = (Tracer::new("square"), Pos::unknown());
 /// let x = tracer.input(Type::f64([]));
 /// let y = tracer.op(&ops::MUL, Attrs::none(), &[x, x], &pos)?;
 /// let program = tracer.finish(&[y])?;
 /// let (strategy, backend) = (strategy::find("auto").unwrap(), Backend::Cranelift);
-/// let (spill, threads) = (None, cores());
-/// let options = Options { wanted: Wanted::ValueAndGradient, argnums: vec![0], strategy, budget: None, backend, spill, threads };
+/// let (spill, threads, arithmetic) = (None, cores(), Arithmetic::Contracted);
+/// let (wanted, argnums, budget) = (Wanted::ValueAndGradient, vec![0], None);
+/// let options = Options { wanted, argnums, strategy, budget, backend, spill, threads, arithmetic };
 /// let compiled = compile(&program, &options)?;
 /// assert_eq!(compiled.run(&[&Array::scalar(3.0)])?, [Array::scalar(9.0), Array::scalar(6.0)]);
 /// # Ok::<(), retrograd::Error>(())
@@ -127,7 +131,7 @@ pub struct Compiled {
 pub fn compile(program: &Program, options: &Options) -> Result<Compiled, Error> {
     check(program, options.wanted, &options.argnums)?;
     let mut times = Times::default();
-    let program = times.take("opt", || opt::unroll(program));
+    let program = times.take("opt", || opt::fix(program, options.arithmetic));
     let program = match times.take("diff", || derived(&program, options.wanted, &options.argnums))? {
         Some(derived) => derived,
         None => program,
@@ -161,6 +165,19 @@ pub fn compile(program: &Program, options: &Options) -> Result<Compiled, Error> 
 pub fn derive(program: &Program, wanted: Wanted, argnums: &[usize]) -> Result<Program, Error> {
     check(program, wanted, argnums)?;
     Ok(derived(program, wanted, argnums)?.unwrap_or_else(|| program.clone()))
+}
+
+/// The Program with every operation marked to be rounded as it is written, whatever the Program that it becomes a part of may round
+/// otherwise.
+///
+/// ```
+/// use retrograd::{f64, jit, pipeline};
+/// let program = jit(|[x]| x * x + 1.0).trace(&[f64([])])?;
+/// assert!(pipeline::exact(&program).to_string().contains("{exact}"));
+/// # Ok::<(), retrograd::Error>(())
+/// ```
+pub fn exact(program: &Program) -> Program {
+    opt::fix(program, Arithmetic::Exact)
 }
 
 /// Interprets a Program that [`derive`] gave, and says where the first NaN or infinity was made.

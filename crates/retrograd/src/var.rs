@@ -551,8 +551,10 @@ methods! {
         copysign COPYSIGN;
         /// √(x² + y²) without overflow.
         hypot HYPOT;
-        /// The first to the power of the second.
-        pow POW;
+        /// log (eˣ + eʸ) without overflow.
+        logaddexp LOGADDEXP;
+        /// log₂ (2ˣ + 2ʸ) without overflow.
+        logaddexp2 LOGADDEXP2;
         /// The angle of the point (other, self).
         atan2 ATAN2;
         /// One holds and the other does not.

@@ -6,7 +6,8 @@ mod finite;
 mod observe;
 
 use crate::ir::{
-    Array, Element, Error, ErrorKind, ForOp, FuncId, Function, Inst, Op, Program, Type, UnwindArgs, UnwindOp, WhileOp, each_element,
+    Array, Element, Error, ErrorKind, ForOp, FuncId, Function, Inst, Lowering, Op, Program, Type, UnwindArgs, UnwindOp, WhileOp,
+    each_element,
 };
 
 pub use finite::FirstNotFinite;
@@ -65,7 +66,11 @@ impl<'r, O: Observer> Run<'r, O> {
         match &inst.op {
             Op::Row(row, attrs) => {
                 let result = (row.eval)(row, args, attrs, function.ty(inst.results[0]));
-                result.map(|array| vec![array]).map_err(|kind| Error::new(kind, inst.pos.clone(), format!("in `{}`", row.name)))
+                result.map(|array| vec![array]).map_err(|kind| {
+                    let is_check = row.lowering == Lowering::Check;
+                    let message = if is_check { attrs.text("message").to_owned() } else { format!("in `{}`", row.name) };
+                    Error::new(kind, inst.pos.clone(), message)
+                })
             }
             Op::If(op) => {
                 let body = if args[0].as_bool()[0] { op.then_body } else { op.else_body };

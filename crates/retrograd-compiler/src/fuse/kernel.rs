@@ -244,8 +244,8 @@ pub enum Stmt {
     /// Runs the part of this number.
     Part(u32),
     /// Runs a part with a range over all of `0..count`, chunk by chunk, in any order and at the same time, or all of it as one range: no
-    /// chunk reads what another writes, and none probes. Of faults the one of the lowest index is recorded; a chunk that is stopped ends
-    /// the routine.
+    /// chunk reads what another writes, and none probes. Of faults the one of the lowest index is recorded; a chunk that faults or
+    /// is stopped ends the routine.
     Spread {
         /// Number of the part.
         part: u32,
@@ -268,7 +268,7 @@ pub enum Stmt {
         /// i64 registers: the indices of the loops, the outermost first.
         steps: Vec<Reg>,
     },
-    /// Records a fault, unless one is recorded already, when the condition holds.
+    /// Records a fault and ends the run, or the chunk of a [`Stmt::Spread`], when the condition holds.
     Fault {
         /// A bool register.
         cond: Reg,

@@ -261,6 +261,9 @@ impl<'p> Fuse<'p> {
         }
         let args: Vec<Reg> = item.args.iter().map(|v| self.value(*v)).collect();
         self.arithmetic(item, dst, args);
+        if let Some(site) = self.placed.failures.get(&item.result).copied() {
+            self.body.push(Stmt::Fault { cond: dst, site });
+        }
     }
 
     /// One elementwise row on registers.

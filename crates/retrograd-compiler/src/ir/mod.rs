@@ -18,7 +18,7 @@ mod types;
 mod verify;
 
 pub use array::{Array, Data};
-pub use attr::{Attr, Attrs};
+pub use attr::{Attr, Attrs, EXACT};
 pub use builder::{Builder, Expr};
 pub use element::Element;
 pub(crate) use element::{each_bits, each_element, each_float, each_integer, each_number};

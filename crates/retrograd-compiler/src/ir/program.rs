@@ -189,16 +189,26 @@ impl Program {
 
     /// Whether a run of each function has an effect.
     pub fn effects(&self) -> Vec<bool> {
-        fn effect(program: &Program, id: FuncId, known: &mut Vec<Option<bool>>) -> bool {
+        self.reaching(|lowering| lowering.has_effect())
+    }
+
+    /// Whether a run of each function shows something: then the numbers of its steps are seen, too.
+    pub fn probes(&self) -> Vec<bool> {
+        self.reaching(|lowering| *lowering == Lowering::Probe)
+    }
+
+    /// Whether a run of each function comes to such a row.
+    fn reaching(&self, row: impl Fn(&Lowering) -> bool) -> Vec<bool> {
+        fn reaches(program: &Program, id: FuncId, row: &impl Fn(&Lowering) -> bool, known: &mut Vec<Option<bool>>) -> bool {
             if let Some(known) = known[id.0 as usize] {
                 return known;
             }
-            let found = program.function(id).insts.iter().any(|inst| inst.has_effect(|body| effect(program, body, known)));
+            let found = program.function(id).insts.iter().any(|inst| inst.reaches(row, |body| reaches(program, body, row, known)));
             known[id.0 as usize] = Some(found);
             found
         }
         let mut known = vec![None; self.functions.len()];
-        (0..self.functions.len()).map(|k| effect(self, FuncId(k as u32), &mut known)).collect()
+        (0..self.functions.len()).map(|k| reaches(self, FuncId(k as u32), &row, &mut known)).collect()
     }
 
     /// Adds a function.
@@ -227,9 +237,13 @@ impl Function {
 
 impl Inst {
     /// Whether it has an effect, given which bodies have. The functions of a custom rule do not run where the call does.
-    pub fn has_effect(&self, mut of_body: impl FnMut(FuncId) -> bool) -> bool {
+    pub fn has_effect(&self, of_body: impl FnMut(FuncId) -> bool) -> bool {
+        self.reaches(Lowering::has_effect, of_body)
+    }
+
+    fn reaches(&self, of_row: impl Fn(&Lowering) -> bool, mut of_body: impl FnMut(FuncId) -> bool) -> bool {
         match &self.op {
-            Op::Row(row, _) => row.lowering == Lowering::Probe,
+            Op::Row(row, _) => of_row(&row.lowering),
             Op::Call(op) => of_body(op.body),
             Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) => self.bodies().into_iter().any(of_body),
         }

@@ -167,11 +167,18 @@ pub enum Lowering {
     Factored(Routine),
     /// Shows its argument to whoever observes the run: an effect, which is never left out, merged, moved or done again.
     Probe,
+    /// A fault of the run, unless all of its argument holds: an effect, too.
+    Check,
     /// No machine code yet: a plan is refused with an error that names the op and the user's line.
     Missing,
 }
 
 impl Lowering {
+    /// Whether it does something besides computing its result.
+    pub fn has_effect(&self) -> bool {
+        matches!(self, Lowering::Probe | Lowering::Check)
+    }
+
     /// Whether every element of the result is a number of the same elements of the arguments.
     pub fn is_elementwise(&self) -> bool {
         matches!(self, Lowering::Map(_) | Lowering::Convert)
@@ -387,6 +394,8 @@ pub enum LaneFunction {
     Erf,
     Erfc,
     Rem,
+    LogAddExp,
+    LogAddExp2,
 }
 
 impl LaneFunction {
@@ -395,11 +404,12 @@ impl LaneFunction {
         match self {
             LaneFunction::Exp | LaneFunction::Exp2 | LaneFunction::Expm1 | LaneFunction::Logistic => true,
             LaneFunction::Log | LaneFunction::Log2 | LaneFunction::Log10 | LaneFunction::Log1p => true,
+            LaneFunction::LogAddExp | LaneFunction::LogAddExp2 | LaneFunction::Pow => true,
             LaneFunction::Sinh | LaneFunction::Cosh | LaneFunction::Tanh => true,
             LaneFunction::Sin | LaneFunction::Cos | LaneFunction::Tan => false,
             LaneFunction::Asin | LaneFunction::Acos | LaneFunction::Atan | LaneFunction::Atan2 => false,
             LaneFunction::Asinh | LaneFunction::Acosh | LaneFunction::Atanh => false,
-            LaneFunction::Pow | LaneFunction::Hypot | LaneFunction::Cbrt | LaneFunction::Rsqrt => false,
+            LaneFunction::Hypot | LaneFunction::Cbrt | LaneFunction::Rsqrt => false,
             LaneFunction::Erf | LaneFunction::Erfc | LaneFunction::Rem => false,
         }
     }

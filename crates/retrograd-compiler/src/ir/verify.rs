@@ -166,7 +166,8 @@ impl Checker<'_> {
             return self.fail(inst, format!("has one result, found {}", inst.results.len()));
         }
         let names: Vec<&str> = attrs.iter().map(|(name, _)| *name).collect();
-        if names != row.attrs {
+        let optional = |name: &str| AttrKind::of(name) == AttrKind::Flag && !names.contains(&name);
+        if !names.iter().eq(row.attrs.iter().filter(|name| !optional(name))) {
             return self.fail(inst, format!("has the attributes [{}], found [{}]", row.attrs.join(", "), names.join(", ")));
         }
         // Shape rules rely on attributes of the right kind.
@@ -315,5 +316,6 @@ fn fits(attr: &Attr, kind: AttrKind) -> bool {
         Attr::Type(ty) => kind == AttrKind::Type && ty.checked_elements().is_some(),
         Attr::Array(_) => kind == AttrKind::Array,
         Attr::Text(_) => kind == AttrKind::Text,
+        Attr::Flag => kind == AttrKind::Flag,
     }
 }

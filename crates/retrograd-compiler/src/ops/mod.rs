@@ -5,6 +5,7 @@
 
 mod build;
 mod dot;
+mod effect;
 mod fold;
 mod gather;
 mod index;
@@ -12,7 +13,6 @@ pub mod lanes;
 mod linalg;
 mod matrix;
 mod number;
-mod probe;
 mod products;
 mod reduce;
 mod scalar;
@@ -23,18 +23,18 @@ mod sort;
 use crate::ir::{Error, Lowering, Program, Routine, Row};
 
 pub use dot::{DOT, DOT_ONTO, DotAxes, DotOrder};
+pub use effect::{CHECK, PROBE};
 pub use fold::{ALL, ANY, ARGMAX, ARGMIN, LOGSUMEXP, PROD, REDUCE_MAX, REDUCE_MIN};
 pub use gather::{ADD_ALONG_AXIS, GATHER, SCATTER_ADD, SCATTER_MAX, SCATTER_MIN, SCATTER_MUL, SCATTER_SET, TAKE_ALONG_AXIS};
 pub use index::{ADD_AT, DYNAMIC_SLICE, SLICE, UPDATE, clamp_start};
 pub use linalg::{
     ADJUGATE, CHOLESKY, DET, DET_SIGN, FACTORS, INVERSE, LOGDET, LU, LU_PERMUTATION, QR, SOLVE, TRIANGULAR_SOLVE, factors_type,
 };
-pub use probe::PROBE;
 pub use products::{PRODUCTS, Products, Start};
 pub use reduce::{SUM, SUM_CHUNK, SUM_LANES, sum_axes};
 pub use scalar::{
     ABS, ACOS, ACOSH, ADD, AND, ASIN, ASINH, ATAN, ATAN2, ATANH, CBRT, CEIL, CLAMP, CONVERT, COPYSIGN, COS, COSH, DIV, EQ, ERF, ERFC, EXP,
-    EXP2, EXPM1, FLOOR, FMA, GE, GT, HYPOT, IS_FINITE, IS_NAN, LE, LOG, LOG1P, LOG2, LOG10, LOGISTIC, LT, MAX, MIN, MUL, Meaning, NE, NEG,
+    EXP2, EXPM1, FLOOR, FMA, GE, GT, HYPOT, IS_FINITE, IS_NAN, LE, LOG, LOG1P, LOG2, LOG10, LOGADDEXP, LOGADDEXP2, LOGISTIC, LT, MAX, MIN, MUL, Meaning, NE, NEG,
     NOT, OR, POW, REM, ROUND, RSQRT, SELECT, SHL, SHR, SIGN, SIN, SINH, SQRT, SUB, TAN, TANH, TRUNC, XOR, evaluate, meaning,
 };
 pub use scan::{CUMMAX, CUMMIN, CUMPROD, CUMSUM, LINEAR_SCAN};
@@ -54,7 +54,7 @@ pub fn rows() -> impl Iterator<Item = &'static Row> {
         scan::ROWS,
         sort::ROWS,
         linalg::ROWS,
-        probe::ROWS,
+        effect::ROWS,
     ];
     families.into_iter().flatten().copied()
 }

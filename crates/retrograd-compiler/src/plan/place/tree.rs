@@ -63,6 +63,8 @@ pub struct Placed {
     pub probes: Vec<Probe>,
     /// Integer divisions by their result, with their fault.
     pub divisions: BTreeMap<Val, u32>,
+    /// Truths that are faults, by value: checks that failed.
+    pub failures: BTreeMap<Val, u32>,
     /// Elements picked by run-time indices, by their value.
     pub picks: BTreeMap<Val, Index>,
     /// Arrays of which a window was written, by what they are when all the rest is written too, before anybody reads them: nothing stays
@@ -653,6 +655,14 @@ impl Placed {
     }
 }
 
+impl Placed {
+    /// Whether a row can fault: by its index, its divisor or as a check.
+    pub fn can_fault(&self, item: &RowItem) -> bool {
+        let tables = [&self.divisions, &self.failures];
+        tables.iter().any(|table| table.contains_key(&item.result)) || self.picks.contains_key(&item.result)
+    }
+}
+
 impl RowItem {
     /// The scalar op that an elementwise row computes.
     pub fn scalar(&self) -> Scalar {
@@ -672,6 +682,7 @@ impl RowItem {
             | Lowering::Routine(_)
             | Lowering::Factored(_)
             | Lowering::Probe
+            | Lowering::Check
             | Lowering::Missing => {
                 panic!("elementwise rows only: {}", self.row.name)
             }
@@ -725,6 +736,21 @@ impl Node {
                 let alike = [&drive.advance, &drive.turnback].into_iter();
                 alike.chain(&drive.tape).chain(&drive.reverse).flatten().any(step)
             }
+        }
+    }
+
+    /// Whether it, or a block inside it, computes such a row.
+    pub fn any_row(&self, found: &mut impl FnMut(&RowItem) -> bool) -> bool {
+        let mut any = |nodes: &[Node]| nodes.iter().any(|node| node.any_row(&mut *found));
+        match self {
+            Node::Scalar(item) => found(item),
+            Node::Nest(nest) => nest.rows.iter().any(found),
+            Node::Probe { .. } | Node::Load { .. } | Node::Clamp { .. } => false,
+            Node::Reduce { .. } | Node::Dot { .. } | Node::Line { .. } | Node::Call(_) => false,
+            Node::If(branch) => branch.blocks.iter().any(|block| any(&block.nodes)),
+            Node::For(node) => any(&node.step.block.nodes),
+            Node::While(node) => any(&node.cond.nodes) || any(&node.step.block.nodes),
+            Node::Sweep(drive) | Node::Reversal(drive) => drive.steps().any(|step| any(&step.block.nodes)),
         }
     }
 

@@ -1,0 +1,9 @@
+//! The integration tests of `retrograd-compiler`, in one binary: one link instead of 7.
+
+mod opt;
+mod optimal;
+mod replay;
+mod schedules;
+mod second_order;
+mod text;
+mod tiers;

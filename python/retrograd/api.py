@@ -6,13 +6,14 @@ import functools
 import sys
 import threading
 import types
+import weakref
 
 import numpy as np
 
 from . import errors, steps, tree
 from .arguments import Signature, Spec
 from .array import lift, traced
-from .compiled import Compiled
+from .compiled import Compiled, Variants
 from .custom import custom_jvp, custom_vjp
 from .options import Options, Strategy, takes_options
 from .outcome import WITHOUT_AUX, Outcome, readable, unboxed
@@ -309,7 +310,7 @@ def observe(fun, look=None):
     `steps` are the indices of the loops around the probe, the outermost first; the array is a copy.
     """
     transformed = copy.copy(fun if isinstance(fun, Transformed) else jit(fun))
-    transformed.look = _print if look is None else look
+    transformed.look, transformed.cache = _print if look is None else look, {}
     return transformed
 
 
@@ -324,7 +325,7 @@ def check_grads(fun, args, order, modes=("fwd", "rev")):
     outcome = Outcome(fun, arguments, "results", False, [])
     modes = [modes] if isinstance(modes, str) else list(modes)
     try:
-        outcome.program.check_grads(arguments.arrays(), order, modes)
+        outcome.program.check_grads([*arguments.arrays(), *outcome.outside.values()], order, modes)
     except errors.ArgumentError as error:
         raise AssertionError(str(error)) from None
 
@@ -341,12 +342,12 @@ class Transformed:
     _last = None
 
     def __init__(self, fun, wanted, argnums, has_aux, options):
-        if not isinstance(fun, (types.FunctionType, types.MethodType, functools.partial, Transformed, custom_jvp, custom_vjp)):
+        if not callable(fun):
             raise errors.ArgumentError(f"a Python function is needed, found {type(fun).__name__}")
         functools.update_wrapper(self, fun, updated=())
         self.fun, self.wanted, self.argnums, self.has_aux = fun, wanted, argnums, has_aux
         self.options, self._given, self._signature = Options(options), options, None
-        self.cache = {}
+        self.cache = _cache_of(fun, (wanted, argnums if not isinstance(argnums, list) else tuple(argnums), has_aux, repr(sorted(options.items(), key=str))))
 
     @property
     def name(self):
@@ -403,7 +404,7 @@ class Transformed:
             result = self._inline(arguments, seeds)
         elif self.debug:
             outcome = self._outcome(arguments)
-            inputs = [*arguments.arrays(), *seeds(outcome, arguments.types)]
+            inputs = [*arguments.arrays(), *outcome.outside.values(), *seeds(outcome, arguments.types)]
             result = outcome.assemble(outcome.derive().debug_nan(inputs), self.single(), unboxed)
         else:
             compiled = self._last = self._compiled(arguments)
@@ -424,9 +425,9 @@ class Transformed:
         results = trace.tracer.call_program(outcome.derive(), handles, errors.here())
         return outcome.assemble(results, self.single(), _boxed)
 
-    def _outcome(self, arguments):
+    def _outcome(self, arguments, varying=()):
         wrt = [] if self.wanted == "results" else arguments.floats() if self.argnums is None else arguments.chosen(self.argnums)
-        return Outcome(self.fun, arguments, self.wanted, self.has_aux, wrt)
+        return Outcome(self.fun, arguments, self.wanted, self.has_aux, wrt, varying)
 
     def wants_aux(self):
         """Whether what the function returns besides is not among the results of the Program."""
@@ -442,15 +443,27 @@ class Transformed:
         return self._signature
 
     def _compiled(self, arguments):
-        compiled = self.cache.get(arguments.key)
-        if compiled is None:
-            compiled = self.cache.setdefault(arguments.key, Compiled.of(self, arguments))
-        return compiled
+        variants = self.cache.get(arguments.key)
+        if variants is None:
+            variants = self.cache[arguments.key] = Variants(self.name)
+        return variants.find(arguments) or variants.add(Compiled.of(self, arguments, variants.varying))
+
+
+_caches = weakref.WeakKeyDictionary()
+
+
+def _cache_of(fun, key):
+    """The compilations of a function: those of another `rg.grad` of it, with the same options, are the same."""
+    if not isinstance(fun, types.FunctionType):
+        return {}
+    return _caches.setdefault(fun, {}).setdefault(key, {})
 
 
 def _made(fun, wanted, argnums, has_aux, options, debug, look):
     transformed = Transformed(fun, wanted, argnums, has_aux, options)
     transformed.debug, transformed.look = debug, look
+    if look is not None:
+        transformed.cache = {}
     return transformed
 
 

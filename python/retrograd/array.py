@@ -9,8 +9,8 @@ import operator
 import numpy as np
 
 from . import errors
-from .layout import allocated, compact, shadow_like, shadow_of
-from .trace import DTYPES, NUMPY, current, refuse_dtype
+from .layout import allocated, compact, shadow_of
+from .trace import DTYPES, NUMPY, Retry, current, refuse_dtype
 from .views import Reshape, reshape
 
 
@@ -27,7 +27,7 @@ class Array:
 
     __slots__ = (
         "shape", "dtype", "_shadow", "_scalar", "_parent", "_link", "_frame", "_value", "_const", "_poison", "_version", "_cache",
-        "_outer", "_symbol", "_offset", "_entangled", "_weak", "__weakref__",
+        "_outer", "_symbol", "_offset", "_entangled", "_weak", "_changes", "__weakref__",
     )
     __array_priority__ = 1000
 
@@ -40,7 +40,8 @@ class Array:
         self._entangled = None
         self._weak = False  # stands for a Python number, whose type gives way to that of an array
         self._offset = 0
-        self._version = 0
+        self._version = 0  # of its handle, for what is read from it
+        self._changes = 0
         self._frame = current().frame
 
     # What it is made of
@@ -61,6 +62,8 @@ class Array:
         if root._frame.mark is not trace.mark:
             known = self.payload()
             return trace.take(self) if known is None else trace.constant(known)
+        if root._frame is not trace.frame and not root._scalar and root._outer is None:
+            trace.enter(root)
         cache = self._cache
         if cache is not None and cache[0] == root._version and cache[1].open:
             return cache[2]
@@ -79,6 +82,11 @@ class Array:
         if root._const is None:
             return None
         self._check_readable(root)
+        trace = current()
+        if trace is not None and root._frame is not trace.frame and root._frame.mark is trace.mark and root._outer is None:
+            trace.enter(root)
+            if root._const is None:
+                return None
         if self._parent is None:
             return self._const
         parent = self._parent.payload()
@@ -103,6 +111,7 @@ class Array:
 
     def changes(self):
         """Notes that this root changes now; arrays that may or may not share its memory are not known from here on."""
+        current().claim(self)
         self._log()
         for other in self._entangled or ():
             if other._poison is None and other._frame.open:
@@ -116,6 +125,7 @@ class Array:
                 break
             frame.mutated.setdefault(self, self.state())
         self._version += 1
+        self._changes += 1
 
     def state(self):
         return (self._value, self._const, self._poison)
@@ -191,6 +201,7 @@ class Array:
     def _concrete(self, what, instead):
         payload = self.payload()
         if payload is None:
+            demand(self)
             raise errors.Unsupported(f"{what} of a traced value: its elements are not known before the program runs; {instead}", errors.here())
         return payload
 
@@ -390,16 +401,22 @@ def repeated(number, shape, dtype=None, shadow=None):
     return array
 
 
-def outer(elements, name):
-    """The concrete Array for a NumPy array that the function did not make; one per array, so that aliases agree."""
+def demand(array):
+    """Traces again with this value known, where it follows from indices of loops, integer arguments and outer values alone."""
     trace = current()
-    known = trace.outer.get(id(elements))
-    if known is None:
-        array = Array(elements.shape, elements.dtype)
-        array._const, array._outer, array._frame = elements, name, trace.frames[0]
-        array._shadow = shadow_like(elements)
-        known = trace.outer[id(elements)] = (elements, array)
-    return known[1]
+    if trace is None or array.root()._poison is not None:
+        return
+    sources = trace.derived.get(array.handle())
+    if sources:
+        demand_all(sources)
+
+
+def demand_all(sources):
+    """Traces again, from the outermost loop or function that these are known in."""
+    outermost = min(sources, key=lambda source: source.depth())
+    for source in sources:
+        source.demand()
+    raise Retry(outermost.loop())
 
 
 def view(parent, link):

@@ -42,6 +42,8 @@ def store(array, index, value):
     if array._scalar:
         raise errors.ArgumentError("a scalar does not support item assignment", errors.here())
     array.check_writable()
+    if array.root()._frame is not current().frame:
+        current().claim(array.root())
     _check_cast(array, value)
     run = runs.window(array, index)
     if run is not None:

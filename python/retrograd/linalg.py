@@ -58,11 +58,13 @@ def _known_lu(a):
 
 def _matrix(row, a):
     trace = current()
+    trace.risk(np.linalg.LinAlgError)
     return traced(trace.tracer.of_matrices(row, functions._as_array(a).handle(), errors.here()))
 
 
 def _system(row, a, b, **attrs):
     trace = current()
+    trace.risk(np.linalg.LinAlgError)
     arrays = [functions._as_array(x) for x in (a, b)]
     dtype = functions._floating(functions._common(*arrays))
     handles = [views.convert(trace, x.handle(), dtype) for x in arrays]

@@ -269,9 +269,9 @@ fn functions_stand_between_other_statements() {
         let sums = make.for_vec_folds(count, |make, index| {
             let argument = near(make, x, index, 0);
             let again = make.op(Scalar::Mul, &[argument, scaled]);
-            let count = if takes_two(function) { 2 } else { 1 };
-            let value = make.op(Scalar::Call(function), &[argument, again][..count]);
-            let again = make.op(Scalar::Call(function), &[again, argument][..count]);
+            let arity = if takes_two(function) { 2 } else { 1 };
+            let value = make.op(Scalar::Call(function), &[argument, again][..arity]);
+            let again = make.op(Scalar::Call(function), &[again, argument][..arity]);
             let both = make.op(Scalar::Sub, &[again, value]);
             make.store(along(values, index, 8), value);
             make.store(Address { base: values, terms: vec![(index, 8)], offset: 8 * count.cast_signed() }, both);

@@ -10,6 +10,7 @@ pub mod golden;
 pub mod laws;
 pub mod native;
 pub mod programs;
+pub mod promises;
 mod rows;
 mod stages;
 pub mod traffic;

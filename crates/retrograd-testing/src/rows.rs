@@ -223,7 +223,7 @@ fn with_types(sample: &Sample, from: DType, to: DType) -> Option<Sample> {
                 let ty = ty(&array.ty());
                 Attr::Array(evaluate(Scalar::Convert(ty.dtype), &[array], &ty).expect("conversions are total"))
             }
-            Attr::Ints(_) | Attr::DType(_) | Attr::Text(_) => attr.clone(),
+            Attr::Ints(_) | Attr::DType(_) | Attr::Text(_) | Attr::Flag => attr.clone(),
         };
         attrs.with(name, attr)
     });

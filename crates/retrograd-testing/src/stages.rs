@@ -54,8 +54,11 @@ fn differentiated(program: &Program, _: &Directives) -> Result<String, Error> {
 
 fn gradient(program: &Program) -> Result<Program, Error> {
     ir::verify(program)?;
-    let program = opt::simplify(program);
-    let gradient = diff::vjp(&program, &floats(&program.main().param_types()), &floats(&program.main().result_types()))?;
+    gradient_of(&opt::simplify(program))
+}
+
+fn gradient_of(program: &Program) -> Result<Program, Error> {
+    let gradient = diff::vjp(program, &floats(&program.main().param_types()), &floats(&program.main().result_types()))?;
     let gradient = opt::simplify(&gradient);
     ir::verify(&gradient)?;
     Ok(gradient)
@@ -64,7 +67,8 @@ fn gradient(program: &Program) -> Result<Program, Error> {
 /// Plans of the gradient, under each `// strategy:` (a name, or `periodic 3`) at each `// budget:` (bytes; none is no limit), with the
 /// actions of every loop that is short enough to print.
 fn planned(program: &Program, directives: &Directives) -> Result<String, Error> {
-    let gradient = opt::freeze(&gradient(program)?);
+    ir::verify(program)?;
+    let gradient = opt::freeze(&gradient_of(&opt::fix(program, opt::Arithmetic::Contracted))?);
     let mut budgets = directives.all("budget").map(|text| text.parse().map(Some)).collect::<Result<Vec<_>, _>>().map_err(argument)?;
     if budgets.is_empty() {
         budgets.push(None);

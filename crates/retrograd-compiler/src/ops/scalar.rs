@@ -6,7 +6,7 @@ use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LOG2_E, LOG10_E};
 use super::number::{Bits, Float, Integer, Number};
 use super::{lanes, ops};
 use crate::ir::{
-    Array, Attr, Attrs, DType, Data, Element, Error, ErrorKind, Expr, LaneFunction, Lowering, Partial, Pos, Row, Rule, Sample,
+    Array, Attr, Attrs, DType, Data, EXACT, Element, Error, ErrorKind, Expr, LaneFunction, Lowering, Partial, Pos, Row, Rule, Sample,
 };
 use crate::ir::{Builder, Contribution, Scalar, Type, Value, each_bits, each_element, each_float, each_integer, each_number};
 use LaneFunction as F;
@@ -35,11 +35,11 @@ const POWER: &[(f64, f64)] = &[(0.5, 3.0), (-2.0, 2.0)];
 
 ops! {
     /// Sum.
-    ADD = map(2, "add", Scalar::Add, Rule::Partials(&[One, One]), 1, TAME);
+    ADD = rounded(map(2, "add", Scalar::Add, Rule::Partials(&[One, One]), 1, TAME));
     /// Difference.
-    SUB = map(2, "sub", Scalar::Sub, Rule::Partials(&[One, MinusOne]), 1, TAME);
+    SUB = rounded(map(2, "sub", Scalar::Sub, Rule::Partials(&[One, MinusOne]), 1, TAME));
     /// Product.
-    MUL = map(2, "mul", Scalar::Mul, Rule::Partials(&[Factor(|x, _| x[1]), Factor(|x, _| x[0])]), 1, TAME);
+    MUL = rounded(map(2, "mul", Scalar::Mul, Rule::Partials(&[Factor(|x, _| x[1]), Factor(|x, _| x[0])]), 1, TAME));
     /// Quotient; of integers, towards zero, and by 0 a fault.
     DIV = map(2, "div", Scalar::Div, Rule::Partials(&[Factor(|x, _| 1.0 / x[1]), Of(|x, y| -(y * (1.0 / x[1])))]), 13, QUOTIENT);
     /// Negation.
@@ -190,6 +190,11 @@ const fn map(arity: usize, name: &'static str, scalar: Scalar, rule: Rule, cost:
         condition: |_| {},
         samples: map_samples,
     }
+}
+
+/// An elementwise row that passes may make a part of others, unless its attribute says no.
+const fn rounded(row: Row) -> Row {
+    Row { attrs: &[EXACT], ..row }
 }
 
 const fn compare(name: &'static str, scalar: Scalar) -> Row {

@@ -135,6 +135,7 @@ static REWRITES: &[Rewrite] = &[
     law(&ops::SELECT, "select(true, x, y) = x", |s| s.second_if(s.holds(0, true))),
     law(&ops::SELECT, "select(false, x, y) = y", |s| s.holds(0, false).then(|| Becomes::Value(s.args[2]))),
     law(&ops::SELECT, "select(p, x, x) = x", |s| s.second_if(s.args[1] == s.args[2])),
+    law(&ops::CHECK, "check(all x) = check(x)", |s| s.inner(&ops::ALL).map(|(_, x)| Becomes::Row(s.row, s.attrs.clone(), x.to_vec()))),
     law(&ops::CONVERT, "x to its own type = x", |s| s.first_if(s.editor.ty(s.args[0]) == s.ty)),
     law(&ops::CONSTANT, "a literal of one number = that number, repeated", uniform_literal),
     law(&ops::RESHAPE, "x under its own shape = x", |s| s.first_if(s.editor.ty(s.args[0]) == s.ty)),

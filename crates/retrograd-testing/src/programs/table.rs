@@ -21,11 +21,11 @@ const RANK: usize = 6;
 /// Points of a sample at which its bound is measured.
 const POINTS: u64 = 8;
 
-/// Row by row, its samples. A row without a rule could not be differentiated, so it is left out.
+/// Row by row, its samples. A row without a rule could not be differentiated, so it is left out; so is `check`, which [`checked`](super::checked) adds.
 fn drawables() -> &'static [Vec<Drawable>] {
     static TABLE: OnceLock<Vec<Vec<Drawable>>> = OnceLock::new();
     TABLE.get_or_init(|| {
-        let rows = ops::rows().filter(|row| !matches!(row.rule, Rule::Missing));
+        let rows = ops::rows().filter(|row| !matches!(row.rule, Rule::Missing) && *row != &ops::CHECK);
         let drawable = |row: &'static Row| {
             let samples = (row.samples)(row).into_iter().filter_map(|sample| measured(row, sample));
             samples.collect::<Vec<_>>()
@@ -89,8 +89,7 @@ impl Draft {
 
     /// What decides by comparing numbers: extremes, sorts, roundings and signs.
     pub(super) fn extreme(&mut self, s: &mut Scope) {
-        const DECIDING: [Scalar; 7] =
-            [Scalar::Max, Scalar::Min, Scalar::Clamp, Scalar::Abs, Scalar::Sign, Scalar::CopySign, Scalar::Round];
+        const DECIDING: [Scalar; 7] = [Scalar::Max, Scalar::Min, Scalar::Clamp, Scalar::Abs, Scalar::Sign, Scalar::CopySign, Scalar::Round];
         const SORTING: [&Row; 3] = [&ops::SORT, &ops::ARGSORT, &ops::LOGSUMEXP];
         self.sampled_of(s, |row| {
             let scalar = matches!(&row.lowering, Lowering::Map(scalar) if DECIDING.contains(scalar));

@@ -15,7 +15,7 @@ use super::reduce::{SUM, float_only};
 use super::scalar::{EQ, GE, GT, LE, LT, SELECT, SUB};
 use super::shape::{BROADCAST, CONCAT, IOTA, TRANSPOSE, cut, shape_error, view};
 use crate::ir::{
-    Array, Attr, Attrs, Builder, Contribution, DType, Data, Error, ErrorKind, Lowering, Routine, Row, Rule, Sample, Type, Value, View,
+    Array, Attr, Attrs, Builder, Contribution, DType, DataMut, Error, ErrorKind, Lowering, Routine, Row, Rule, Sample, Type, Value, View,
 };
 
 ops! {
@@ -309,7 +309,12 @@ fn transpose_adjugate(b: &Builder, args: &[Value], k: usize, ct: Value) -> Contr
 
 fn infer_adjugate(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
     let Some((matrix, directions)) = types.split_first().filter(|(_, directions)| directions.len() <= adjugate::DIRECTIONS) else {
-        return shape_error(format!("`{}` takes a matrix and up to {} directions, found {} arguments", row.name, adjugate::DIRECTIONS, types.len()));
+        return shape_error(format!(
+            "`{}` takes a matrix and up to {} directions, found {} arguments",
+            row.name,
+            adjugate::DIRECTIONS,
+            types.len()
+        ));
     };
     match directions.iter().find(|ty| *ty != matrix) {
         Some(other) => shape_error(format!("`{}` needs directions like its matrix, {matrix}, found {other}", row.name)),
@@ -324,9 +329,9 @@ fn dominant(args: &mut [Array]) {
     let (m, n) = (shape[shape.len() - 2], shape[shape.len() - 1]);
     let places = |k: usize| if k / n % m == k % n { n as f64 } else { 0.0 };
     match args[0].data_mut() {
-        Data::F32(x) => x.iter_mut().enumerate().for_each(|(k, x)| *x += places(k) as f32),
-        Data::F64(x) => x.iter_mut().enumerate().for_each(|(k, x)| *x += places(k)),
-        Data::I32(_) | Data::I64(_) | Data::Bool(_) => panic!("matrices of floats"),
+        DataMut::F32(x) => x.iter_mut().enumerate().for_each(|(k, x)| *x += places(k) as f32),
+        DataMut::F64(x) => x.iter_mut().enumerate().for_each(|(k, x)| *x += places(k)),
+        DataMut::I32(_) | DataMut::I64(_) | DataMut::Bool(_) => panic!("matrices of floats"),
     }
 }
 
@@ -336,10 +341,8 @@ fn matrix_samples(row: &Row) -> Vec<Sample> {
 }
 
 fn adjugate_samples(row: &Row) -> Vec<Sample> {
-    let sample = |shape: &[usize], directions: usize| Sample {
-        args: vec![(Type::f64(shape), row.domain[0]); 1 + directions],
-        attrs: Attrs::none(),
-    };
+    let sample =
+        |shape: &[usize], directions: usize| Sample { args: vec![(Type::f64(shape), row.domain[0]); 1 + directions], attrs: Attrs::none() };
     let shapes: [&[usize]; 6] = [&[1, 1], &[2, 2], &[3, 3], &[5, 5], &[2, 4, 4], &[0, 0]];
     (0..=adjugate::DIRECTIONS).flat_map(|directions| shapes.map(|shape| sample(shape, directions))).collect()
 }

@@ -22,15 +22,16 @@ from .custom import clip_cotangent, custom_jvp, custom_vjp, map_cotangent, probe
 from .errors import (
     ArgumentError, BoundsError, DiskError, DivisionByZero, DTypeError, Error, InternalError, MissingRule, NotFinite, OutOfMemory, OverBudget, ShapeError, Unsupported,
 )
+from .expr import Expr, expr, from_sympy, symbols
 from .linalg import lu, triangular_solve
 from .numeric import logsumexp
 from .steps import map, scan
 
 __all__ = [
-    "ArgumentError", "Array", "BoundsError", "DTypeError", "DiskError", "DivisionByZero", "Error", "InternalError", "MissingRule", "NotFinite", "OutOfMemory",
+    "ArgumentError", "Array", "BoundsError", "DTypeError", "DiskError", "DivisionByZero", "Error", "Expr", "InternalError", "MissingRule", "NotFinite", "OutOfMemory",
     "OverBudget", "Progress",
-    "ShapeError", "Unsupported", "auto", "cache_clear", "cache_info", "check_grads", "clip_cotangent", "custom_jvp", "custom_vjp", "debug_nan", "grad", "hessian", "hvp", "ilp",
+    "ShapeError", "Unsupported", "auto", "cache_clear", "cache_info", "check_grads", "clip_cotangent", "custom_jvp", "custom_vjp", "debug_nan", "expr", "from_sympy", "grad", "hessian", "hvp", "ilp",
     "jacfwd", "jacobian", "jacrev", "jit", "jvp", "keep_all", "load", "logsumexp", "lu", "map", "map_cotangent", "observe", "periodic", "probe", "probe_cotangent",
-    "recompute_all", "revolve", "scan", "spec", "stop_gradient", "triangular_solve",
+    "recompute_all", "revolve", "scan", "spec", "stop_gradient", "symbols", "triangular_solve",
     "user", "value_and_grad", "vjp",
 ]

@@ -9,6 +9,7 @@ from .arguments import Signature
 from .array import lift, traced
 from .compiled import Compiled
 from .custom import custom_jvp, custom_vjp
+from .expr import Expr
 from .options import Options, Strategy, takes_options
 from .outcome import WITHOUT_AUX, Outcome, unboxed
 from .trace import current
@@ -180,7 +181,7 @@ class Transformed:
     _last = None
 
     def __init__(self, fun, wanted, argnums, has_aux, options):
-        if not isinstance(fun, (types.FunctionType, types.MethodType, functools.partial, Transformed, custom_jvp, custom_vjp)):
+        if not isinstance(fun, (types.FunctionType, types.MethodType, functools.partial, Transformed, custom_jvp, custom_vjp, Expr)):
             raise errors.ArgumentError(f"a Python function is needed, found {type(fun).__name__}")
         functools.update_wrapper(self, fun, updated=())
         self.fun, self.wanted, self.argnums, self.has_aux = fun, wanted, argnums, has_aux

@@ -253,10 +253,14 @@ impl Case<'_> {
     /// could be judged.
     fn judge(&self, dx: &[Array], values: &[Array], dy: &[Array]) -> Result<usize, String> {
         let (wide, narrow) = (self.points(dx, 1e-3)?, self.points(dx, 3e-4)?);
-        let random = &mut Random::new(11);
-        let other: Vec<Array> = dx.iter().map(|dx| random.array(&dx.ty(), (-1.0, 1.0))).collect();
-        let both: Vec<Array> = dx.iter().zip(&other).map(|(dx, other)| moved(dx, other, 1.0)).collect();
-        let (aside, across) = (self.points(&other, 3e-4)?, self.points(&both, 3e-4)?);
+        // Along others, and across both.
+        let aside = (11..17).map(|seed| {
+            let random = &mut Random::new(seed);
+            let other: Vec<Array> = dx.iter().map(|dx| random.array(&dx.ty(), (-1.0, 1.0))).collect();
+            let both: Vec<Array> = dx.iter().zip(&other).map(|(dx, other)| moved(dx, other, 1.0)).collect();
+            Ok((self.points(&other, 3e-4)?, self.points(&both, 3e-4)?))
+        });
+        let aside: Vec<(Points, Points)> = aside.collect::<Result<_, String>>()?;
         let mut judged = 0;
         for (k, dy) in dy.iter().enumerate() {
             let values = numbers(&values[self.outputs[k]]);
@@ -264,7 +268,10 @@ impl Case<'_> {
                 let (far, near) = (wide.slope(k, e), narrow.slope(k, e));
                 let scale = near.abs().max(1.0);
                 let (left, right) = narrow.sides(k, e, values[e]);
-                let bent = (near + aside.slope(k, e) - across.slope(k, e)).abs() > 1e-5 * scale.max(aside.slope(k, e).abs());
+                let bent = aside.iter().any(|(aside, across)| {
+                    let slope = aside.slope(k, e);
+                    (near + slope - across.slope(k, e)).abs() > 1e-5 * scale.max(slope.abs())
+                });
                 let smooth = (far - near).abs() <= 1e-6 * scale && (left - right).abs() <= 5e-5 * scale && !bent;
                 if smooth && ((dy - near).abs() > 1e-4 * scale || !dy.is_finite()) {
                     return Err(format!("jvp of output {} element {e} is {dy:e}, expected {near:e}", self.outputs[k]));

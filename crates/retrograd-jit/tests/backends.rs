@@ -2,16 +2,14 @@
 
 #![allow(clippy::print_stderr, reason = "what is not tested is said")]
 
-mod support;
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::support::backends;
+use crate::support::make::{Make, along};
 use retrograd_compiler::fuse::kernel::{Kernel, Place};
 use retrograd_compiler::ir::{Array, DType, ErrorKind, Scalar, Type};
 use retrograd_jit::{Backend, Executable};
-use support::backends;
-use support::make::{Make, along};
 
 fn by(backend: &Backend) -> Result<Executable, retrograd_compiler::ir::Error> {
     Executable::by(backend, &Kernel::default(), vec![], vec![], vec![])

@@ -1,14 +1,12 @@
 //! Hand-made kernels, natively and by the interpreter, bit for bit.
 
-mod support;
-
+use crate::support::make::{BINARY, Make, UNARY, along, at};
+use crate::support::{backends, check};
 use retrograd_compiler::fuse::Fault;
 use retrograd_compiler::fuse::kernel::{ActionCode, Address, Order, Place, Reg, Stmt, Turn};
 use retrograd_compiler::ir::{Array, DType, Data, ErrorKind, LaneFunction, Pos, Reduction, Scalar, Type};
 use retrograd_compiler::plan::schedule::{Blocks, Recipe, Schedule, Sweep};
 use retrograd_jit::Executable;
-use support::make::{BINARY, Make, UNARY, along, at};
-use support::{backends, check};
 
 const COUNTS: [u64; 14] = [31, 32, 33, 63, 64, 65, 255, 256, 257, 1000, 4095, 4096, 4097, 8193];
 

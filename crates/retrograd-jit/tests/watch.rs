@@ -1,15 +1,13 @@
 //! Runs that are stopped, and runs that the machine has no memory for.
 
-mod support;
-
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
+use crate::support::backends;
+use crate::support::make::{Make, at};
 use retrograd_compiler::fuse::kernel::{Place, Stmt};
 use retrograd_compiler::ir::{Array, DType, ErrorKind, Scalar, Type};
 use retrograd_jit::{Backend, Executable, Watch};
-use support::backends;
-use support::make::{Make, at};
 
 /// Two loops, one after the other, that end only if they are stopped; the input says which of the two never ends.
 fn endless(backend: &Backend) -> Executable {

@@ -1,12 +1,10 @@
 //! Vector loops that press on what a machine with long vectors has: more values than registers, rows apart, sums of several chunks. Natively and by
 //! the interpreter, bit for bit.
 
-mod support;
-
+use crate::support::check;
+use crate::support::make::{Make, along, at};
 use retrograd_compiler::fuse::kernel::{Address, Place, Reg, Stmt, Turn};
 use retrograd_compiler::ir::{Array, DType, Data, LaneFunction, Reduction, Scalar, Type};
-use support::check;
-use support::make::{Make, along, at};
 
 /// Fewer steps than a block, whole blocks, and all that can remain.
 const COUNTS: [u64; 9] = [15, 16, 17, 23, 24, 31, 40, 47, 101];

@@ -275,7 +275,7 @@ fn child_of_a_full_disk() {
 #[test]
 fn a_full_disk_is_an_error() {
     // Files of at most 4 blocks of 512 or 1024 bytes, and no signal where one would grow beyond.
-    let limited = "trap '' XFSZ; ulimit -f 4; exec \"$0\" --exact child_of_a_full_disk";
+    let limited = "trap '' XFSZ; ulimit -f 4; exec \"$0\" --exact spill::child_of_a_full_disk";
     let program = std::env::current_exe().unwrap();
     let output = Command::new("bash").args(["-c", limited]).arg(program).env("RETROGRAD_FULL_DISK", "1").output().unwrap();
     assert!(output.status.success(), "{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
@@ -284,7 +284,7 @@ fn a_full_disk_is_an_error() {
 #[cfg(target_os = "linux")]
 #[test]
 fn two_processes_in_one_directory_do_not_meet() {
-    let (filter, shared) = (["--exact", "runs_at_the_same_time_in_one_directory_do_not_meet"], directory("shared"));
+    let (filter, shared) = (["--exact", "spill::runs_at_the_same_time_in_one_directory_do_not_meet"], directory("shared"));
     let start = || {
         let mut child = Command::new(std::env::current_exe().unwrap());
         child.args(filter).env("RETROGRAD_SHARED", &shared).stdout(std::process::Stdio::null()).spawn().unwrap()

@@ -1,0 +1,35 @@
+//! The integration tests of `retrograd-testing`, in one binary: one link instead of 33. What looks at the whole process (`golden`, `resident`) has one of its own.
+
+mod arrays;
+mod blocks;
+mod branches;
+mod by_turns;
+mod components;
+mod control;
+mod curve;
+mod dot;
+mod edges;
+mod fuzz;
+mod in_place;
+mod lanes;
+mod laws;
+mod linalg;
+mod messages;
+mod mutants;
+mod nests;
+mod offers;
+mod online;
+mod outputs;
+mod pairs;
+mod parts;
+mod rows;
+mod saved;
+mod share;
+mod shifted;
+mod spill;
+mod stencils;
+mod threads;
+mod tidy;
+mod tiles;
+mod undo;
+mod whiles;

@@ -21,7 +21,8 @@ fn the_mark_prints_and_parses() {
 }
 ";
     assert_eq!(parsed(text).to_string(), text);
-    let error = |op: &str| ops::parse(&format!("fn main(%0: f64) -> f64 {{\n  %1: f64 = {op}\n  return %1\n}}\n"), "x.rg").unwrap_err().message;
+    let error =
+        |op: &str| ops::parse(&format!("fn main(%0: f64) -> f64 {{\n  %1: f64 = {op}\n  return %1\n}}\n"), "x.rg").unwrap_err().message;
     assert_eq!(error("div %0, %0 {exact}"), "`div` has no attribute `exact`; it has none");
     assert_eq!(error("add %0, %0 {exact, exact}"), "the attribute `exact` is given twice");
     assert!(ops::parse("fn main(%0: f64) -> f64 {\n  %1: f64 = add %0, %0 {exact=1}\n  return %1\n}\n", "x.rg").is_err());
@@ -59,7 +60,7 @@ fn body(%0: i64, %1: f64[100], %2: f64) -> f64[100] {
 
 fn bwd(%0: i64, %1: f64[100], %2: f64, %3: f64[100], %4: f64) -> f64[100], f64 {
   %5: f64[100] = cos %1
-  %6: f64[100] = mul %5, %3
+  %6: f64[100] = div %3, %5
   %7: f64 = sum %6 {axes=[0]}
   %8: f64 = add %4, %7
   return %6, %8

@@ -133,6 +133,24 @@ def probe(x, name):
     return x
 
 
+def check(condition, message, raises=None):
+    """Ends a run with `message`, at this line, unless all of `condition` holds: every loop around it is left at once.
+
+    The exception is an `rg.CheckError`, and also one of the class `raises`, if that is given. Only the first execution of a step checks:
+    steps that are run again for a gradient do not. Of several checks the first in the order of the function is the one that fails,
+    whatever the budget, back end or number of threads. A gradient checks what its function does.
+    """
+    tag = "" if raises is None else errors.tag_of(raises)
+    if current() is None:
+        if not np.all(condition):
+            raise errors.of_check(str(message), errors.here(), tag)
+        return
+    condition = condition if isinstance(condition, Array) else np.asarray(condition)
+    if condition.dtype != np.bool_:
+        condition = condition != 0
+    current().tracer.check(lift(condition, "a condition"), str(message), tag, errors.here())
+
+
 def probe_cotangent(x, name):
     """`x`, whose cotangent in reverse mode is shown under a name, as by `rg.probe`."""
     return map_cotangent(x, lambda ct: probe(ct, name))

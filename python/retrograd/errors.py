@@ -1,8 +1,11 @@
 """The errors: one hierarchy, each with the user's own file, line and source text."""
 
+import builtins
 import linecache
 import os
 import sys
+
+import numpy as np
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
@@ -42,6 +45,14 @@ class MissingRule(Error):
 
 class DivisionByZero(Error, ZeroDivisionError):
     """An integer was divided by zero."""
+
+
+class CheckError(Error):
+    """A check failed: `rg.check`, or that of a function that has no answer. It is also an exception of the class that the check names."""
+
+
+class LinAlgError(CheckError, np.linalg.LinAlgError):
+    """A matrix is singular, or not positive definite."""
 
 
 class NotFinite(Error, FloatingPointError):
@@ -86,9 +97,47 @@ _KINDS = {
 }
 
 
-def from_native(kind, message, file, line, needed=None, budget=None):
+# What a failed check raises, by its tag.
+_RAISED = {"": CheckError, "LinAlgError": LinAlgError}
+
+
+def tag_of(raises):
+    """The tag of a check that shall raise an exception of this class: the exception is that, and a `CheckError`.
+
+    Builtin exceptions have their name as tag, so that it means the same wherever a compiled function is loaded; others are known to this process.
+    """
+    is_builtin = getattr(builtins, raises.__name__, None) is raises
+    tag = raises.__name__ if is_builtin else f"{raises.__module__}.{raises.__qualname__}"
+    if _RAISED.get(tag, CheckError) is CheckError or raises not in _RAISED[tag].__mro__:
+        _RAISED[tag] = _also(raises)
+    return tag
+
+
+def _also(raises):
+    """The class of exceptions that are a `CheckError` and one of these."""
+    if issubclass(raises, CheckError):
+        return raises
+    if issubclass(CheckError, raises):
+        return CheckError
+    return type(raises.__name__, (CheckError, raises), {"__doc__": raises.__doc__, "__module__": raises.__module__})
+
+
+def of_check(message, pos, tag):
+    """The exception of a failed check; a tag that nobody knows here is an attribute of it."""
+    raised = _RAISED.get(tag)
+    builtin = getattr(builtins, tag, None)
+    if raised is None and isinstance(builtin, type) and issubclass(builtin, Exception):
+        raised = _RAISED[tag_of(builtin)]
+    error = (raised or CheckError)(message, pos)
+    error.tag = tag
+    return error
+
+
+def from_native(kind, message, file, line, needed=None, budget=None, tag=None):
     """The exception for an error of the compiler; `_native` calls it."""
     pos = (file, line) if file is not None else None
+    if kind == "Check":
+        return of_check(message, pos, tag)
     if kind == "OverBudget":
         return OverBudget(message, pos, needed, budget)
     return _KINDS[kind](message, pos)

@@ -51,6 +51,8 @@ macro_rules! every_function {
             Erf: erf(x);
             Erfc: erfc(x);
             Rem: rem(x, y) = rem_within unless rem_is_far then rem_beyond;
+            LogAddExp: logaddexp(x, y);
+            LogAddExp2: logaddexp2(x, y);
         }
     };
 }
@@ -209,19 +211,31 @@ macro_rules! level {
 /// A block, compiled with the given attribute.
 macro_rules! block {
     ($attributes:tt $name:ident($($x:ident),+)) => {
-        block! { $attributes $name($($x),+), |[$($x),+]| lanes::$name($($x),+), |_| false, |_| f64::NAN }
+        block! { $attributes $name($($x),+), lanes::$name($($x),+), false, f64::NAN }
     };
     ($attributes:tt $name:ident($($x:ident),+) = $within:ident unless $rare:ident then $beyond:ident) => {
-        block! {
-            $attributes $name($($x),+),
-            |[$($x),+]| lanes::$within($($x),+), |[$($x),+]| lanes::$rare($($x),+), |[$($x),+]| lanes::$beyond($($x),+)
-        }
+        block! { $attributes $name($($x),+), lanes::$within($($x),+), lanes::$rare($($x),+), lanes::$beyond($($x),+) }
     };
     ([$($attribute:meta)?] $name:ident($($x:ident),+), $within:expr, $rare:expr, $beyond:expr) => {
         $(#[$attribute])?
         pub(super) unsafe extern "C" fn $name($($x: *const f64,)+ target: *mut f64, count: usize) {
+            const ARITY: usize = [$(stringify!($x)),+].len();
+            // Functions, not closures, which LLVM calls lane by lane where they are long.
+            #[inline(always)]
+            fn within([$($x),+]: [f64; ARITY]) -> f64 {
+                $within
+            }
+            #[inline(always)]
+            #[allow(unused_variables, reason = "of most functions nothing is rare")]
+            fn rare([$($x),+]: [f64; ARITY]) -> bool {
+                $rare
+            }
+            #[allow(unused_variables, reason = "of most functions nothing is rare")]
+            fn beyond([$($x),+]: [f64; ARITY]) -> f64 {
+                $beyond
+            }
             // SAFETY: the contract of `Block` and `BinaryBlock` is that of `apply`.
-            unsafe { apply([$($x),+], target, count, $within, $rare, $beyond) }
+            unsafe { apply([$($x),+], target, count, within, rare, beyond) }
         }
     };
 }

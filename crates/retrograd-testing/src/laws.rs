@@ -16,8 +16,9 @@ use retrograd_compiler::plan::{Again, Decision, Facts, Fate, LoopDecision, Plan,
 use retrograd_compiler::{diff, eval, ops};
 
 use crate::Random;
-use crate::native::{Native, same_outputs};
-use crate::programs::{Case, Size, shrink};
+use crate::native::{Native, same_fault, same_outputs};
+use crate::programs::{Case, Size, checked, shrink};
+use crate::promises::check_budgets;
 use retrograd_compiler::diff::check::{check_where_smooth, floats};
 
 /// A case with its gradient, as reverse mode gives it and simplified; `None` where nothing is a float.
@@ -70,7 +71,9 @@ pub const LAWS: &[Law] = &[
     Law { name: "derivatives of gradients are their derivatives", small: 24, large: 16, holds: second_derivatives },
     Law { name: "machine code gives the interpreter's bits", small: 24, large: 1, holds: native },
     Law { name: "every strategy and budget gives the interpreter's gradient within its plan", small: 32, large: 4, holds: gradients },
+    Law { name: "of checks the first that fails ends the run, under every plan", small: 24, large: 4, holds: checks },
     Law { name: "derivatives of gradients are the same bits under every plan", small: 400, large: 32, holds: second },
+    Law { name: "a refusal names the least budget, and more memory is never more work", small: 200, large: 24, holds: budgets },
 ];
 
 /// What came of one law.
@@ -455,6 +458,66 @@ fn gradients(trial: &Trial) -> Result<Verdict, String> {
     }
 }
 
+/// Of the gradient by `auto` and one of the other strategies, on one thread or on three.
+fn budgets(trial: &Trial) -> Result<Verdict, String> {
+    let Some(gradient) = trial.gradient()? else { return Ok(Verdict::Silent) };
+    let (program, seed) = (freeze(&gradient.program), trial.case.seed / 8);
+    let (threads, others) = (if seed % 2 == 0 { 1 } else { 3 }, strategies());
+    for strategy in [&others[0], &others[1 + seed as usize % (others.len() - 1)]] {
+        check_budgets(&program, strategy, threads).map_err(|error| format!("{strategy:?}: {error}"))?;
+    }
+    Ok(Verdict::Holds)
+}
+
+/// The Program with checks in it, some of which fail: optimised, as machine code and in its gradient under every plan, the run ends with
+/// the same error, or gives the same bits.
+fn checks(trial: &Trial) -> Result<Verdict, String> {
+    let case = checked(&trial.case);
+    let program = verified(case.program.clone())?;
+    let expected = eval::run(&program, &case.inputs);
+    let again = ops::parse(&program.to_string(), "random.rg").map_err(|error| format!("what is printed parses: {error}"))?;
+    if again.to_string() != program.to_string() {
+        return Err("printing is not canonical".into());
+    }
+    let simple = verified(simplify(&program))?;
+    same_outcome(&simple, &case.inputs, &expected).map_err(|error| format!("simplified: {error}"))?;
+    let native = Native::new(&simple, in_parts(case.seed, Arc::new(Auto)), None).map_err(words)?;
+    check_outcome(&native, &case.inputs, &expected)?;
+    // Beside checks that fail, indices out of bounds.
+    let beyond = far(&case);
+    check_outcome(&native, &beyond, &eval::run(&simple, &beyond)).map_err(|error| format!("at other inputs: {error}"))?;
+    if let Some(Gradient { raw, simple }) = gradient(&case, &simple)? {
+        let found = eval::run(&raw.program, &raw.inputs);
+        if let Err(expected) = &expected
+            && found.as_ref().err() != Some(expected)
+        {
+            return Err(format!("expected {expected}, found in the gradient {:?}", found.err()));
+        }
+        same_outcome(&simple.program, &raw.inputs, &found).map_err(|error| format!("of the gradient: {error}"))?;
+        let strategies: Vec<_> = strategies().into_iter().map(|strategy| in_parts(case.seed, strategy)).collect();
+        check_plans(&simple.program, &simple.inputs, &strategies)?;
+    }
+    Ok(Verdict::Holds)
+}
+
+/// What a run gives, or how it ends.
+type Outcome = Result<Vec<Array>, Error>;
+
+fn same_outcome(program: &Program, inputs: &[Array], expected: &Outcome) -> Result<(), String> {
+    match (eval::run(program, inputs), expected) {
+        (Ok(found), Ok(expected)) => same_outputs(&found, expected),
+        (Err(found), Err(expected)) if same_fault(&found, expected) => Ok(()),
+        (found, expected) => Err(format!("expected {:?}, found {:?}", expected.as_ref().err(), found.err())),
+    }
+}
+
+fn check_outcome(native: &Native, inputs: &[Array], expected: &Outcome) -> Result<(), String> {
+    match expected {
+        Ok(expected) => native.check(inputs, expected),
+        Err(error) => native.check_fault(inputs, error),
+    }
+}
+
 fn second(trial: &Trial) -> Result<Verdict, String> {
     let first = match trial.gradient()? {
         Some(first) if without_custom_vjp(&trial.case.program).is_none() => first,
@@ -563,7 +626,7 @@ pub fn check_plans(program: &Program, inputs: &[Array], strategies: &[Arc<dyn St
     if contract(program).to_string() != program.to_string() {
         return Err("what is contracted can be contracted again".into());
     }
-    let expected = eval::run(program, inputs).map_err(words)?;
+    let expected = eval::run(program, inputs);
     let mut seen: Vec<Decided> = vec![];
     for strategy in strategies {
         let named = |error: String| format!("{strategy:?}: {error}");
@@ -577,7 +640,7 @@ pub fn check_plans(program: &Program, inputs: &[Array], strategies: &[Arc<dyn St
             }
             seen.push(decided);
             let text = plan.to_string();
-            Native::of_plan(program, plan).check(inputs, &expected).map_err(|error| format!("{strategy:?}: {error}\n{text}"))?;
+            check_outcome(&Native::of_plan(plan), inputs, &expected).map_err(|error| format!("{strategy:?}: {error}\n{text}"))?;
         }
     }
     same_twice(program)

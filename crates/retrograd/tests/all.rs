@@ -2,11 +2,13 @@
 
 mod budgets;
 mod cache;
+mod checks;
 mod custom;
 mod debug_nan;
 mod derivatives;
 mod errors;
 mod hard;
+mod hostile;
 mod interchange;
 mod masked;
 mod methods;
@@ -14,6 +16,7 @@ mod probes;
 mod progress;
 mod ranges;
 mod rounding;
+mod special;
 mod straight;
 mod strips;
 mod support;

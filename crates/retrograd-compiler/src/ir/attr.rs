@@ -43,7 +43,7 @@ impl AttrKind {
             "value" => AttrKind::Array,
             "dtype" => AttrKind::DType,
             "type" => AttrKind::Type,
-            "name" => AttrKind::Text,
+            "name" | "message" | "tag" => AttrKind::Text,
             EXACT => AttrKind::Flag,
             _ => AttrKind::Ints,
         }

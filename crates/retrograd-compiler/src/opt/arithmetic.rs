@@ -241,6 +241,6 @@ fn passes_elements(lowering: Lowering) -> bool {
         Lowering::Reduce(reduction) => matches!(reduction, Reduction::Max | Reduction::Min),
         Lowering::Composed(composed) => matches!(composed, Composed::Pad | Composed::Concat),
         Lowering::Convert | Lowering::Iota | Lowering::Constant | Lowering::Dot | Lowering::Line(_) => false,
-        Lowering::Routine(_) | Lowering::Factored(_) | Lowering::Probe | Lowering::Missing => false,
+        Lowering::Routine(_) | Lowering::Factored(_) | Lowering::Probe | Lowering::Check | Lowering::Missing => false,
     }
 }

@@ -172,7 +172,13 @@ impl Numbering {
         for inst in &function.insts {
             let args = Args::new(inst.args.iter().map(|v| numbered.of(*v)));
             let types = inst.results.iter().map(|v| function.ty(*v).clone()).collect();
-            let op = op_key(&inst.op, |id| self.classes_of[usize::from(id)].number);
+            let mut op = op_key(&inst.op, |id| self.classes_of[usize::from(id)].number);
+            // Whoever sees an effect, or its failure, sees its line.
+            if let OpKey::Row(_, attrs) = &mut op
+                && inst.has_effect(|_| false)
+            {
+                attrs.push(("position", AttrKey::Text(inst.pos.to_string())));
+            }
             let custom = self.is_custom(inst);
             numbered.is_custom |= custom;
             let key = match custom {

@@ -3,6 +3,7 @@
 //! Every number is bounded by construction ([`Slot::most`]), and every index is in range, so that runs neither overflow nor fault.
 
 mod arrays;
+mod checked;
 mod control;
 mod shrink;
 mod stencils;
@@ -13,6 +14,7 @@ use retrograd_compiler::ir::{Array, Attrs, Builder, DType, FuncId, Function, Pro
 use retrograd_compiler::ops;
 
 use crate::Random;
+pub use checked::checked;
 pub use shrink::shrink;
 pub use table::drawn;
 use themes::Theme;

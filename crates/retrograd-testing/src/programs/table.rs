@@ -21,11 +21,11 @@ const RANK: usize = 6;
 /// Points of a sample at which its bound is measured.
 const POINTS: u64 = 8;
 
-/// Row by row, its samples. A row without a rule could not be differentiated, so it is left out.
+/// Row by row, its samples. A row without a rule could not be differentiated, so it is left out; so is `check`, which [`checked`](super::checked) adds.
 fn drawables() -> &'static [Vec<Drawable>] {
     static TABLE: OnceLock<Vec<Vec<Drawable>>> = OnceLock::new();
     TABLE.get_or_init(|| {
-        let rows = ops::rows().filter(|row| !matches!(row.rule, Rule::Missing));
+        let rows = ops::rows().filter(|row| !matches!(row.rule, Rule::Missing) && *row != &ops::CHECK);
         let drawable = |row: &'static Row| {
             let samples = (row.samples)(row).into_iter().filter_map(|sample| measured(row, sample));
             samples.collect::<Vec<_>>()

@@ -63,9 +63,7 @@ pub(crate) fn execute(command: &Command) -> Result<Report, String> {
             on(file, |source| grad(source, (gradient, *rounding), machine, inputs, outputs, *debug))
         }
         Command::Check { file, inputs } => on(file, |source| check(source, inputs)),
-        Command::Print { file, stage, gradient, rounding } => {
-            on(file, |source| print(source, *stage, gradient, *rounding).map(Report::of))
-        }
+        Command::Print { file, stage, gradient, rounding } => on(file, |source| print(source, *stage, gradient, *rounding).map(Report::of)),
         Command::Plan { file, gradient, rounding, form } => on(file, |source| plan(source, gradient, *rounding, form).map(Report::of)),
         Command::Eval { formula } => said(formula.eval()),
         Command::Diff { formula, wrt, order } => said(formula.diff(wrt.as_deref(), *order)),
@@ -88,14 +86,7 @@ fn on(file: &File, command: impl FnOnce(&Source) -> Result<Report, Error>) -> Re
     command(&source).map_err(|error| source.explain(&error))
 }
 
-fn run(
-    source: &Source,
-    machine: &Machine,
-    rounding: Rounding,
-    inputs: &Inputs,
-    outputs: &Outputs,
-    debug: Debug,
-) -> Result<Report, Error> {
+fn run(source: &Source, machine: &Machine, rounding: Rounding, inputs: &Inputs, outputs: &Outputs, debug: Debug) -> Result<Report, Error> {
     let program = source.program()?;
     outputs.check(program.main().results.len())?;
     let inputs = inputs::read(inputs, &program, source)?;
@@ -158,7 +149,8 @@ fn grad(
     let wrt = wrt(&program, gradient)?;
     outputs.check(1 + wrt.len())?;
     let inputs = inputs::read(inputs, &program, source)?;
-    let options = Options { backend: machine.backend.clone(), threads: machine.threads(), ..gradient_options(&program, gradient, rounding)? };
+    let options =
+        Options { backend: machine.backend.clone(), threads: machine.threads(), ..gradient_options(&program, gradient, rounding)? };
     let Results { results, note } = results_of(&program, &options, &inputs, debug)?;
     let names = ["value".into()].into_iter().chain(wrt.iter().map(|k| format!("gradient_{k}")));
     let named: Vec<(String, Array)> = names.zip(results).collect();

@@ -290,9 +290,9 @@ def function_that_is_not_there(x):
     return np.linalg.eigh(x)
 
 
-@mistake(rg.Unsupported, "offset")
-def trace_of_another_diagonal(x):
-    return np.trace(x, offset=1)
+@mistake(rg.ShapeError, "two axes")
+def trace_of_one_axis(x):
+    return np.trace(x, offset=1, axis1=0, axis2=0)
 
 
 @mistake(rg.ShapeError, "paired")

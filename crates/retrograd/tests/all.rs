@@ -16,6 +16,7 @@ mod probes;
 mod progress;
 mod ranges;
 mod rounding;
+mod special;
 mod straight;
 mod strips;
 mod support;

@@ -103,19 +103,23 @@ class Array:
 
     def changes(self):
         """Notes that this root changes now; arrays that may or may not share its memory are not known from here on."""
-        self._log()
+        self.log()
         for other in self._entangled or ():
             if other._poison is None and other._frame.open:
                 file, line = errors.here()
                 other.poison(f"this array may share memory with one that is changed at line {line}; copy it before with .copy()")
 
-    def _log(self):
-        """Every open body inside the one that made this root restores it when it is traced again."""
+    def log(self):
+        """Every open body inside the one that made this root restores it when it is traced again; those that would not have before."""
+        new = []
         for frame in reversed(current().frames):
             if frame is self._frame:
                 break
-            frame.mutated.setdefault(self, self.state())
+            if self not in frame.mutated:
+                frame.mutated[self] = self.state()
+                new.append(frame)
         self._version += 1
+        return new
 
     def state(self):
         return (self._value, self._const, self._poison)
@@ -126,7 +130,7 @@ class Array:
 
     def poison(self, message):
         """From now on its elements are not known under this name; reading it is an error."""
-        self._log()
+        self.log()
         self._poison = message
 
     def _check_readable(self, root):

@@ -85,7 +85,7 @@ class Loop(Control):
     def __init__(self, steps, names, exposed, live, scope, pos):
         super().__init__(names, exposed, live, scope)
         self.steps, self.pos = steps, pos
-        self.memory, self.guessed = current().frame.recall(pos), {}
+        self.memory, self.guessed, self.logged = current().frame.recall(pos), {}, {}
         self.count, self.known = count_of(steps)
         self.roots = {}  # by identity: `==` of arrays is traced
         self.poisoned = {}
@@ -155,6 +155,9 @@ class Loop(Control):
 
     def _enter(self, kind, params, part="body"):
         """Opens a body in which all that is carried is a parameter."""
+        for root in self.guessed:
+            if root not in self.logged:
+                self.logged[root] = root.log()
         self.frame = Frame(kind, self.pos, self.scope.items(), self.memory.inside.setdefault(part, Memory(self.pos)))
         current().push(self.frame)
         for root, param in zip(self.roots, params[len(params) - len(self.roots) :]):
@@ -202,6 +205,8 @@ class Loop(Control):
         unchanged = [root for root, param in self.guessed.items() if root._poison is None and root._value is param]
         for root in unchanged:
             self.roots.pop(root, None)
+            for frame in self.logged[root]:
+                frame.mutated.pop(root)
         self.guessed = {}
         before = (len(self.roots) + len(unchanged), len(self.poisoned))
         for root in self.frame.mutated:
@@ -331,7 +336,7 @@ class While(Loop):
     def __init__(self, names, exposed, live, pos):
         Control.__init__(self, names, exposed, live, {})
         self.pos, self.known = pos, None
-        self.memory, self.guessed = current().frame.recall(pos), {}
+        self.memory, self.guessed, self.logged = current().frame.recall(pos), {}, {}
         self.roots, self.poisoned, self.last, self.carried, self.kept = {}, {}, {}, {}, {}
         self.attempts = 0
         self.traced = self.finished = self.inside = self.rebinds = False

@@ -4,10 +4,14 @@ import collections
 import functools
 import json
 import os
+import threading
 import time
+import warnings
+
+import numpy as np
 
 from . import _native, errors
-from .arguments import Signature
+from .arguments import Signature, row_major
 from .options import Options, directory
 from .outcome import Outcome, unboxed
 
@@ -142,13 +146,17 @@ class Compiled:
         self._signature, self._key, self.outcome, self._executable = signature, key, outcome, executable
         self._single, self._progress, self._look, self._aux = single, _reporter(progress), look, aux
         self._taken, self.times, self.plan = None, None, Plan(executable)
+        self._outside = getattr(outcome, "outside", None)
+        self._static = tuple(getattr(outcome, "static", {}).items())
+        self.hidden = tuple(self._outside.names()) if self._outside is not None else ()
+        self._is_current = self._outside.fast_guard() if self._outside is not None else None
         self._direct = self._native_call()
 
     @staticmethod
-    def of(transformed, arguments):
-        """The function compiled for arguments of these types."""
+    def of(transformed, arguments, varying=()):
+        """The function compiled for arguments of these types; `varying` are places of numbers outside of it that change."""
         begin = time.perf_counter()
-        outcome, options = transformed._outcome(arguments), transformed.options
+        outcome, options = transformed._outcome(arguments, varying), transformed.options
         traced = time.perf_counter() - begin
         strategy = options.strategy.native()
         executable = _native.compile(outcome.program, (transformed.wanted, outcome.leaves, options.exact), strategy, options.limits(), options.machine())
@@ -180,7 +188,13 @@ class Compiled:
     def __call__(self, *args, **kwargs):
         if not kwargs and (ran := self.run_directly(args)) is not None:
             return ran[0]
-        result = self._run(self._bind(args, kwargs), [])
+        arguments = self._bind(args, kwargs)
+        for k, value in self._static:
+            if arguments.leaves[k][0].item() != value:
+                raise errors.ArgumentError(f"{self.name}() was compiled for {value!r} as an argument that decides about its Program, found {arguments.leaves[k][0].item()!r}")
+        if self._outside is not None and (place := self._outside.changed()) is not None:
+            raise errors.ArgumentError(f"{self.name}() was compiled for another value of `{place.name}`, which it reads from outside; compile it again")
+        result = self._run(arguments, [])
         return result if self._aux is None else (result, self._aux(args, kwargs))
 
     def count(self, *args, **kwargs):
@@ -188,18 +202,36 @@ class Compiled:
 
         Bytes are those of loads, stores and copies as the compiler wrote them; some of them stay in registers and caches.
         """
-        inputs = self._bind(args, kwargs).arrays()
+        inputs = self._bind(args, kwargs).arrays() + self._hidden_values()
         return Stats(*self._executable.counting().count(inputs))
 
-    def save(self, path):
+    def save(self, path, freeze=False):
         """Writes it to a file, which `rg.load` reads without tracing, differentiating or planning again.
 
         The file holds no machine code: that is made on loading, so that the file serves on any machine with the same version of Retrograd.
+        Arrays that the function reads from outside (`hidden` names them) are part of it with `freeze=True`; else it is refused.
         """
+        if self.hidden and not freeze:
+            raise errors.ArgumentError(f"{self.name}() reads {', '.join(self.hidden)} from outside; make them arguments, or save them as they are now: save(path, freeze=True)")
         if self._aux is not None:
             raise errors.Unsupported(f"{self.name}() returns something besides its Jacobian by running Python again; it cannot be saved with has_aux=True")
         note = {"signature": self._signature.to_json(), "key": _key_to_json(self._key), "outcome": self.outcome.to_json(), "single": self._single}
+        note["hidden"] = [[name, str(value.dtype), list(value.shape), value.tobytes().hex()] for name, value in zip(self.hidden, self._hidden_values())]
+        note["static"] = [list(item) for item in self._static]
         self._executable.save(os.fspath(path), json.dumps(note))
+
+    def is_current(self):
+        """Whether all that it read from outside is as it was."""
+        return self._is_current is None or self._is_current() and (not self.hidden or self._outside.values() is not None)
+
+    def _hidden_values(self):
+        """What it reads from outside as inputs, now."""
+        if not self.hidden:
+            return []
+        values = self._frozen if self._outside is None else self._outside.values()
+        if values is None:
+            raise errors.ArgumentError(f"{self.name}() was compiled for other types of {', '.join(self.hidden)}, which it reads from outside; compile it again")
+        return [row_major(value) for value in values]
 
     def _bind(self, args, kwargs):
         arguments = self._signature.bind(args, kwargs)
@@ -214,19 +246,28 @@ class Compiled:
         number = lambda dtype, shape, scalar: dtype == "f64" and scalar == "python"
         plain = lambda dtype, shape, scalar: dtype != "bool" and scalar == ""
         nested = keywords or any(structure is not None for structure in structures)
+        nested = nested or self._static
         if nested or self._look is not None or self._aux is not None or not all(plain(*ty) or number(*ty) for ty in types):
             return None
-        return _native.Direct(self._executable, [number(*ty) for ty in types])
+        hidden = [False] * len(self.hidden)
+        return _native.Direct(self._executable, [number(*ty) for ty in types] + hidden)
 
     def run_directly(self, args):
         """The result in a list, where these are arguments of the very types that this was compiled for; else None, and `_run` says what is wrong."""
-        if self._direct is None or (ran := self._direct(args, self._progress)) is None:
+        if self._direct is None or self._is_current is not None and not self._is_current():
+            return None
+        if self.hidden:
+            values = self._outside.values()
+            if values is None:
+                return None
+            args = (*args, *values)
+        if (ran := self._direct(args, self._progress)) is None:
             return None
         self._taken = ran[1:]
         return [self.outcome.assemble(ran[0], self._single, unboxed)]
 
     def _run(self, arguments, seeds):
-        inputs = arguments.arrays()
+        inputs = arguments.arrays() + self._hidden_values()
         if seeds:
             inputs += seeds
         if self._look is not None:
@@ -234,6 +275,56 @@ class Compiled:
         else:
             results, *self._taken = self._executable.run(inputs, self._progress)
         return self.outcome.assemble(results, self._single, unboxed)
+
+
+class Variants:
+    """What a function was compiled to for arguments of the same types: for values of integers that decide about it, and for what it read from
+    outside. The least recently used is forgotten."""
+
+    capacity = 64
+
+    def __init__(self, name):
+        self.name, self.made, self.changes, self.varying, self.warned = name, [], collections.Counter(), set(), False
+        self.lock = threading.Lock()  # of the order of those made; nothing is compiled while it is held
+
+    def find(self, arguments):
+        """The one for these arguments, as all is outside now; None where there is none."""
+        with self.lock:
+            return self._find(arguments)
+
+    def _find(self, arguments):
+        for k, compiled in enumerate(self.made):
+            if all(arguments.leaves[number][0].item() == value for number, value in compiled._static if np.ndim(arguments.leaves[number][0]) == 0):
+                if compiled.is_current():
+                    if k:
+                        self.made.insert(0, self.made.pop(k))
+                    return compiled
+                self._note(compiled)
+        return None
+
+    def _note(self, compiled):
+        """Counts that a number outside has changed: one that does so again is an input from then on."""
+        place = compiled._outside.changed()
+        if place is not None:
+            self.changes[place.identity()] += 1
+            if self.changes[place.identity()] > 1:
+                self.varying.add(place.identity())
+
+    def add(self, compiled):
+        with self.lock:
+            self.made.insert(0, compiled)
+            forgotten = len(self.made) > self.capacity and self.made.pop()
+        if forgotten:
+            if not self.warned:
+                self.warned = True
+                found = ", ".join(f"argument {number}" for number, _ in compiled._static) or "what it reads from outside"
+                warnings.warn(f"{self.name}() was compiled for more than {self.capacity} values of {found}; pass it as a float or as an array", stacklevel=4)
+        return compiled
+
+    def __getattr__(self, name):
+        if name.startswith("__") or not self.__dict__.get("made"):
+            raise AttributeError(name)
+        return getattr(self.made[0], name)
 
 
 def load(path, backend="cranelift", threads=None, spill=None, progress=None):
@@ -253,9 +344,15 @@ def load(path, backend="cranelift", threads=None, spill=None, progress=None):
     try:
         note = json.loads(text)
         signature, outcome = Signature.from_json(note["signature"]), Outcome.from_json(note["outcome"])
-        return Compiled(signature, _key_from_json(note["key"]), outcome, executable, note["single"], progress)
+        compiled = Compiled(signature, _key_from_json(note["key"]), outcome, executable, note["single"], progress)
+        hidden = note.get("hidden", [])
+        compiled._frozen = [np.frombuffer(bytes.fromhex(data), dtype).reshape(shape) for _, dtype, shape, data in hidden]
+        compiled._static, compiled.hidden = tuple((k, value) for k, value in note.get("static", [])), tuple(name for name, *_ in hidden)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         raise errors.ArgumentError(f"{path} does not say what its function takes and returns; save it anew") from error
+    if hidden or compiled._static:
+        compiled._direct = None
+    return compiled
 
 
 def cache_info():

@@ -221,15 +221,31 @@ impl Tracer {
         raised(py, self.tracer()?.begin_if(self.values[predicate], &place(pos)))
     }
 
-    fn begin_else(&mut self, py: Python<'_>, results: Vec<usize>) -> PyResult<()> {
-        let results = self.all(&results);
-        raised(py, self.tracer()?.begin_else(&results))
+    fn begin_else(&self) -> PyResult<()> {
+        self.tracer()?.begin_else();
+        Ok(())
     }
 
-    fn end_if(&mut self, py: Python<'_>, results: Vec<usize>) -> PyResult<Vec<usize>> {
-        let results = self.all(&results);
-        let results = raised(py, self.tracer()?.end_if(&results))?;
+    /// Closes both branches: results, absent ones as None, and the element types to convert them to.
+    fn end_if(
+        &mut self, py: Python<'_>, first: Vec<Option<usize>>, second: Vec<Option<usize>>, dtypes: Vec<Option<String>>,
+    ) -> PyResult<Vec<usize>> {
+        let some = |results: Vec<Option<usize>>| results.into_iter().map(|v| v.map(|v| self.values[v])).collect::<Vec<_>>();
+        let dtypes = dtypes.into_iter().map(|name| name.map(|name| dtype_of(&name)).transpose()).collect::<PyResult<Vec<_>>>()?;
+        let results = raised(py, self.tracer()?.join(&some(first), &some(second), &dtypes))?;
         Ok(self.keep_all(results))
+    }
+
+    /// A literal in the open body at a depth; one number repeated where there is a shape.
+    fn constant_at(&mut self, depth: usize, value: &Bound<'_, PyAny>, shape: Option<Vec<usize>>, pos: Place) -> PyResult<usize> {
+        let value = self.tracer()?.constant_at(depth, from_numpy(value)?, shape.as_deref(), &place(pos));
+        Ok(self.keep(value))
+    }
+
+    /// One more carry of the open loop at a depth, by its start; the body's value of it.
+    fn carry(&mut self, depth: usize, start: usize) -> PyResult<usize> {
+        let value = self.tracer()?.carry(depth, self.values[start]);
+        Ok(self.keep(value))
     }
 
     fn abandon(&self) -> PyResult<()> {

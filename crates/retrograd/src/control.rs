@@ -391,11 +391,9 @@ pub fn cond<'t, S: State<'t>>(predicate: Var<'t>, then_branch: impl FnOnce() -> 
         return then_branch();
     }
     let first = then_branch();
-    if end(trace, |tracer| tracer.begin_else(&traced(&vars(&first))).map(|()| vec![])).is_none() {
-        return first;
-    }
+    trace.tracer().begin_else();
     let second = else_branch();
-    match end(trace, |tracer| tracer.end_if(&traced(&vars(&second)))) {
+    match end(trace, |tracer| tracer.end_if(&traced(&vars(&first)), &traced(&vars(&second)))) {
         Some(results) => first.rebuild(&mut results.into_iter()),
         None => first,
     }

@@ -96,12 +96,12 @@ fn branches_take_the_same_arguments() {
     let p = op(&t, &ops::LT, &[x, y]);
     t.begin_if(p, &here()).unwrap();
     let then = op(&t, &ops::SUB, &[y, x]);
-    t.begin_else(&[then]).unwrap();
+    t.begin_else();
     // A nested loop reads x, which only this branch reads after y.
     let (_, carries, _) = t.begin_for(int(&t, 2), &[y], &[], &here()).unwrap();
     let next = op(&t, &ops::ADD, &[carries[0], x]);
     let other = t.end_for(&[next], &[]).unwrap();
-    let results = t.end_if(&other).unwrap();
+    let results = t.end_if(&[then], &other).unwrap();
     let program = t.finish(&results).unwrap();
     assert_eq!(run(&program, &[1.0, 5.0]), [Array::scalar(4.0)]);
     assert_eq!(run(&program, &[5.0, 1.0]), [Array::scalar(11.0)]);
@@ -114,8 +114,8 @@ fn an_argument_of_the_second_branch_alone_is_ignored_by_the_first() {
     let p = op(&t, &ops::LT, &[x, y]);
     t.begin_if(p, &here()).unwrap();
     let zero = t.constant(Array::scalar(0.0), &here());
-    t.begin_else(&[zero]).unwrap();
-    let results = t.end_if(&[y]).unwrap();
+    t.begin_else();
+    let results = t.end_if(&[zero], &[y]).unwrap();
     let program = t.finish(&results).unwrap();
     assert_eq!(run(&program, &[1.0, 5.0]), [Array::scalar(0.0)]);
     assert_eq!(run(&program, &[5.0, 1.0]), [Array::scalar(1.0)]);
@@ -176,8 +176,9 @@ fn branches_that_differ_are_refused() {
     let t = Tracer::new("branches");
     let p = t.input(Type::scalar(DType::Bool));
     t.begin_if(p, &here()).unwrap();
-    t.begin_else(&[int(&t, 1)]).unwrap();
-    let (kind, text) = message(t.end_if(&[t.constant(Array::scalar(1.0), &here())]));
+    let one = int(&t, 1);
+    t.begin_else();
+    let (kind, text) = message(t.end_if(&[one], &[t.constant(Array::scalar(1.0), &here())]));
     assert_eq!(kind, ErrorKind::DType);
     assert_eq!(text, "result 0 of the branches differs: i64 in the first, f64 in the second");
 }

@@ -23,7 +23,7 @@ ops! {
     CHOLESKY = Row { cost: 2, rule: tangent(cholesky_tangent), ..of_matrix("cholesky", routines::CHOLESKY) };
     /// X with T X = B, where T is the lower (`lower=[1]`) or upper triangle of A, or its transpose, with its diagonal or with ones there; nothing else of A is read. Infinite or NaN where a zero is on the diagonal.
     TRIANGULAR_SOLVE = Row { attrs: &["lower", "transpose", "unit"], rule: Rule::Tangent { tangent: triangular_tangent, linear: &[None, Some(transpose_triangular)] }, samples: triangular_samples, ..of_system("triangular_solve", routines::TRIANGULAR_SOLVE) };
-    /// L (below the diagonal, which is 1) and U (on and above it) in one matrix, with the rows of A in the order of `lu_permutation`; partial pivoting.
+    /// L (below the diagonal, which is 1) and U (on and above it) in one matrix, with the rows of A in the order of `lu_permutation`; partial pivoting. The derivative is infinite or NaN where A is singular.
     LU = Row { rule: tangent(lu_tangent), ..of_factors("lu", routines::LU) };
     /// Row i of L U, of `lu`, is this row of A.
     LU_PERMUTATION = Row { infer: |row, types, attrs| infer_matrix(row, types, attrs).map(|ty| Type::new(DType::I64, &ty.shape[..ty.rank() - 1])), rule: Rule::Zero, ..of_factors("lu_permutation", routines::LU_PERMUTATION) };
@@ -309,7 +309,12 @@ fn transpose_adjugate(b: &Builder, args: &[Value], k: usize, ct: Value) -> Contr
 
 fn infer_adjugate(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
     let Some((matrix, directions)) = types.split_first().filter(|(_, directions)| directions.len() <= adjugate::DIRECTIONS) else {
-        return shape_error(format!("`{}` takes a matrix and up to {} directions, found {} arguments", row.name, adjugate::DIRECTIONS, types.len()));
+        return shape_error(format!(
+            "`{}` takes a matrix and up to {} directions, found {} arguments",
+            row.name,
+            adjugate::DIRECTIONS,
+            types.len()
+        ));
     };
     match directions.iter().find(|ty| *ty != matrix) {
         Some(other) => shape_error(format!("`{}` needs directions like its matrix, {matrix}, found {other}", row.name)),
@@ -336,10 +341,8 @@ fn matrix_samples(row: &Row) -> Vec<Sample> {
 }
 
 fn adjugate_samples(row: &Row) -> Vec<Sample> {
-    let sample = |shape: &[usize], directions: usize| Sample {
-        args: vec![(Type::f64(shape), row.domain[0]); 1 + directions],
-        attrs: Attrs::none(),
-    };
+    let sample =
+        |shape: &[usize], directions: usize| Sample { args: vec![(Type::f64(shape), row.domain[0]); 1 + directions], attrs: Attrs::none() };
     let shapes: [&[usize]; 6] = [&[1, 1], &[2, 2], &[3, 3], &[5, 5], &[2, 4, 4], &[0, 0]];
     (0..=adjugate::DIRECTIONS).flat_map(|directions| shapes.map(|shape| sample(shape, directions))).collect()
 }

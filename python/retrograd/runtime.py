@@ -147,6 +147,13 @@ def returned(value, flag):
 # Errors
 
 
+def bound(flag, name, read):
+    """A name that may have no value; `flag` says whether it has one."""
+    if is_traced(flag):
+        _check(loops.truth(flag, errors.here()), f"cannot access local variable '{name}' where it is not associated with a value", UnboundLocalError)
+    return read()
+
+
 def raised(make):
     """`raise make()`: under a traced condition a check at run time, else Python's own."""
     trace = current()
@@ -400,21 +407,21 @@ def augment(number, target, value):
 
 
 def augment_item(number, container, index, value):
-    """`container[index] += value`, with one write."""
+    """`container[index] += value()`, with one write; the item is read before."""
     if isinstance(container, Array):
         old = container[index]
-        indexing.store(container, index, _BINARY[number](old, value))
+        indexing.store(container, index, _BINARY[number](old, value()))
         return
     item = load(container, index)
-    result = augment(number, item, value)
+    result = augment(number, item, value())
     if result is not item or isinstance(container, np.ndarray):
         store(container, index, result)
 
 
 def augment_attribute(number, owner, name, value):
-    """`owner.name += value`."""
+    """`owner.name += value()`."""
     item = attribute(owner, name)
-    result = augment(number, item, value)
+    result = augment(number, item, value())
     if result is not item:
         store_attribute(owner, name, result)
 

@@ -232,10 +232,11 @@ class Loop(Control):
         count = trace.constant(np.int64(self.known - self.next_step)) if self.known is not None else self.steps.count.handle()
         index, params, _ = trace.tracer.begin_for(count, self._starts(), self.pos)
         source = Index(self)
-        trace.derived[index] = frozenset([source]) if self.known is not None else frozenset()
-        if self.known is None:
-            del trace.derived[index]
-        self._enter(params, source)
+        # A count that follows from indices around is known where they are.
+        around = frozenset() if self.known is not None else trace.derived.get(count)
+        if around is not None and (around or self.known is not None):
+            trace.derived[index] = around | {source}
+        self._enter(params, source if self.known is not None else None)
         self.index = traced(index, weak=True)
         return True
 

@@ -3,6 +3,7 @@
 import builtins
 import collections
 import contextlib
+import dataclasses
 import functools
 import inspect
 import itertools
@@ -478,7 +479,8 @@ def call(function, *args, **kwargs):
         except TypeError:
             special = None
         if special is not None:
-            return special(*args, **kwargs)
+            result = special(*args, **kwargs)
+            return made(result) if hasattr(type(result), "__next__") or type(result) is list else result
     if kind is types.FunctionType:
         if not _is_users(function):
             return _library(function, args, kwargs)
@@ -503,7 +505,7 @@ def _construct(kind, args, kwargs):
         value = made(object.__new__(kind))
         initialise = kind.__init__
         if isinstance(initialise, types.FunctionType):
-            if _is_users(initialise):
+            if _is_users(initialise) and not dataclasses.is_dataclass(kind):
                 call(initialise, value, *args, **kwargs)
             else:
                 initialise(value, *args, **kwargs)

@@ -381,16 +381,29 @@ class Transformed:
     def __call__(self, *args, **kwargs):
         return self._call(args, kwargs, _no_seeds)
 
+    def _call(self, args, kwargs, seeds):
+        """`seeds` gives cotangents or tangents, from the outcome of the trace and the types of the arguments."""
+        try:
+            return self._called(args, kwargs, seeds)
+        except Exception as error:
+            if current() is not None:
+                raise
+            trimmed = errors.trimmed(error)
+        raise trimmed
+
     def plan(self, *args, **kwargs):
         """How a run will use memory, for arguments of these types (arrays or `rg.spec`); it prints."""
         return self.compile(*args, **kwargs).plan
 
     def compile(self, *args, **kwargs):
         """The compiled function for arguments of these types (arrays or `rg.spec`)."""
-        return self._compiled(self.signature().bind(args, kwargs))
+        try:
+            return self._compiled(self.signature().bind(args, kwargs))
+        except Exception as error:
+            trimmed = errors.trimmed(error)
+        raise trimmed
 
-    def _call(self, args, kwargs, seeds):
-        """`seeds` gives cotangents or tangents, from the outcome of the trace and the types of the arguments."""
+    def _called(self, args, kwargs, seeds):
         if getattr(_plain, "on", False) and current() is None:
             result = self.fun(*copy.deepcopy(args), **copy.deepcopy(kwargs))
             if self.wanted == "results":

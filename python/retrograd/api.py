@@ -15,14 +15,14 @@ from .arguments import Signature, Spec
 from .array import lift, traced
 from .compiled import Compiled, Variants
 from .custom import custom_jvp, custom_vjp
-from .options import Options, Strategy, takes_options
+from .options import Options, Strategy, integer, takes_options
 from .outcome import WITHOUT_AUX, Outcome, readable, unboxed
 from .trace import NUMPY, current
 
 
 def periodic(period=None):
     """A snapshot every `period` steps; √n without it."""
-    return Strategy("periodic", **({} if period is None else {"period": int(period)}))
+    return Strategy("periodic", **({} if period is None else {"period": integer("period", period, 1, 2**63 - 1, "a positive int of steps")}))
 
 
 def revolve():
@@ -52,6 +52,9 @@ def user(values=None, loops=None):
     `loops` says by line how a loop is reversed: "keep_all", "recompute_all", "periodic 10" (steps) or "revolve 5" (slots). A name that is
     not there is an error.
     """
+    for name, fates in (("values", values), ("loops", loops)):
+        if fates is not None and not isinstance(fates, dict):
+            raise errors.ArgumentError(f"`{name}` is a dict of fates by name, found {fates!r}")
     return Strategy("user", values=dict(values or {}), loops=dict(loops or {}))
 
 

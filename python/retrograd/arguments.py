@@ -6,6 +6,7 @@ import numpy as np
 
 from . import errors, tree
 from .array import Array
+from .options import integer
 from .trace import DTYPES, current, refuse_dtype
 
 
@@ -13,8 +14,12 @@ class Spec:
     """Shape and element type of an argument, without its elements."""
 
     def __init__(self, shape, dtype=np.float64):
-        self.shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
-        self.dtype = np.dtype(dtype)
+        extents = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+        self.shape = tuple(integer("shape", extent, 0, 2**63 - 1, "a tuple of ints that are not negative") for extent in extents)
+        try:
+            self.dtype = np.dtype(dtype)
+        except TypeError:
+            raise errors.ArgumentError(f"`dtype` is an element type such as np.float64, found {dtype!r}") from None
 
     def __repr__(self):
         return f"rg.spec({self.shape}, {self.dtype})"

@@ -411,6 +411,13 @@ def demand(array):
         demand_all(sources)
 
 
+def demand_outer(array):
+    """The same where it follows from arguments and outer values alone: no loop is unrolled for it."""
+    sources = current().derived.get(array.handle())
+    if sources and all(source.depth() < 0 for source in sources):
+        demand_all(sources)
+
+
 def demand_all(sources):
     """Traces again, from the outermost loop or function that these are known in."""
     outermost = min(sources, key=lambda source: source.depth())

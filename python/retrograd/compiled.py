@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _native, errors
 from .arguments import Signature, row_major
+from .options import Options, directory
 from .outcome import Outcome, unboxed
 from .plan import Plan
 
@@ -260,19 +261,23 @@ def load(path, backend="cranelift", threads=None, spill=None, progress=None):
         rg.value_and_grad(loss).compile(x).save("loss.rgx")
         value, gradient = rg.load("loss.rgx")(x)
 
-    A file that is damaged, cut off, or of another version of Retrograd is an error. A whole file is trusted as a program is: load what
-    you would run. Memory was planned before it was saved; what was planned to spill goes to the directory `spill`.
+    A file that is damaged, cut off, or of another version of Retrograd is an error, and so is one that holds no valid program: it is verified
+    when it is loaded. Memory was planned before it was saved; what was planned to spill goes to the directory `spill`.
     """
-    executable = _native.load(os.fspath(path), (backend, threads), None if spill is None else os.fspath(spill))
+    options = Options({"backend": backend, "threads": threads, "progress": progress})
+    executable = _native.load(os.fspath(path), options.machine(), directory("spill", spill))
     text = executable.note()
     if text is None:
-        raise errors.ArgumentError(f"{path} was not saved from Python; `retrograd run` runs it, and `Executable::load` in Rust")
-    note = json.loads(text)
-    signature, outcome = Signature.from_json(note["signature"]), Outcome.from_json(note["outcome"])
-    compiled = Compiled(signature, _key_from_json(note["key"]), outcome, executable, note["single"], progress)
-    hidden = note.get("hidden", [])
-    compiled._frozen = [np.frombuffer(bytes.fromhex(data), dtype).reshape(shape) for _, dtype, shape, data in hidden]
-    compiled._static, compiled.hidden = tuple((k, value) for k, value in note.get("static", [])), tuple(name for name, *_ in hidden)
+        raise errors.ArgumentError(f"{path} was not saved from Python; `retrograd run` runs it, and `Saved::load` in Rust")
+    try:
+        note = json.loads(text)
+        signature, outcome = Signature.from_json(note["signature"]), Outcome.from_json(note["outcome"])
+        compiled = Compiled(signature, _key_from_json(note["key"]), outcome, executable, note["single"], progress)
+        hidden = note.get("hidden", [])
+        compiled._frozen = [np.frombuffer(bytes.fromhex(data), dtype).reshape(shape) for _, dtype, shape, data in hidden]
+        compiled._static, compiled.hidden = tuple((k, value) for k, value in note.get("static", [])), tuple(name for name, *_ in hidden)
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        raise errors.ArgumentError(f"{path} does not say what its function takes and returns; save it anew") from error
     if hidden or compiled._static:
         compiled._direct = None
     return compiled

@@ -3,7 +3,7 @@
 import numpy as np
 
 from . import errors, layout, runs, views
-from .array import Array, Symbol, affine, entangle, is_weak, lift, local, repeated, reshaped, result_dtype, traced, view
+from .array import Array, Symbol, affine, demand_outer, entangle, is_weak, lift, local, repeated, reshaped, result_dtype, traced, view
 from .rules import FUNCTIONS, Rule, implements, name_of, place_of
 from .trace import DTYPES, NUMPY, current, is_float, refuse_dtype
 
@@ -344,6 +344,8 @@ def _square(x):
 def _power(x, exponent):
     """Exponents that are known numbers are products where they can be, as `Var.pow` has them; others are the function of two arguments."""
     known, common = payload_of(exponent), _common(x, exponent)
+    if known is None and not exponent.shape and exponent.dtype.kind == "i":
+        demand_outer(exponent)
     is_number = known is not None and np.ndim(known) == 0
     if not is_float(common):
         if not is_number or known > 64 or common == "bool":

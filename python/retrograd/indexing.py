@@ -3,7 +3,7 @@
 import numpy as np
 
 from . import errors, runs, views
-from .array import Array, affine, describe, index_of, lift, traced, view
+from .array import Array, affine, demand, describe, index_of, lift, traced, view
 from .layout import shadow_of
 from .trace import DTYPES, current
 
@@ -235,12 +235,24 @@ def _slice(item, extent, axis):
     return _traced_slice(item, extent, axis, step.__index__())
 
 
+def _stays_inside(item, extent, step, start, stop):
+    """A slice that may reach over an end of its axis has another length there: then its bounds are needed as Python values. Backwards, a stop
+    below 0 would count from the end, which the check of the window does not see."""
+    symbol = affine(item.start)[0]
+    low, high = (start, stop) if step > 0 else (stop, start + 1)
+    if symbol.low is not None and symbol.low + low < 0 or symbol.high is not None and symbol.high + high > extent or step < 0 and symbol.low is None:
+        demand(item.start)
+        if step < 0:
+            raise errors.Unsupported("a slice backwards whose stop may be below 0, where it counts from the end, is not supported; use a loop", errors.here())
+
+
 def _traced_slice(item, extent, axis, step):
     """A slice whose bounds are traced but differ by a constant: `A[i:i+3]`. Others are runs."""
     (_, start), (_, stop) = affine(item.start), affine(item.stop)
     size = len(range(start, stop, step))
     if size == 0:
         return 0, 0, 1, slice(0, 0)
+    _stays_inside(item, extent, step, start, stop)
     span = (size - 1) * abs(step) + 1
     if span > extent:
         raise errors.BoundsError(f"a slice of {span} elements is out of bounds for axis {axis} with size {extent}", errors.here())

@@ -69,6 +69,10 @@ class Ranged:
     def __init__(self, steps):
         self.steps = steps
         self.count = None if isinstance(steps, range) else steps.count
+        if isinstance(steps, range):
+            beyond = next((end for end in (steps.start, steps.stop, steps.step) if not -(2**63) <= end < 2**63), None)
+            if beyond is not None:
+                raise errors.ArgumentError(f"the range of a loop has integers of 64 bits, found {beyond}", errors.here())
 
     def known(self):
         return len(self.steps) if isinstance(self.steps, range) else None

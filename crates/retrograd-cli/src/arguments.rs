@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use retrograd::pipeline::{Arithmetic, cores};
+use retrograd::pipeline::{Arithmetic, MOST_THREADS, cores};
 use retrograd::{Backend, Budget, Strategy, strategy};
 
 use crate::outputs::Format;
@@ -182,7 +182,7 @@ pub(crate) struct Machine {
     #[arg(long, default_value = "cranelift")]
     pub(crate) backend: Backend,
     /// Threads of a run, as many as there are cores unless told; results do not depend on them
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", value_parser = threads)]
     threads: Option<NonZeroUsize>,
 }
 
@@ -203,6 +203,12 @@ impl Machine {
     pub(crate) fn threads(&self) -> NonZeroUsize {
         self.threads.unwrap_or_else(cores)
     }
+}
+
+/// A number of threads.
+fn threads(text: &str) -> Result<NonZeroUsize, String> {
+    let number = text.parse::<NonZeroUsize>().ok().filter(|threads| threads.get() <= MOST_THREADS);
+    number.ok_or_else(|| format!("a run has from 1 to {MOST_THREADS} threads"))
 }
 
 /// The names of the table of strategies.

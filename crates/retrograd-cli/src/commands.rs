@@ -157,7 +157,7 @@ fn print(source: &Source, stage: Stage, gradient: &Gradient, rounding: Rounding)
         Stage::Simplified => Ok(opt::fix(&source.program()?, rounding.arithmetic()).to_string()),
         Stage::Gradient => Ok(differentiated()?.program.to_string()),
         Stage::Plan => Ok(differentiated()?.plan.to_string()),
-        Stage::Kernel => Ok(format!("{:#?}\n", fuse::fuse(&differentiated()?.plan).kernel)),
+        Stage::Kernel => Ok(format!("{:#?}\n", fuse::fuse(&differentiated()?.plan).kernel())),
     }
 }
 

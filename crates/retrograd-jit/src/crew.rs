@@ -294,7 +294,7 @@ impl Shared {
             // SAFETY: a job stays until no worker is active that may have seen it.
             if let Some(job) = unsafe { job.as_ref() } {
                 let watch = Watch::from(&job.stopped);
-                let watched = Watched { watch: &watch, loops: 0 };
+                let watched = Watched::new(&watch, 0);
                 let asks = (watch.flag(), (&raw const watched).cast());
                 // SAFETY: its launch lives as long; a worker looks at what the job says.
                 unsafe { job.work(asks) };

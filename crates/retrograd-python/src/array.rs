@@ -5,6 +5,8 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use retrograd::{Array, DType, Data, Type};
 
+use crate::error::exception;
+
 /// The elements of a row-major NumPy array; the Python side has made it so.
 pub(crate) fn from_numpy(array: &Bound<'_, PyAny>) -> PyResult<Array> {
     let shape = array.cast::<PyUntypedArray>()?.shape().to_vec();
@@ -32,6 +34,7 @@ pub(crate) fn to_numpy<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'p
 }
 
 fn shaped<'py, T: Element + Copy>(py: Python<'py>, elements: &[T], shape: &[usize]) -> PyResult<Bound<'py, PyAny>> {
+    Type::new(DType::Bool, [size_of_val(elements)]).check_memory().map_err(|error| exception(py, error))?;
     Ok(PyArray1::from_slice(py, elements).reshape(shape.to_vec())?.into_any())
 }
 
@@ -87,6 +90,8 @@ pub(crate) fn target<'py>(py: Python<'py>, ty: &Type) -> PyResult<(Bound<'py, Py
 }
 
 fn unwritten<'py, T: Element>(py: Python<'py>, ty: &Type) -> PyResult<(Bound<'py, PyAny>, Target)> {
+    // NumPy's own failure to allocate ends the process in this binding.
+    ty.check_memory().map_err(|error| exception(py, error))?;
     // SAFETY: no element is read before a run has written it: a run writes all of its outputs or is an error, and numbers own nothing.
     let array = unsafe { PyArrayDyn::<T>::new(py, ty.shape.clone(), false) };
     let address = array.data().expose_provenance();
@@ -94,8 +99,10 @@ fn unwritten<'py, T: Element>(py: Python<'py>, ty: &Type) -> PyResult<(Bound<'py
 }
 
 /// A type from its name and extents.
-pub(crate) fn type_of(dtype: &str, shape: Vec<usize>) -> PyResult<Type> {
-    Ok(Type::new(dtype_of(dtype)?, shape))
+pub(crate) fn type_of(py: Python<'_>, dtype: &str, shape: Vec<usize>) -> PyResult<Type> {
+    let ty = Type::new(dtype_of(dtype)?, shape);
+    ty.check().map_err(|error| exception(py, error))?;
+    Ok(ty)
 }
 
 /// An element type from its name.

@@ -95,8 +95,8 @@ impl Tracer {
         Tracer { tracer: Some(retrograd::trace::Tracer::new(name)), values: vec![], functions: vec![] }
     }
 
-    fn input(&mut self, dtype: &str, shape: Vec<usize>) -> PyResult<usize> {
-        let value = self.tracer()?.input(type_of(dtype, shape)?);
+    fn input(&mut self, py: Python<'_>, dtype: &str, shape: Vec<usize>) -> PyResult<usize> {
+        let value = self.tracer()?.input(type_of(py, dtype, shape)?);
         Ok(self.keep(value))
     }
 
@@ -184,8 +184,8 @@ impl Tracer {
         Ok(self.keep_all(results))
     }
 
-    fn begin_function(&mut self, types: Vec<(String, Vec<usize>)>, pos: Place) -> PyResult<Vec<usize>> {
-        let types = types.into_iter().map(|(dtype, shape)| type_of(&dtype, shape)).collect::<PyResult<Vec<_>>>()?;
+    fn begin_function(&mut self, py: Python<'_>, types: Vec<(String, Vec<usize>)>, pos: Place) -> PyResult<Vec<usize>> {
+        let types = types.into_iter().map(|(dtype, shape)| type_of(py, &dtype, shape)).collect::<PyResult<Vec<_>>>()?;
         let params = self.tracer()?.begin_function(&types, &place(pos));
         Ok(self.keep_all(params))
     }
@@ -306,7 +306,7 @@ fn attrs_of(row: &'static Row, given: &Bound<'_, PyDict>) -> PyResult<Attrs> {
             if *name == "name" { Attr::Text(text) } else { Attr::DType(dtype_of(&text)?) }
         } else {
             let (dtype, shape): (String, Vec<usize>) = value.extract()?;
-            Attr::Type(type_of(&dtype, shape)?)
+            Attr::Type(type_of(given.py(), &dtype, shape)?)
         };
         Ok(attrs.with(name, attr))
     })

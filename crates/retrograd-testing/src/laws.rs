@@ -624,7 +624,7 @@ pub fn check_plans(program: &Program, inputs: &[Array], strategies: &[Arc<dyn St
             }
             seen.push(decided);
             let text = plan.to_string();
-            check_outcome(&Native::of_plan(program, plan), inputs, &expected).map_err(|error| format!("{strategy:?}: {error}\n{text}"))?;
+            check_outcome(&Native::of_plan(plan), inputs, &expected).map_err(|error| format!("{strategy:?}: {error}\n{text}"))?;
         }
     }
     same_twice(program)

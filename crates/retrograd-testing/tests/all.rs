@@ -11,6 +11,7 @@ mod curve;
 mod dot;
 mod edges;
 mod fuzz;
+mod hostile;
 mod in_place;
 mod lanes;
 mod laws;

@@ -251,12 +251,11 @@ fn count(kernel: &Kernel, of: &impl Fn(&Stmt) -> bool) -> usize {
 /// Every back end on every number of threads ends with this error.
 fn fails_everywhere(program: &Program, inputs: &[Array]) {
     let expected = eval::run(program, inputs).expect_err("a check fails");
-    let (types, results) = (program.main().param_types(), program.main().result_types());
     for planned in [1, 3] {
-        let Fused { kernel, faults } = kernel(program, planned);
+        let fused = kernel(program, planned);
         for backend in backends() {
             for threads in [1, 2, 4] {
-                let executable = Executable::by(backend, &kernel, types.clone(), results.clone(), faults.clone()).unwrap();
+                let executable = Executable::new(backend, &fused).unwrap();
                 let error = executable.with_threads(threads).run(&inputs.iter().collect::<Vec<_>>()).expect_err("a check fails");
                 assert_eq!(error, expected, "on {threads} threads");
             }
@@ -278,9 +277,10 @@ fn a_checked_nest_keeps_vectors_and_threads() {
 }
 "#,
     )));
-    let Fused { kernel, .. } = kernel(&program, 2);
-    assert_eq!(count(&kernel, &|stmt| matches!(stmt, Stmt::Spread { .. })), 1, "threads share it");
-    assert!(count(&kernel, &|stmt| matches!(stmt, Stmt::ForVec { folds, .. } if !folds.is_empty())) > 0, "in vectors");
+    let fused = kernel(&program, 2);
+    let kernel = fused.kernel();
+    assert_eq!(count(kernel, &|stmt| matches!(stmt, Stmt::Spread { .. })), 1, "threads share it");
+    assert!(count(kernel, &|stmt| matches!(stmt, Stmt::ForVec { folds, .. } if !folds.is_empty())) > 0, "in vectors");
     let x = ramp(400_000, 1.0);
     Native::new(&program, Arc::new(Auto), None)
         .unwrap()
@@ -310,7 +310,7 @@ fn row(%i: i64, %x: f64[100], %d: i64) -> f64 {
 }
 "#,
     )));
-    assert_eq!(count(&kernel(&program, 3).kernel, &|stmt| matches!(stmt, Stmt::Spread { .. })), 1, "threads share it");
+    assert_eq!(count(kernel(&program, 3).kernel(), &|stmt| matches!(stmt, Stmt::Spread { .. })), 1, "threads share it");
     let x = Array::f64([2000, 100], (0..200_000).map(|k| k as f64 * 1e-5).collect());
     for (first, second) in [(1, 2), (2, 1)] {
         let row = |k: usize| {
@@ -353,8 +353,9 @@ fn one(%i: i64, %h: f64, %x: f64) -> f64 {
 }
 "#;
     let program = freeze(&simplify(&program(text)));
-    let Fused { kernel, .. } = kernel(&program, 1);
-    assert!(count(&kernel, &|stmt| matches!(stmt, Stmt::ForVec { .. })) > 0, "{kernel:?}");
+    let fused = kernel(&program, 1);
+    let kernel = fused.kernel();
+    assert!(count(kernel, &|stmt| matches!(stmt, Stmt::ForVec { .. })) > 0, "{kernel:?}");
     let x = ramp(5000, 1.0);
     for h in [0.2, 0.5, 5.0] {
         let inputs = [x.clone(), Array::scalar(h)];

@@ -270,7 +270,7 @@ fn a_gradient_shares_the_factors() {
     let gradient = diff::vjp(&ops::parse(text, "shared.rg").unwrap(), &[0, 1], &[0]).expect("there are rules");
     let native = Native::new(&gradient, Arc::new(Auto), None).expect("it has a plan");
     // Only factors have one row more than columns.
-    let factored = native.kernel.calls.iter().filter(|call| call.result.shape == [41, 40]).count();
+    let factored = native.kernel().calls.iter().filter(|call| call.result.shape == [41, 40]).count();
     assert_eq!(factored, 1, "two solves, one of the transpose, the determinant and the inverse, of one factorisation");
     let inputs = [a, b, Array::scalar(1.0)];
     native.check(&inputs, &eval::run(&gradient, &inputs).unwrap()).unwrap_or_else(|message| panic!("{message}"));

@@ -208,7 +208,7 @@ impl<'t> Var<'t> {
     #[track_caller]
     pub fn tabulate<Y: State<'t>>(self, count: usize, body: impl FnOnce(Var<'t>) -> Y) -> Y {
         let pos = here();
-        let count = i64::try_from(count).expect("a count fits in i64");
+        let count = crate::control::number(count);
         let count = self.then(|tracer| Ok(tracer.constant(Array::int(count), &pos)));
         emitting(Count::Var(count), (), (), |i, (), ()| ((), body(i)), &pos).1
     }

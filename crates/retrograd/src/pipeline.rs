@@ -1,9 +1,9 @@
 //! From a Program to something that runs: the line of the compiler, read aloud.
 
-use retrograd_compiler::ir::{Array, Builder, Error, ErrorKind, Pos, Program, Type};
+use retrograd_compiler::ir::{Array, Builder, Error, ErrorKind, Pos, Program, Type, verify};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use retrograd_compiler::diff::check::{check_in_mode, check_to_order, floats};
@@ -16,7 +16,7 @@ use crate::var::here;
 pub use retrograd_compiler::diff::{Direction, Seeds};
 pub use retrograd_compiler::eval::Sighting;
 pub use retrograd_compiler::opt::Arithmetic;
-pub use retrograd_compiler::plan::{Plan, Strategy, strategy};
+pub use retrograd_compiler::plan::{MOST_THREADS, Plan, Strategy, strategy};
 pub use retrograd_jit::{Backend, Counts, Executable, Progress, Stats, Watch};
 
 /// What is computed of a function.
@@ -111,7 +111,7 @@ pub struct Compiled {
     pub(crate) executable: Executable,
 }
 
-/// Compiles a verified Program; its inputs are the user's, its outputs what is wanted.
+/// Compiles a Program; its inputs are the user's, its outputs what is wanted.
 ///
 /// ```
 /// use retrograd::pipeline::{Arithmetic, Backend, Options, Wanted, compile, cores, strategy};
@@ -129,6 +129,7 @@ pub struct Compiled {
 /// # Ok::<(), retrograd::Error>(())
 /// ```
 pub fn compile(program: &Program, options: &Options) -> Result<Compiled, Error> {
+    verify(program)?;
     check(program, options.wanted, &options.argnums)?;
     let mut times = Times::default();
     let program = times.take("opt", || opt::fix(program, options.arithmetic));
@@ -142,8 +143,7 @@ pub fn compile(program: &Program, options: &Options) -> Result<Compiled, Error> 
     let request = plan::Request { strategy, budget, spill, threads: options.threads.get(), vectors };
     let plan = times.take("plan", || plan::plan_within(&program, &request, spare_bytes().unwrap_or(u64::MAX)))?;
     let fused = times.take("fuse", || fuse::fuse(&plan));
-    let (inputs, outputs) = (program.main().param_types(), program.main().result_types());
-    let executable = times.take("jit", || Executable::by(&options.backend, &fused.kernel, inputs, outputs, fused.faults))?;
+    let executable = times.take("jit", || Executable::new(&options.backend, &fused))?;
     let executable = executable.with_threads(options.threads.get());
     let executable = match &options.spill {
         Some(to) => executable.spilling_to(&to.directory),
@@ -370,30 +370,6 @@ impl Compiled {
     /// ```
     pub fn counting(&self) -> Result<Compiled, Error> {
         Ok(Compiled { executable: self.executable.counting()?, ..self.clone() })
-    }
-
-    /// Writes it to a file, which [`Executable::load`] reads without tracing, differentiating or planning again. The file holds no machine
-    /// code: that is made on loading, by any back end, so that the file serves on any machine with the same version of Retrograd.
-    ///
-    /// ```
-    /// use retrograd::{Array, Backend, Executable, f64, value_and_grad};
-    /// let path = std::env::temp_dir().join(format!("square-{}.rgx", std::process::id()));
-    /// value_and_grad(|[x]| x * x).compile(&[f64([])])?.save(&path)?;
-    /// let loaded = Executable::load(&path, &Backend::Cranelift)?;
-    /// let (outputs, stats) = loaded.run(&[&Array::scalar(3.0)])?;
-    /// assert_eq!(outputs, [Array::scalar(9.0), Array::scalar(6.0)]);
-    /// assert_eq!(stats.bytes_peak, loaded.arena_bytes() as u64);
-    /// assert!(loaded.note("plan").unwrap().starts_with("plan by `auto`"));
-    /// # std::fs::remove_file(&path).unwrap();
-    /// # Ok::<(), retrograd::Error>(())
-    /// ```
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
-        self.noted().save(path)
-    }
-
-    /// The executable with the notes that are saved: the Program and the plan in words.
-    pub fn noted(&self) -> Executable {
-        self.executable.clone().with_note("program", self.program.to_string()).with_note("plan", self.plan.to_string())
     }
 
     /// Runs it, and shows to `look` what its probes see, in the order in which it happens.

@@ -7,6 +7,7 @@ mod debug_nan;
 mod derivatives;
 mod errors;
 mod hard;
+mod hostile;
 mod interchange;
 mod masked;
 mod methods;

@@ -65,7 +65,9 @@ impl<'r, O: Observer> Run<'r, O> {
     fn inst(&mut self, function: &Function, inst: &'r Inst, args: &[&Array]) -> Result<Vec<Array>, Error> {
         match &inst.op {
             Op::Row(row, attrs) => {
-                let result = (row.eval)(row, args, attrs, function.ty(inst.results[0]));
+                let ty = function.ty(inst.results[0]);
+                ty.check_memory().map_err(|error| error.at(&inst.pos))?;
+                let result = (row.eval)(row, args, attrs, ty);
                 result.map(|array| vec![array]).map_err(|kind| {
                     let is_check = row.lowering == Lowering::Check;
                     let message = if is_check { attrs.text("message").to_owned() } else { format!("in `{}`", row.name) };
@@ -96,7 +98,7 @@ impl<'r, O: Observer> Run<'r, O> {
         let (_, ys) = op.results(&inst.results);
         let n = trips(inst, count, op.bound, !xs.is_empty() || !ys.is_empty())?;
         let mut carries = owned(c0);
-        let mut emitted: Vec<Array> = ys.iter().map(|v| Array::zeros(function.ty(*v))).collect();
+        let mut emitted = ys.iter().map(|v| Array::try_zeros(function.ty(*v))).collect::<Result<Vec<Array>, Error>>()?;
         for i in 0..n {
             let mut args = vec![Array::int(i as i64)];
             args.append(&mut carries);
@@ -143,7 +145,7 @@ impl<'r, O: Observer> Run<'r, O> {
             states.push(next);
         }
         let (mut a, mut r) = (owned(adjoints), owned(running));
-        let mut h: Vec<Array> = hs.iter().map(|v| Array::zeros(function.ty(*v))).collect();
+        let mut h = hs.iter().map(|v| Array::try_zeros(function.ty(*v))).collect::<Result<Vec<Array>, Error>>()?;
         for i in (0..n).rev() {
             let mut args = inputs(i, &states[i]);
             args.append(&mut a);

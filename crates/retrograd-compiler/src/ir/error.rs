@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// A position in the user's source.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Pos {
     file: Option<Arc<str>>,
     line: u32,
@@ -70,7 +70,7 @@ impl fmt::Display for Pos {
 }
 
 /// What went wrong, by kind.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
     /// Shapes do not fit.
     Shape,

@@ -17,7 +17,7 @@ mod text;
 mod types;
 mod verify;
 
-pub use array::{Array, Data};
+pub use array::{Array, Data, DataMut};
 pub use attr::{Attr, Attrs, EXACT};
 pub use builder::{Builder, Expr};
 pub use element::Element;
@@ -32,4 +32,5 @@ pub use row::{
 };
 pub use text::parse;
 pub use types::{DType, Type};
-pub use verify::{MAX_NESTING, verify};
+pub(crate) use verify::too_long;
+pub use verify::{MAX_INSTS, MAX_NESTING, verify};

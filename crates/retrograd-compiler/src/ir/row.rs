@@ -7,7 +7,6 @@ use super::error::{Error, ErrorKind};
 use super::program::Value;
 use super::routine::Routine;
 use super::types::{DType, Type};
-use serde::{Deserialize, Serialize};
 
 /// Everything about one op, in one place.
 #[derive(Debug)]
@@ -212,7 +211,7 @@ pub enum Indexing {
 }
 
 /// How elements are combined, over axes or over the steps of a vector loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reduction {
     /// Added.
     Sum,
@@ -317,7 +316,7 @@ impl Write {
 }
 
 /// Scalar arithmetic: the vocabulary of elementwise rows and of the loop IR. Meaning: `ops::scalar`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs, reason = "the names say it; meanings are stated at their evaluation")]
 pub enum Scalar {
     Add,
@@ -363,7 +362,7 @@ pub enum Scalar {
 }
 
 /// A function of one or two f64; on f32 it is that of the widened arguments, rounded. Meaning: `ops::lanes`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs, reason = "the names say it; meanings are stated at their evaluation")]
 pub enum LaneFunction {
     Exp,

@@ -20,7 +20,7 @@ mod scan;
 mod shape;
 mod sort;
 
-use crate::ir::{Error, Lowering, Program, Routine, Row};
+use crate::ir::{Error, Program, Row};
 
 pub use dot::{DOT, DOT_ONTO, DotAxes, DotOrder};
 pub use effect::{CHECK, PROBE};
@@ -64,13 +64,9 @@ pub fn find(name: &str) -> Option<&'static Row> {
     rows().find(|row| row.name == name)
 }
 
-/// All routines of ours, by name, with the names of their attributes. Each is in a static, so that its address tells it from others.
-pub fn routines() -> impl Iterator<Item = (&'static str, Routine, &'static [&'static str])> {
-    let of_row = |row: &'static Row| {
-        let (Lowering::Routine(routine) | Lowering::Factored(routine)) = row.lowering else { return None };
-        Some((row.name, routine, row.attrs))
-    };
-    rows().filter_map(of_row).chain([("products", PRODUCTS, &["products"][..]), ("factors", linalg::FACTORS, &[])])
+/// Whether a row is one of the table. Of others nobody knows whether their shapes are those of their machine code.
+pub fn is_ours(row: &Row) -> bool {
+    find(row.name).is_some_and(|known| std::ptr::eq(known, row))
 }
 
 /// Reads the text form over these rows; `file` names the text in positions and errors.

@@ -7,6 +7,7 @@ mod bound;
 mod branches;
 mod counts;
 mod cut;
+mod decided;
 mod explain;
 mod facts;
 mod fit;
@@ -31,7 +32,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Add;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 pub use cut::{Cut, Fate, Search};
+pub use decided::{Decided, MOST_THREADS};
 pub use explain::{Curve, CurvePoint, LoopReport, ResidualReport, Usage, bytes_in_words};
 pub use facts::{ChoiceFacts, Facts, LoopFacts, Region, Residual};
 pub use interchange::Tiling;
@@ -40,8 +44,8 @@ pub use strategy::Strategy;
 pub use undo::Logged;
 pub use work::Vectors;
 
-use crate::ir::{Error, ErrorKind, FuncId, Lowering, Op, Pos, Program};
-use crate::opt;
+use crate::ir::{Error, ErrorKind, FuncId, Lowering, Op, Pos, Program, verify};
+use crate::{ops, opt};
 use interchange::Interchanged;
 use place::{Grain, Placed, place};
 use schedule::{Schedule, Sweep};
@@ -113,7 +117,7 @@ impl Add for Effort {
 }
 
 /// How one loop is reversed: in one way, or in two where it depends on the loop outside whether a first sweep is at hand.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoopDecision {
     /// The usual one first; at most one for each kind of sweep.
     pub ways: Vec<Way>,
@@ -132,7 +136,7 @@ impl LoopDecision {
 }
 
 /// One way to reverse a loop.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Way {
     /// Which states are held and which steps recorded when.
     pub schedule: Schedule,
@@ -169,23 +173,49 @@ pub struct Plan {
     pub effort: Effort,
     /// What was known when they were chosen.
     pub facts: Facts,
-    /// The Program in the order and memory in which it runs.
-    pub placed: Placed,
+    /// The Program that was placed: what interchange and its like made of the one that was planned.
+    pub(crate) program: Arc<Program>,
+    pub(crate) placed: Placed,
+}
+
+impl Plan {
+    /// The Program in the order and memory in which it runs. Machine code trusts it, so nobody changes it.
+    pub fn placed(&self) -> &Placed {
+        &self.placed
+    }
 }
 
 /// Plans a Program: the strategy's decision for the most spare bytes that still fit the budget.
 pub fn plan(program: &Program, request: &Request) -> Result<Plan, Error> {
+    // Machine code trusts what is planned.
+    verify(program)?;
     let program = &apart(opt::all_calls(program).into_owned());
     check_supported(program, program.entry)?;
+    check_request(request)?;
     // Words of much memory cost more: what keeps to memory that is near may be faster, though it runs more again.
     let near = request.budget.map_or(vec![], |budget| request.vectors.near(budget));
-    near.into_iter().fold(plan_on_threads(program, request), |plan, near| match plan {
+    let plan = near.into_iter().fold(plan_on_threads(program, request), |plan, near| match plan {
         Ok(plan) if plan.facts.loops.iter().any(|facts| facts.bytes_of_all() > near) => {
             let nearer = plan_on_threads(program, &Request { budget: Some(near), ..request.clone() });
             less(Ok(plan), nearer.map(|plan| Plan { budget: request.budget, ..plan }))
         }
         Ok(_) | Err(_) => plan,
-    })
+    })?;
+    // A strategy can be anybody's.
+    decided::check(&branches::parted(&plan.program, request.vectors), &plan.decision)?;
+    Ok(plan)
+}
+
+/// Numbers that make no sense are refused, not replaced.
+fn check_request(request: &Request) -> Result<(), Error> {
+    let message = if !(1..=MOST_THREADS).contains(&request.threads) {
+        format!("a run has from 1 to {MOST_THREADS} threads, not {}", request.threads)
+    } else if request.spill.is_some_and(|spill| spill.bytes_per_second == 0) {
+        "a directory for states that takes 0 bytes a second serves nobody".into()
+    } else {
+        return Ok(());
+    };
+    Err(Error::new(ErrorKind::Argument, Pos::unknown(), message))
 }
 
 impl Vectors {
@@ -399,6 +429,7 @@ fn plan_with(program: &Program, request: &Request) -> Result<Plan, Error> {
         logs: vec![],
         effort,
         facts,
+        program: Arc::new(program.clone()),
         placed,
     })
 }
@@ -474,7 +505,7 @@ fn fastest(request: &Request, facts: &Facts, ways: Vec<Again>, insts: u64, place
 fn check_supported(program: &Program, id: FuncId) -> Result<(), Error> {
     for inst in &program.function(id).insts {
         let missing = match &inst.op {
-            Op::Row(row, _) => row.lowering == Lowering::Missing,
+            Op::Row(row, _) => row.lowering == Lowering::Missing || !ops::is_ours(row),
             Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => false,
         };
         if missing {

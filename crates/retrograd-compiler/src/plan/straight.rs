@@ -371,7 +371,7 @@ fn bytes_stored(placed: &Placed, value: Value) -> u64 {
 }
 
 /// Whether an instruction shares the factors of a matrix with others: they are kept beside it.
-fn shares_factors(inst: &Inst) -> bool {
+pub(super) fn shares_factors(inst: &Inst) -> bool {
     matches!(&inst.op, Op::Row(row, _) if matches!(row.lowering, Lowering::Factored(_)))
 }
 

@@ -41,8 +41,7 @@ impl Draft {
 
     fn stencil_step(&mut self, params: &[Slot], arrays: usize, place: &Place) -> FuncId {
         let b = Builder::new("stencil");
-        let pool: Vec<Entry> =
-            params.iter().map(|slot| Entry { value: b.param(slot.ty.clone()), slot: slot.clone(), uses: 0 }).collect();
+        let pool: Vec<Entry> = params.iter().map(|slot| Entry { value: b.param(slot.ty.clone()), slot: slot.clone(), uses: 0 }).collect();
         let mut s = Scope { b, pool, place: *place };
         let mut carries: Vec<Value> = s.pool[1..=arrays].iter().map(|entry| entry.value).collect();
         for _ in 0..self.random.below(3) {

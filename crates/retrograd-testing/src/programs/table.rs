@@ -89,8 +89,7 @@ impl Draft {
 
     /// What decides by comparing numbers: extremes, sorts, roundings and signs.
     pub(super) fn extreme(&mut self, s: &mut Scope) {
-        const DECIDING: [Scalar; 7] =
-            [Scalar::Max, Scalar::Min, Scalar::Clamp, Scalar::Abs, Scalar::Sign, Scalar::CopySign, Scalar::Round];
+        const DECIDING: [Scalar; 7] = [Scalar::Max, Scalar::Min, Scalar::Clamp, Scalar::Abs, Scalar::Sign, Scalar::CopySign, Scalar::Round];
         const SORTING: [&Row; 3] = [&ops::SORT, &ops::ARGSORT, &ops::LOGSUMEXP];
         self.sampled_of(s, |row| {
             let scalar = matches!(&row.lowering, Lowering::Map(scalar) if DECIDING.contains(scalar));

@@ -15,7 +15,7 @@ use super::reduce::{SUM, float_only};
 use super::scalar::{EQ, GE, GT, LE, LT, SELECT, SUB};
 use super::shape::{BROADCAST, CONCAT, IOTA, TRANSPOSE, cut, shape_error, view};
 use crate::ir::{
-    Array, Attr, Attrs, Builder, Contribution, DType, Data, Error, ErrorKind, Lowering, Routine, Row, Rule, Sample, Type, Value, View,
+    Array, Attr, Attrs, Builder, Contribution, DType, DataMut, Error, ErrorKind, Lowering, Routine, Row, Rule, Sample, Type, Value, View,
 };
 
 ops! {
@@ -324,9 +324,9 @@ fn dominant(args: &mut [Array]) {
     let (m, n) = (shape[shape.len() - 2], shape[shape.len() - 1]);
     let places = |k: usize| if k / n % m == k % n { n as f64 } else { 0.0 };
     match args[0].data_mut() {
-        Data::F32(x) => x.iter_mut().enumerate().for_each(|(k, x)| *x += places(k) as f32),
-        Data::F64(x) => x.iter_mut().enumerate().for_each(|(k, x)| *x += places(k)),
-        Data::I32(_) | Data::I64(_) | Data::Bool(_) => panic!("matrices of floats"),
+        DataMut::F32(x) => x.iter_mut().enumerate().for_each(|(k, x)| *x += places(k) as f32),
+        DataMut::F64(x) => x.iter_mut().enumerate().for_each(|(k, x)| *x += places(k)),
+        DataMut::I32(_) | DataMut::I64(_) | DataMut::Bool(_) => panic!("matrices of floats"),
     }
 }
 

@@ -3,7 +3,6 @@
 //! Values are numbered once for the whole tree ([`Val`]); bodies refer to outer values directly, since every occurrence of a body has its
 //! own copy. Rank-0 values live in registers, arrays have a [`Home`].
 
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::parts::{Grain, Parts};
@@ -83,7 +82,7 @@ pub struct Placed {
 }
 
 /// A place where a run can fault, and what the error says.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The kind of error.
     pub kind: ErrorKind,
@@ -94,7 +93,7 @@ pub struct Fault {
 }
 
 /// A probe: what it is called, where it stands, and what it sees.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Probe {
     /// Its name.
     pub name: String,
@@ -450,7 +449,7 @@ pub struct While {
 }
 
 /// Direction of a loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Order {
     /// Ascending.
     Up,

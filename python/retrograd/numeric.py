@@ -89,7 +89,7 @@ def _var(x, axis=None, ddof=0, keepdims=False, mean=None, correction=None):
     ddof = ddof if correction is None else correction
     count = np.prod([x.shape[k] for k in _axes(axis, x.ndim, "var")], dtype=np.int64)
     away = x - (np.mean(x, axis=axis, keepdims=True) if mean is None else mean)
-    return np.sum(away * away, axis=axis, keepdims=keepdims) / float(count - ddof)
+    return np.sum(away * away, axis=axis, keepdims=keepdims) / float(max(count - ddof, 0))
 
 
 @implements(np.std)
@@ -453,6 +453,8 @@ def _linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axi
     shape = (num,) + (1,) * max(np.ndim(start), np.ndim(stop))
     width = np.subtract(stop, start)
     result = start + np.reshape(local(fractions), shape) * width
+    if endpoint and num > 1:
+        result[-1] = stop
     result = np.moveaxis(result, 0, _axis(axis, result.ndim, "linspace")) if axis != 0 else result
     return (result, width / count if count > 0 else np.nan) if retstep else result
 

@@ -3,9 +3,12 @@
 import collections
 import json
 import os
+import tempfile
 import threading
 import time
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -86,8 +89,12 @@ class Compiled:
         begin = time.perf_counter()
         outcome, options = transformed._outcome(arguments, varying), transformed.options
         traced = time.perf_counter() - begin
-        strategy = options.strategy.native()
-        executable = _native.compile(outcome.program, (transformed.wanted, outcome.leaves, options.exact), strategy, options.limits(), options.machine())
+        make = lambda strategy: _native.compile(
+            outcome.program, (transformed.wanted, outcome.leaves, options.exact), strategy.native(), options.limits(), options.machine()
+        )
+        executable = make(options.strategy)
+        if outcome.fates and options.strategy.name in ("auto", "user"):
+            executable = make(options.strategy.with_values(Plan(executable).named_fates(outcome.fates)))
         aux = transformed._aux if transformed.wants_aux() else None
         shown = options.progress, transformed.look
         compiled = Compiled(transformed.signature(), arguments.key, outcome, executable, transformed.single(), *shown, aux)
@@ -132,6 +139,20 @@ class Compiled:
         """
         inputs = self._bind(args, kwargs).arrays() + self._hidden_values()
         return Stats(*self._executable.counting().count(inputs))
+
+    def __reduce__(self):
+        """By the file that `save` writes."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "compiled.rgx")
+            self.save(path)
+            with open(path, "rb") as file:
+                return _loaded, (file.read(), self.backend.split()[0], self.threads)
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __repr__(self):
+        return f"<{self.name}() compiled by {self.backend}, peak {self.plan.bytes_peak} bytes>"
 
     def save(self, path, freeze=False):
         """Writes it to a file, which `rg.load` reads without tracing, differentiating or planning again.
@@ -255,7 +276,10 @@ class Variants:
         return getattr(self.made[0], name)
 
 
-def load(path, backend="cranelift", threads=None, spill=None, progress=None):
+def load(
+    path: str | os.PathLike[str], backend: str = "cranelift", threads: int | None = None, spill: str | os.PathLike[str] | None = None,
+    progress: Callable[["Progress"], Any] | None = None,
+) -> "Compiled":
     """What `save` wrote, as machine code by this back end: called as the function that was saved, with the same bits and the same peak.
 
         rg.value_and_grad(loss).compile(x).save("loss.rgx")
@@ -283,12 +307,21 @@ def load(path, backend="cranelift", threads=None, spill=None, progress=None):
     return compiled
 
 
-def cache_info():
+def _loaded(content, backend, threads):
+    """What was pickled."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "compiled.rgx")
+        with open(path, "wb") as file:
+            file.write(content)
+        return load(path, backend.lower(), threads)
+
+
+def cache_info() -> CacheInfo:
     """What the cache of compilations did: a function that is traced again, from the same lines to the same Program, is not compiled again."""
     return CacheInfo(*_native.cache_info())
 
 
-def cache_clear():
+def cache_clear() -> None:
     """Forgets all compilations, and counts from 0; functions that were compiled keep theirs."""
     _native.cache_clear()
 

@@ -40,6 +40,17 @@ class Plan:
 
     __repr__ = __str__
 
+    def named_fates(self, fates):
+        """The values that could be kept, by the lines that make them, with the fates of functions (file, first line, last line, fate) whose lines these are."""
+        residuals = [*self.data["residuals"], *(residual for loop in self.data["loops"] for residual in loop["residuals"])]
+        found = {}
+        for origin in {residual["origin"].rpartition(" at ")[2] for residual in residuals}:
+            file, _, line = origin.rpartition(":")
+            for source, first, last, fate in fates:
+                if line.isdigit() and first <= int(line) <= last and source.endswith(file):
+                    found[origin] = fate
+        return found
+
     def _repr_html_(self):
         rows = "".join(f"<tr><td style='text-align:left'>{html.escape(line)}</td></tr>" for line in self._summary())
         return f"<table>{rows}</table>"

@@ -25,6 +25,7 @@ from .custom import check, clip_cotangent, custom_jvp, custom_vjp, map_cotangent
 from .errors import (
     ArgumentError, BoundsError, CheckError, DiskError, DivisionByZero, DTypeError, Error, InternalError, LinAlgError, MissingRule, NotFinite, OutOfMemory, OverBudget, ShapeError, Unsupported,
 )
+from .expr import Expr, expr, from_sympy, symbols
 from .linalg import lu, triangular_solve
 from .numeric import logsumexp
 from .steps import map, scan
@@ -36,12 +37,14 @@ from .versions import show_versions
 __version__ = _metadata.version("retrograd")
 
 __all__ = [
-    "ArgumentError", "Array", "BoundsError", "CheckError", "DTypeError", "DiskError", "DivisionByZero", "Error", "InternalError", "LinAlgError", "MissingRule", "NotFinite", "OutOfMemory",
-    "OverBudget", "Progress", "ShapeError", "Unsupported", "__version__", "auto", "cache_clear", "cache_info", "check", "check_grads", "clip_cotangent", "custom_jvp",
-    "custom_vjp", "debug_nan", "disable_jit", "errors", "eval_shape", "fate", "grad", "hessian", "hvp", "ilp", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "keep_all",
-    "linear_transpose", "linearize", "load", "logsumexp", "lu", "map", "map_cotangent", "observe", "periodic", "probe", "probe_cotangent", "recompute_all",
-    "register_pytree_node", "register_pytree_node_class", "revolve", "scan", "show_versions", "spec", "stop_gradient", "tree_flatten", "tree_leaves", "tree_map",
-    "tree_reduce", "tree_structure", "tree_unflatten", "triangular_solve", "user", "value_and_grad", "vjp", "vmap",
+    "ArgumentError", "Array", "BoundsError", "CheckError", "DTypeError", "DiskError", "DivisionByZero", "Error", "Expr", "InternalError",
+    "LinAlgError", "MissingRule", "NotFinite", "OutOfMemory", "OverBudget", "Progress", "ShapeError", "Unsupported", "__version__", "auto",
+    "cache_clear", "cache_info", "check", "check_grads", "clip_cotangent", "custom_jvp", "custom_vjp", "debug_nan", "disable_jit", "errors",
+    "eval_shape", "expr", "fate", "from_sympy", "grad", "hessian", "hvp", "ilp", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "keep_all",
+    "linear_transpose", "linearize", "load", "logsumexp", "lu", "map", "map_cotangent", "observe", "periodic", "probe", "probe_cotangent",
+    "recompute_all", "register_pytree_node", "register_pytree_node_class", "revolve", "scan", "show_versions", "spec", "stop_gradient",
+    "symbols", "tree_flatten", "tree_leaves", "tree_map", "tree_reduce", "tree_structure", "tree_unflatten", "triangular_solve", "user",
+    "value_and_grad", "vjp", "vmap",
 ]
 
 

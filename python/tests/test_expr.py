@@ -62,6 +62,10 @@ def test_forms():
     assert "exp of log" in rg.expr("exp(log(x))").explain("x > 0")
     assert str(rg.expr("(x + 1)^2").expand()) == "x^2 + 2*x + 1"
     assert str(rg.expr("x + y").substitute(x=2, y=rg.symbols("z"))) == "2 + z"
+    assert [str(root) for root in rg.expr("x^2 - 3*x + 2").solve("x")] == ["1", "2"]
+    assert str(rg.expr("sin(x)/x").limit("x", 0)) == "1"
+    assert [str(part) for part in rg.expr("exp(x)").series("x", 0, 3)] == ["1", "1", "1/2", "1/6"]
+    assert rg.expr("2*x").integrate("x").equals(rg.expr("x^2"))
     with pytest.raises(rg.Error, match="expected"):
         rg.expr("x +")
 

@@ -36,6 +36,7 @@ mod expr;
 mod function;
 mod lower;
 mod number;
+mod plot;
 mod print;
 mod simplify;
 mod syntax;
@@ -51,5 +52,8 @@ pub use expr::{ArrayOp, Constant, Custom, Expr, Fold, Op};
 pub use function::{Function, FunctionRow};
 pub use lower::program;
 pub use number::{Fraction, Number};
-pub use simplify::{Assumptions, Condition, Cost, Explanation, Facts, LAWS, Law, Limits, Simplifier, Way, most_accurate, simplify, simplify_with};
+pub use plot::{Curves, plot, to_dot};
+pub use simplify::{
+    Assumptions, Condition, Cost, Explanation, Facts, LAWS, Law, Limits, Simplifier, Way, most_accurate, simplify, simplify_with,
+};
 pub use syntax::Definitions;

@@ -97,7 +97,8 @@ fn derivatives_of_integrals_are_the_integrands() {
 
 #[test]
 fn coefficients_of_series_are_derivatives_over_factorials() {
-    let functions = ["exp(a*x)", "sin(x)*cos(x)", "log(1 + x)", "sqrt(2 + x)", "1/(1 + x^2)", "tan(x)", "tanh(x)", "atan(x)", "x^3 - b*x", "(1 + x)^a"];
+    let functions =
+        ["exp(a*x)", "sin(x)*cos(x)", "log(1 + x)", "sqrt(2 + x)", "1/(1 + x^2)", "tan(x)", "tanh(x)", "atan(x)", "x^3 - b*x", "(1 + x)^a"];
     let points = ["0", "1/2", "a", "1", "1/3"];
     for text in functions {
         for at in points {

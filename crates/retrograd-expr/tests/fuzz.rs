@@ -18,8 +18,53 @@ const SEEDS: &[&str] = &[
 ];
 
 const PIECES: &[&str] = &[
-    "(", ")", "[", "]", ",", ";", "+", "-", "*", "/", "^", "**", "%", "@", "'", "=", "==", "<", "<=", "!=", "let ", " and ", " or ", "not ", "if(", "sum(", "diff(", "x",
-    "k", "1", "0", "1e999", "1e-400", ".", "..", "\"", "é", "∂", "\n", "#", "inf", "pi", "9223372036854775808", "grad(", "stop_gradient(", "piecewise(", "\u{0}",
+    "(",
+    ")",
+    "[",
+    "]",
+    ",",
+    ";",
+    "+",
+    "-",
+    "*",
+    "/",
+    "^",
+    "**",
+    "%",
+    "@",
+    "'",
+    "=",
+    "==",
+    "<",
+    "<=",
+    "!=",
+    "let ",
+    " and ",
+    " or ",
+    "not ",
+    "if(",
+    "sum(",
+    "diff(",
+    "x",
+    "k",
+    "1",
+    "0",
+    "1e999",
+    "1e-400",
+    ".",
+    "..",
+    "\"",
+    "é",
+    "∂",
+    "\n",
+    "#",
+    "inf",
+    "pi",
+    "9223372036854775808",
+    "grad(",
+    "stop_gradient(",
+    "piecewise(",
+    "\u{0}",
 ];
 
 fn next(state: &mut u64) -> usize {
@@ -83,6 +128,7 @@ fn sizes_of_derivatives_are_linear() {
     let chain = |count: usize| {
         (0..count).fold(Expr::variable("x"), |x, _| Expr::call(retrograd_expr::Function::Sin, [x.clone()]) * Expr::variable("y") + x)
     };
-    let sizes = [1000, 2000].map(|count| retrograd_expr::diff_all(&chain(count), &["x", "y"]).unwrap().iter().map(Expr::size).sum::<usize>());
+    let sizes =
+        [1000, 2000].map(|count| retrograd_expr::diff_all(&chain(count), &["x", "y"]).unwrap().iter().map(Expr::size).sum::<usize>());
     assert!(sizes[1] < sizes[0] * 21 / 10, "{sizes:?}");
 }

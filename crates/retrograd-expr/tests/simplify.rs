@@ -67,10 +67,12 @@ fn sides(law: &Law) -> (Expr, Expr, Vec<String>) {
 fn every_law_holds_inside_of_its_condition() {
     for law in LAWS {
         let (left, right, names) = sides(law);
-        let inside = |point: &Vec<f64>| law.conditions.iter().all(|(letter, condition)| {
-            let place = names.iter().position(|name| *name == letter.to_string()).unwrap();
-            fits(*condition, point[place])
-        });
+        let inside = |point: &Vec<f64>| {
+            law.conditions.iter().all(|(letter, condition)| {
+                let place = names.iter().position(|name| *name == letter.to_string()).unwrap();
+                fits(*condition, point[place])
+            })
+        };
         let points: Vec<Vec<f64>> = points(names.len()).into_iter().filter(inside).collect();
         assert!(points.len() >= 5, "{} is tried at points", law.name);
         let found = [values(&left, &names, &points), values(&right, &names, &points)];
@@ -93,11 +95,14 @@ fn conditions_are_needed() {
             // Other laws about the same sides may state other sufficient conditions: a point outside of all of them must differ.
             let alike: Vec<&Law> = LAWS.iter().filter(|other| other.left == law.left && other.right == law.right).collect();
             let (left, right, names) = sides(law);
-            let holds = |law: &Law, point: &[f64]| law.conditions.iter().all(|(letter, condition)| {
-                let place = names.iter().position(|name| *name == letter.to_string()).unwrap();
-                fits(*condition, point[place])
-            });
-            let outside: Vec<Vec<f64>> = points(names.len()).into_iter().filter(|point| !alike.iter().any(|law| holds(law, point))).collect();
+            let holds = |law: &Law, point: &[f64]| {
+                law.conditions.iter().all(|(letter, condition)| {
+                    let place = names.iter().position(|name| *name == letter.to_string()).unwrap();
+                    fits(*condition, point[place])
+                })
+            };
+            let outside: Vec<Vec<f64>> =
+                points(names.len()).into_iter().filter(|point| !alike.iter().any(|law| holds(law, point))).collect();
             let found = [values(&left, &names, &outside), values(&right, &names, &outside)];
             assert!((0..outside.len()).any(|k| !same(found[0][k], found[1][k])), "{}: {letter} {condition:?} is never needed", law.name);
         }

@@ -36,7 +36,8 @@ fn cleared(expr: &Expr) -> Expr {
             let mut rest = monomial.clone();
             let down = rest.remove(&reciprocal).unwrap_or(0);
             let factor = tidy::pow(&Expr::variable("1/x"), &Expr::number(highest - down));
-            let others = rest.iter().fold(Expr::number(*coefficient), |product, (atom, n)| tidy::mul(&product, &tidy::pow(atom, &Expr::number(*n))));
+            let others =
+                rest.iter().fold(Expr::number(*coefficient), |product, (atom, n)| tidy::mul(&product, &tidy::pow(atom, &Expr::number(*n))));
             tidy::mul(&others, &factor)
         });
         terms.reduce(|a, b| tidy::add(&a, &b)).unwrap_or_else(|| Expr::number(0))

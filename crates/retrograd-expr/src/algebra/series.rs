@@ -35,7 +35,10 @@ pub fn series(expr: &Expr, name: &str, at: &Expr, order: usize) -> Result<Vec<Ex
             Op::Variable(variable) if &**variable == name => padded(vec![at.clone(), Expr::number(1)], count),
             _ if !mentions[id] => padded(vec![exprs[id].clone()], count),
             Op::Call(function) => call(*function, &args, count)?,
-            other => return Err(unsupported(&format!("the series of {other:?}"))),
+            Op::Number(_) | Op::Constant(_) | Op::Variable(_) | Op::Array(_) | Op::Einsum(_) | Op::Stack | Op::Index | Op::Fold(..) => {
+                return Err(unsupported(&format!("the series of `{}`", exprs[id])));
+            }
+            Op::StopGradient | Op::Custom(_) => return Err(unsupported(&format!("the series of `{}`", exprs[id]))),
         };
         all.push(found);
     }
@@ -118,7 +121,10 @@ fn composed(expr: &Expr, u: &[Expr], count: usize) -> Result<Vec<Expr>, Error> {
         let found = match dag.op(id) {
             Op::Variable(_) => u.to_vec(),
             Op::Call(function) => call(*function, &args, count)?,
-            leaf => padded(vec![Expr::new(leaf.clone(), vec![])], count),
+            leaf @ (Op::Number(_) | Op::Constant(_)) => padded(vec![Expr::new(leaf.clone(), vec![])], count),
+            Op::Array(_) | Op::Einsum(_) | Op::Stack | Op::Index | Op::Fold(..) | Op::StopGradient | Op::Custom(_) => {
+                unreachable!("partials of the table are elementwise")
+            }
         };
         all.push(found);
     }

@@ -179,7 +179,11 @@ fn quartic(c: &[Expr]) -> Result<Vec<Expr>, Error> {
     };
     if q.is(0) {
         // A quadratic in t².
-        let squares = if at_point(&(&p * &p - Expr::number(4) * &r))? >= 0.0 { [-1, 1].map(|sign| of_quadratic(&Expr::number(1), &p, &r, sign)) } else { return Ok(vec![]) };
+        let squares = if at_point(&(&p * &p - Expr::number(4) * &r))? >= 0.0 {
+            [-1, 1].map(|sign| of_quadratic(&Expr::number(1), &p, &r, sign))
+        } else {
+            return Ok(vec![]);
+        };
         let mut roots = vec![];
         for square in squares {
             if at_point(&square)? >= 0.0 {
@@ -198,7 +202,8 @@ fn quartic(c: &[Expr]) -> Result<Vec<Expr>, Error> {
             best = Some((value, root));
         }
     }
-    let (_, m) = best.filter(|(value, _)| *value > 0.0).ok_or_else(|| unsupported("the resolvent has no positive root in floats".into()))?;
+    let (_, m) =
+        best.filter(|(value, _)| *value > 0.0).ok_or_else(|| unsupported("the resolvent has no positive root in floats".into()))?;
     let s = tidy::call(Function::Sqrt, vec![tidy::mul(&Expr::number(2), &m)]);
     let mut roots = vec![];
     for sign in [1, -1] {
@@ -231,7 +236,11 @@ pub fn newton(expr: &Expr, name: &str, start: f64) -> Result<f64, Error> {
         }
         x = next;
     }
-    Err(Error::new(ErrorKind::Argument, Pos::unknown(), format!("Newton's method from {start} does not converge; `bisect` needs a change of sign only")))
+    Err(Error::new(
+        ErrorKind::Argument,
+        Pos::unknown(),
+        format!("Newton's method from {start} does not converge; `bisect` needs a change of sign only"),
+    ))
 }
 
 /// A zero of an expression of one variable between two points where its signs differ, by bisection.

@@ -147,9 +147,13 @@ fn variable(name: &str) -> Var {
 /// A pattern in which some variables stand for anything.
 fn pattern(expr: &Expr, stands_for_any: fn(&str) -> bool) -> Pattern<Term> {
     let dag = Dag::of(expr);
-    let node = |(op, args): (&Op, &[usize])| match op {
-        Op::Variable(name) if stands_for_any(name) => ENodeOrVar::Var(variable(name)),
-        _ => ENodeOrVar::ENode(Term { op: op.clone(), args: args.iter().map(|arg| Id::from(*arg)).collect() }),
+    let node = |(op, args): (&Op, &[usize])| {
+        if let Op::Variable(name) = op
+            && stands_for_any(name)
+        {
+            return ENodeOrVar::Var(variable(name));
+        }
+        ENodeOrVar::ENode(Term { op: op.clone(), args: args.iter().map(|arg| Id::from(*arg)).collect() })
     };
     let nodes: Vec<_> = dag.entries.iter().take(dag.root() + 1).map(|entry| node((&entry.op, &entry.args))).collect();
     Pattern::new(RecExpr::from(nodes))

@@ -53,7 +53,10 @@ pub struct Definitions {
 #[derive(Clone, Debug)]
 enum Definition {
     /// A call is the body with its parameters replaced.
-    Inline { params: Vec<Arc<str>>, body: Expr },
+    Inline {
+        params: Vec<Arc<str>>,
+        body: Expr,
+    },
     Custom(Arc<Custom>),
 }
 

@@ -1,18 +1,23 @@
 """`grad` and its relatives: functions of NumPy arrays from plain NumPy functions, with the signatures of JAX."""
 
+import contextlib
 import copy
 import functools
+import sys
+import threading
 import types
 import weakref
 
-from . import errors
-from .arguments import Signature
+import numpy as np
+
+from . import errors, steps, tree
+from .arguments import Signature, Spec
 from .array import lift, traced
 from .compiled import Compiled, Variants
 from .custom import custom_jvp, custom_vjp
 from .options import Options, Strategy, integer, takes_options
-from .outcome import WITHOUT_AUX, Outcome, unboxed
-from .trace import current
+from .outcome import WITHOUT_AUX, Outcome, readable, unboxed
+from .trace import NUMPY, current
 
 
 def periodic(period=None):
@@ -128,10 +133,163 @@ def vjp(fun, *primals, has_aux=False, **options):
 
 @takes_options
 def hvp(fun, primals, tangents, argnums=0, **options):
-    """The Hessian of `fun(*primals)`, one float, times `tangents` (one per argument of `argnums`), by forward over reverse."""
-    transformed = Transformed(fun, "hvp", argnums, False, options)
-    directions = (tangents,) if transformed.single() else tuple(tangents)
-    return transformed._call(tuple(primals), {}, lambda outcome, types: outcome.tangents(directions, types))
+    """The Hessian of `fun(*primals)`, one float, times `tangents`, by forward over reverse: the tangent of `rg.grad(fun, argnums)` along them.
+
+    There is a tangent per primal, as for `rg.jvp`; None is zero.
+
+        >>> rg.hvp(lambda x: np.sum(x**3), (np.array([1.0, 2.0]),), (np.array([1.0, 1.0]),))
+        array([ 6., 12.])
+    """
+    primals = tuple(primals)
+    if not isinstance(tangents, (tuple, list)) or len(tangents) != len(primals):
+        raise errors.ArgumentError(f"hvp takes a tangent per primal, as jvp does (None is zero): {len(primals)} are needed, found {_count(tangents)}")
+    wanted = [number % len(primals) if primals else number for number in (argnums if isinstance(argnums, (tuple, list)) else (argnums,))]
+    along = sorted({*wanted, *(k for k, tangent in enumerate(tangents) if tangent is not None)})
+    directions = tuple(tangents[k] if tangents[k] is not None else tree.tree_map(lambda leaf: np.zeros(np.shape(leaf)), primals[k]) for k in along)
+    transformed = Transformed(fun, "hvp", tuple(along), False, options)
+    rows = transformed._call(primals, {}, lambda outcome, types: outcome.tangents(directions, types))
+    chosen = tuple(rows[along.index(number)] for number in wanted)
+    return chosen if isinstance(argnums, (tuple, list)) else chosen[0]
+
+
+def _count(tangents):
+    return len(tangents) if isinstance(tangents, (tuple, list)) else f"a {type(tangents).__name__}"
+
+
+@takes_options
+def linearize(fun, *primals, has_aux=False, **options):
+    """`fun(*primals)` and the function from tangents to the tangent of the result there; with `has_aux`, also what `fun` returns besides.
+
+    The function runs `fun` again.
+
+        >>> y, push = rg.linearize(np.sin, 0.0)
+        >>> float(y), float(push(2.0))
+        (0.0, 2.0)
+    """
+    value = Transformed(fun, "results", (), has_aux, options)(*primals)
+    transformed = Transformed(fun, "jvp", None, False if not has_aux else True, options)
+
+    def pushforward(*tangents):
+        return transformed._call(primals, {}, lambda outcome, types: outcome.tangents(tangents, types))[1]
+
+    return (value[0], pushforward, value[1]) if has_aux else (value, pushforward)
+
+
+@takes_options
+def linear_transpose(fun, *primals, **options):
+    """The transpose of a function that is linear in its arguments, of which only the types count: from a cotangent of its result to those of its arguments.
+
+    A function whose derivative depends on where it is taken is not linear, and an error.
+
+        >>> transpose = rg.linear_transpose(lambda x: 2.0 * x[:2], rg.spec(3))
+        >>> transpose(np.array([1.0, 5.0]))[0]
+        array([ 2., 10.,  0.])
+    """
+    zeros = tuple(tree.tree_map(lambda leaf: np.zeros(leaf.shape, leaf.dtype) if isinstance(leaf, Spec) else np.zeros_like(np.asarray(leaf)), primal) for primal in primals)
+    transformed = Transformed(fun, "jvp", None, False, options)
+    arguments = transformed.signature().bind(zeros, {})
+    if not _is_linear(transformed, arguments):
+        raise errors.ArgumentError(f"{transformed.name}() is not linear: its derivative depends on its arguments, or it does not take zeros to zeros")
+    pulled = vjp(fun, *zeros, **options)[1]
+    return pulled
+
+
+def _is_linear(transformed, arguments):
+    """Whether the tangent at zeros is the function itself, for every element of the arguments at a size that no rounding hides, and zero at zero."""
+    function = jit(transformed.fun)
+    generator = np.random.default_rng(20)
+    draw = lambda leaf: generator.normal(size=np.shape(leaf)) if np.asarray(leaf).dtype.kind == "f" else leaf
+    zeros, points = arguments.args, [tuple(tree.tree_map(draw, arg) for arg in arguments.args) for _ in range(3)]
+    flat = lambda value: [np.asarray(leaf, float) for leaf in tree.tree_leaves(value)]
+    if any(np.any(leaf) for leaf in flat(function(*zeros))):
+        return False
+    for point, scale in zip(points, (1.0, 1e-6, 1e6)):
+        point = tuple(tree.tree_map(lambda leaf: leaf * scale if np.asarray(leaf).dtype.kind == "f" else leaf, arg) for arg in point)
+        tangent = transformed._call(zeros, {}, lambda outcome, types: outcome.tangents(point, types))[1]
+        if not all(np.allclose(a, b, rtol=1e-5, atol=1e-5 * scale) for a, b in zip(flat(function(*point)), flat(tangent))):
+            return False
+    return True
+
+
+def vmap(fun, in_axes=0, out_axes=0):
+    """`fun` over an axis of its arguments, as in JAX: a loop whose steps do not depend on each other, shared by threads.
+
+    `in_axes` says which axis of each argument, an int or None for an argument that is the same in every step; a tuple has one per argument, nested as that is
+    or one for all of it. `out_axes` says where the axis is in the result.
+
+        >>> rg.vmap(lambda row, v: row @ v, in_axes=(0, None))(np.eye(2), np.array([3.0, 4.0]))
+        array([3., 4.])
+    """
+
+    def mapped(*args):
+        axes = in_axes if isinstance(in_axes, (tuple, list)) else (in_axes,) * len(args)
+        if len(axes) != len(args):
+            raise errors.ArgumentError(f"vmap: {len(axes)} in_axes for {len(args)} arguments", errors.here())
+        leaves, structure = tree.flatten(tuple(args), objects=True)
+        places = _prefixed(tuple(axes), structure, "in_axes")
+        rows = [np.moveaxis(leaf, axis, 0) for leaf, axis in zip(leaves, places) if axis is not None]
+        if not rows:
+            raise errors.ArgumentError("vmap needs an argument with an axis to go along", errors.here())
+
+        read = fun if current() is None else readable(fun)
+
+        def step(row):
+            given = iter(row)
+            return read(*tree.unflatten(structure, [leaf if axis is None else next(given) for leaf, axis in zip(leaves, places)]))
+
+        found, nested = tree.flatten(steps.map(step, rows), objects=True)
+        ends = _prefixed(out_axes, nested, "out_axes")
+        return tree.unflatten(nested, [np.moveaxis(leaf, 0, axis) for leaf, axis in zip(found, ends)])
+
+    whole = jit(mapped)
+
+    @functools.wraps(fun)
+    def vmapped(*args):
+        return mapped(*args) if current() is not None else whole(*args)
+
+    return vmapped
+
+
+def _prefixed(axes, structure, name):
+    """An axis per leaf, from axes that are nested as the leaves are, or less."""
+    if axes is None or isinstance(axes, int):
+        return [axes] * tree.TreeDef(structure).num_leaves
+    kind, parts = structure if structure is not None else (None, ())
+    items = list(axes.values()) if isinstance(axes, dict) else list(axes)
+    if len(items) != len(parts):
+        raise errors.ArgumentError(f"vmap: {name}={axes!r} is nested otherwise than the values are", errors.here())
+    return [axis for item, part in zip(items, parts) for axis in _prefixed(item, part, name)]
+
+
+def eval_shape(fun, *args, **kwargs):
+    """The shapes and element types of what `fun` returns for arguments of these types (arrays or `rg.spec`), as `rg.spec`; nothing runs.
+
+        >>> rg.eval_shape(lambda a, b: (a @ b, np.sum(a)), rg.spec((2, 3)), rg.spec(3))
+        (rg.spec((2,), float64), rg.spec((), float64))
+    """
+    transformed = jit(fun)
+    outcome = transformed._outcome(transformed.signature().bind(args, kwargs))
+    return tree.unflatten(outcome.structure, [Spec(shape, NUMPY[dtype]) for dtype, shape in outcome.types])
+
+
+_plain = threading.local()
+
+
+@contextlib.contextmanager
+def disable_jit():
+    """Inside, functions run as plain Python on NumPy arrays, so that `print` and a debugger see numbers: `rg.jit(f)` is f, and what differentiates f runs it
+    plainly first, which shows where f itself fails.
+
+        >>> with rg.disable_jit():
+        ...     float(rg.jit(lambda x: x * 2.0)(3.0))
+        6.0
+    """
+    before = getattr(_plain, "on", False)
+    _plain.on = True
+    try:
+        yield
+    finally:
+        _plain.on = before
 
 
 def debug_nan(fun):
@@ -144,7 +302,7 @@ def debug_nan(fun):
         rg.debug_nan(rg.grad(loss))(x)
     """
     transformed = copy.copy(fun if isinstance(fun, Transformed) else jit(fun))
-    transformed.debug, transformed._last = True, None
+    transformed.debug = True
     return transformed
 
 
@@ -155,7 +313,7 @@ def observe(fun, look=None):
     `steps` are the indices of the loops around the probe, the outermost first; the array is a copy.
     """
     transformed = copy.copy(fun if isinstance(fun, Transformed) else jit(fun))
-    transformed.look, transformed.cache, transformed._last = _print if look is None else look, {}, None
+    transformed.look, transformed.cache = _print if look is None else look, {}
     return transformed
 
 
@@ -176,7 +334,10 @@ def check_grads(fun, args, order, modes=("fwd", "rev")):
 
 
 class Transformed:
-    """A function of NumPy arrays; compiled once per types of its arguments. Inside a traced function it becomes part of the trace."""
+    """A function of NumPy arrays; compiled once per types of its arguments. Inside a traced function it becomes part of the trace.
+
+    Threads may share it: each call has memory of its own, and what two threads compile at the same time for the same types, one of them drops.
+    """
 
     debug = False
     look = None
@@ -195,6 +356,28 @@ class Transformed:
     def name(self):
         return getattr(self.fun, "__name__", type(self.fun).__name__)
 
+    def __repr__(self):
+        shown = {} if self.argnums is None or self.wanted == "results" else {"argnums": self.argnums}
+        shown.update({"has_aux": True} if self.has_aux else {}, **self._given)
+        given = "".join(f", {key}={value!r}" for key, value in shown.items())
+        made = {"results": "jit", "gradient": "grad", "value_and_gradient": "value_and_grad"}.get(self.wanted, self.wanted)
+        return f"rg.{made}({self.name}{given})"
+
+    def __reduce__(self):
+        """By its name where it stands under the name of its function, as a decorated one does; else made again of its function. Compilations stay here."""
+        found = sys.modules.get(getattr(self, "__module__", None))
+        for part in getattr(self, "__qualname__", "").split("."):
+            found = getattr(found, part, None)
+        if found is self:
+            return self.__qualname__
+        return _made, (self.fun, self.wanted, self.argnums, self.has_aux, self._given, self.debug, self.look)
+
+    def __deepcopy__(self, memo):
+        return copy.copy(self)
+
+    def __copy__(self):
+        return _made(self.fun, self.wanted, self.argnums, self.has_aux, self._given, self.debug, self.look)
+
     def single(self):
         return isinstance(self.argnums, int)
 
@@ -211,6 +394,10 @@ class Transformed:
 
     def _call(self, args, kwargs, seeds):
         """`seeds` gives cotangents or tangents, from the outcome of the trace and the types of the arguments."""
+        if getattr(_plain, "on", False) and current() is None:
+            result = self.fun(*copy.deepcopy(args), **copy.deepcopy(kwargs))
+            if self.wanted == "results":
+                return result
         if self._last is not None and seeds is _no_seeds and not kwargs and current() is None:
             ran = self._last.run_directly(args)
             if ran is not None:
@@ -275,9 +462,19 @@ def _cache_of(fun, key):
     return _caches.setdefault(fun, {}).setdefault(key, {})
 
 
+def _made(fun, wanted, argnums, has_aux, options, debug, look):
+    transformed = Transformed(fun, wanted, argnums, has_aux, options)
+    transformed.debug, transformed.look = debug, look
+    if look is not None:
+        transformed.cache = {}
+    return transformed
+
+
 def _no_seeds(outcome, types):
     return []
 
 
 def _boxed(result, scalar):
-    return traced(result, scalar=scalar) if isinstance(result, int) else result
+    if not isinstance(result, int):
+        return result
+    return np.reshape(traced(result), scalar) if type(scalar) is tuple else traced(result, scalar=scalar)

@@ -4,6 +4,7 @@ import collections
 import functools
 import json
 import os
+import threading
 import time
 import warnings
 
@@ -284,9 +285,14 @@ class Variants:
 
     def __init__(self, name):
         self.name, self.made, self.changes, self.varying, self.warned = name, [], collections.Counter(), set(), False
+        self.lock = threading.Lock()  # of the order of those made; nothing is compiled while it is held
 
     def find(self, arguments):
         """The one for these arguments, as all is outside now; None where there is none."""
+        with self.lock:
+            return self._find(arguments)
+
+    def _find(self, arguments):
         for k, compiled in enumerate(self.made):
             if all(arguments.leaves[number][0].item() == value for number, value in compiled._static if np.ndim(arguments.leaves[number][0]) == 0):
                 if compiled.is_current():
@@ -305,9 +311,10 @@ class Variants:
                 self.varying.add(place.identity())
 
     def add(self, compiled):
-        self.made.insert(0, compiled)
-        if len(self.made) > self.capacity:
-            self.made.pop()
+        with self.lock:
+            self.made.insert(0, compiled)
+            forgotten = len(self.made) > self.capacity and self.made.pop()
+        if forgotten:
             if not self.warned:
                 self.warned = True
                 found = ", ".join(f"argument {number}" for number, _ in compiled._static) or "what it reads from outside"

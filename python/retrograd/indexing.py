@@ -3,7 +3,8 @@
 import numpy as np
 
 from . import errors, runs, views
-from .array import Array, affine, demand, describe, index_of, lift, shadow_of, traced, view
+from .array import Array, affine, demand, describe, index_of, lift, traced, view
+from .layout import shadow_of
 from .trace import DTYPES, current
 
 
@@ -11,9 +12,10 @@ def load(array, index):
     """`array[index]`: a view; an element is a scalar."""
     if array._scalar:
         index = index if isinstance(index, tuple) else (index,)
-        if any(item is not Ellipsis for item in index):
+        if any(item is not Ellipsis and item is not None for item in index):
             raise errors.BoundsError("invalid index to a scalar", errors.here())
-        return array
+        added = [1 for item in index if item is None]
+        return traced(views.reshape(current(), array.handle(), added), scalar=False) if added else array
     chosen = _chosen(array, index)
     if chosen is not None:
         rest, axis, indices = chosen

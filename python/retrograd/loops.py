@@ -15,6 +15,7 @@ import numpy as np
 
 from . import effects, errors, tree, views
 from .array import Array, demand_all, describe, entangle, is_weak, lift, result_dtype, traced
+from .layout import is_row_major
 from .trace import DTYPES, NUMPY, Frame, Retry, current
 
 _RETRACES = 30
@@ -79,6 +80,7 @@ class Note:
         self.unrolled = False
         self.peeled = 0
         self.types = {}  # by path and start: element type, weak
+        self.unordered = set()  # by path and start: what is not row-major after a step
         self.by_value = {}  # by name: whether it is another object after a step
 
 
@@ -131,6 +133,7 @@ class Leaf:
         self.fixed = not by_value and isinstance(before, Array) and not before._scalar
         self.key = (path, dtype_of(before), is_weak(before), shape_of(before))
         self.dtype, self.weak = note.types.get(self.key, self.key[1:3])
+        self.ordered = lies_in_order(before) and self.key not in note.unordered
         self.box = self.after = None
 
     def is_array(self):
@@ -278,7 +281,7 @@ class Loop(Control):
             start = trace.derived.get(lift(leaf.before)) if leaf.dtype == "i64" and not isinstance(leaf.before, np.ndarray) else None
             if source is not None and start is not None:
                 trace.derived[param] = start | {source}
-            leaf.box = traced(param, scalar=not leaf.is_array(), weak=leaf.weak)
+            leaf.box = traced(param, scalar=not leaf.is_array(), ordered=leaf.ordered, weak=leaf.weak)
             trace.boxes[id(leaf.box)] = (leaf.box, self, leaf)
         for root in self.changed:
             trace.claim(root)
@@ -371,6 +374,9 @@ class Loop(Control):
                 message = f"`{leaf.path}` changes its element type in the loop: expected {leaf.dtype}, found {dtype_of(end)}"
                 return self._cannot(errors.DTypeError(message, self.at(slot.name)))
             self._widen(leaf, common, weak)
+            return False
+        if leaf.ordered and not lies_in_order(end):
+            self.note().unordered.add(leaf.key)
             return False
         return True
 
@@ -908,7 +914,7 @@ def result_boxes(results, sources):
         box = known.get(id(source[0])) if alone else None
         if box is None:
             scalar = not any(isinstance(item, Array) and not item._scalar for item in source)
-            ordered = all(not isinstance(item, Array) or item._shadow is not None for item in source)
+            ordered = all(map(lies_in_order, source))
             box = traced(result, scalar=scalar, ordered=ordered, weak=all(map(is_weak, source)))
             if alone:
                 known[id(source[0])] = box
@@ -928,6 +934,11 @@ def _reached(sources):
     """The roots that arrays are, view, or may share memory with; by identity."""
     roots = [item.root() for item in sources if isinstance(item, Array) and not item._scalar]
     return dict.fromkeys([*roots, *(other for root in roots for other in root._entangled or ())])
+
+
+def lies_in_order(value):
+    """Whether a value is row-major in memory, as numbers are."""
+    return not isinstance(value, Array) or value._scalar or is_row_major(value._shadow)
 
 
 def zeros_like(leaf):

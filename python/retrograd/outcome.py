@@ -95,13 +95,23 @@ class Outcome:
             if not isinstance(result, tuple) or len(result) != 2:
                 raise errors.ArgumentError(f"with has_aux=True, {name}() must return a pair of its value and something else", pos)
             result, aux = result
-        leaves, self.structure = tree.flatten(result)
-        others, self.aux_structure = tree.flatten(aux) if self.has_aux else ([], None)
+        leaves, self.structure = tree.flatten(result, objects=True)
+        others, self.aux_structure = tree.flatten(aux, objects=True) if self.has_aux else ([], None)
         others = [] if self.wanted in WITHOUT_AUX else others
+        for value in tree.statics(self.structure):
+            if value is not None or result is None:
+                raise errors.ArgumentError(f"{name}() must return arrays and numbers, found {type(value).__name__}", pos)
         handles = [_handle(leaf, name, pos) for leaf in [*leaves, *others]]
+        shape = current().type(handles[0])[1] if handles else ()
+        # A gradient is that of the one number in an array, which the caller gets in the shape that the function gives it.
+        self.value_shape = tuple(shape) if self.wanted in SCALAR and shape and all(extent == 1 for extent in shape) else None
+        if self.value_shape is not None:
+            handles[0] = views.reshape(current(), handles[0], ())
         self.types = [current().type(handle) for handle in handles]
         self.count = len(leaves)
         self.scalars = [not isinstance(leaf, (Array, np.ndarray)) or isinstance(leaf, Array) and leaf._scalar for leaf in [*leaves, *others]]
+        if self.value_shape is not None:
+            self.scalars[0] = self.value_shape
         if self.wanted in SCALAR and (self.structure is not None or self.types[0][1] or not is_float(self.types[0][0])):
             found = "several values" if self.structure is not None else describe(leaves[0]) if isinstance(leaves[0], Array) else type(leaves[0]).__name__
             raise errors.ShapeError(f"a gradient needs a function that returns one float; {name}() returns {found}; reduce it with np.sum", pos)
@@ -115,7 +125,7 @@ class Outcome:
         wrt = [[structure(part), numbers] for part, numbers in self.wrt]
         return {
             "wanted": self.wanted, "has_aux": self.has_aux, "wrt": wrt, "types": self.types, "count": self.count, "scalars": self.scalars,
-            "structure": structure(self.structure), "aux_structure": structure(self.aux_structure),
+            "value_shape": self.value_shape, "structure": structure(self.structure), "aux_structure": structure(self.aux_structure),
         }
 
     @staticmethod
@@ -124,6 +134,9 @@ class Outcome:
         outcome._maker = None
         outcome.wanted, outcome.has_aux, outcome.count, outcome.scalars = saved["wanted"], saved["has_aux"], saved["count"], saved["scalars"]
         outcome.wrt = [(structure(part), numbers) for part, numbers in saved["wrt"]]
+        outcome.value_shape = None if saved["value_shape"] is None else tuple(saved["value_shape"])
+        if outcome.value_shape is not None:
+            outcome.scalars[0] = outcome.value_shape
         outcome.types = [(dtype, tuple(shape)) for dtype, shape in saved["types"]]
         outcome.structure, outcome.aux_structure = structure(saved["structure"]), structure(saved["aux_structure"])
         return outcome
@@ -134,6 +147,11 @@ class Outcome:
         if structure is None:
             return None
         kind, parts = structure
+        if isinstance(kind, tree.Node) and kind.kind == "static" and (kind.rest is None or isinstance(kind.rest, str)):
+            return ["static", [], kind.rest]
+        if isinstance(kind, tree.Node):
+            what = f"something static, a {type(kind.rest).__name__}," if kind.kind == "static" else f"what is nested in {kind.kind.__name__}"
+            raise errors.Unsupported(f"{what} cannot be saved; use tuples, lists and dicts")
         parts = [Outcome.structure_to_json(part) for part in parts]
         if isinstance(kind, tuple):
             keys = list(kind[1])
@@ -149,6 +167,8 @@ class Outcome:
         if saved is None:
             return None
         kind, parts, *keys = saved
+        if kind == "static":
+            return tree.Node("static", keys[0]), ()
         parts = tuple(Outcome.structure_from_json(part) for part in parts)
         return (("dict", tuple(keys[0])), parts) if kind == "dict" else ({"tuple": tuple, "list": list}[kind], parts)
 
@@ -225,7 +245,9 @@ class Outcome:
 
 
 def unboxed(result, scalar):
-    """A result as NumPy gives it: gradients of numbers are arrays of rank 0."""
+    """A result as NumPy gives it: gradients of numbers are arrays of rank 0. `scalar` is a shape where the number has one."""
+    if type(scalar) is tuple:
+        return result.reshape(scalar)
     return result[()] if scalar else result
 
 
@@ -294,6 +316,6 @@ def _run(trace, function, args, kwargs):
 
 
 def _handle(leaf, name, pos):
-    if leaf is None or isinstance(leaf, (str, bytes)) or not isinstance(leaf, (Array, np.ndarray, np.generic, int, float)):
+    if isinstance(leaf, np.ndarray) and type(leaf) is not np.ndarray or not isinstance(leaf, (Array, np.ndarray, np.generic, int, float)):
         raise errors.ArgumentError(f"{name}() must return arrays and numbers, found {type(leaf).__name__}", pos)
     return lift(leaf, "the result")

@@ -10,7 +10,8 @@ import types
 import numpy as np
 
 from . import errors
-from .array import Array, shadow_of
+from .array import Array
+from .layout import shadow_like, shadow_of
 from .trace import DTYPES, current
 
 _MISSING = object()
@@ -84,7 +85,7 @@ class Outside:
             trace = trace.around
         array = Array(elements.shape, elements.dtype)
         array._outer, array._frame = place.name, trace.frames[0]
-        array._shadow = shadow_of(elements.shape) if elements.flags.c_contiguous else None
+        array._shadow = shadow_like(elements)
         if place.identity() in self.fixed:
             array._const = elements
             self.guards[place.identity()] = (place, "bytes", (elements.dtype, elements.shape, elements.tobytes()))

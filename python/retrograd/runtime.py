@@ -411,7 +411,10 @@ def augment_item(number, container, index, value):
     """`container[index] += value()`, with one write; the item is read before."""
     if isinstance(container, Array):
         old = container[index]
-        indexing.store(container, index, _BINARY[number](old, value()))
+        result = _BINARY[number](old, value())
+        if isinstance(old, Array) and not old._scalar:
+            array.check_inplace(old, result)
+        indexing.store(container, index, result)
         return
     item = load(container, index)
     result = augment(number, item, value())
@@ -640,11 +643,6 @@ def _errstate(**kwargs):
     return np.errstate(**kwargs)
 
 
-def _zeros(shape, dtype=None, order="C", **_):
-    """`np.empty` and `np.zeros`: elements that are not set yet are zero."""
-    return array.repeated(0, shape, float if dtype is None else dtype)
-
-
 def _warn(*args, **kwargs):
     if current().in_body():
         raise errors.Unsupported("a warning in a loop or under a traced condition is not supported", errors.here())
@@ -659,12 +657,7 @@ def _arange(*args, **kwargs):
 
 _SPECIAL = {
     **builtin.table(sys.modules[__name__]),
-    np.array: functions.array_of,
-    np.asarray: functions.as_array,
-    np.ascontiguousarray: functions.as_array,
-    np.full: functions.full,
-    np.empty: _zeros,
-    np.zeros: _zeros,
+    **functions.CREATION,
     np.arange: _arange,
     np.linspace: functions.FUNCTIONS[np.linspace],
     np.errstate: _errstate,

@@ -60,7 +60,8 @@ def _widened(kind, box, end, pos):
 
 def map(f, xs):
     """`f(x)` for every row x of `xs`, put together along a new leading axis."""
-    return scan(lambda carry, x: (carry, f(x)), (), xs)[1]
+    read = f if current() is None else readable(f)
+    return scan(lambda carry, x: (carry, read(x)), (), xs)[1]
 
 
 def _plain(f, carry, rows, structure, count):

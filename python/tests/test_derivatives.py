@@ -58,7 +58,7 @@ def test_hessians(argnums):
 
 
 def test_hessian_times_vector():
-    found = rg.hvp(scalar, (w, v), 2 * v, argnums=1)
+    found = rg.hvp(scalar, (w, v), (None, 2 * v), argnums=1)
     expected = jax.jvp(lambda x: jax.grad(in_jax(scalar), 1)(w, x), (v,), (2 * v,))[1]
     same(found, expected, 1e-10)
     found = rg.hvp(scalar, (w, v), (0.5 * w, v), argnums=(0, 1))

@@ -147,7 +147,7 @@ def store_float_into_int(x):
 
 @broken
 def out_option(x):
-    np.add(x, x, out=x)  # here: Unsupported, out=
+    np.divmod(x, 2.0, out=(x, x.copy()))  # here: Unsupported, out=
     return np.sum(x)
 
 

@@ -9,6 +9,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use retrograd::pipeline::{Arithmetic, MOST_THREADS, cores};
 use retrograd::{Backend, Budget, Strategy, strategy};
 
+use crate::formula::{Best, Formula, FormulaOptions};
 use crate::outputs::Format;
 
 const INPUTS_AND_EXIT_CODES: &str = "\
@@ -54,10 +55,15 @@ pub(crate) enum Command {
         #[command(flatten)]
         debug: Debug,
     },
-    /// Print the value and the gradient of a program whose one result is a scalar
+    /// Print the value and the gradient of a program whose one result is a scalar, or of a formula with --at
+    ///
+    /// A name that ends in .rg, a file that is there and `-` without --at are programs: --wrt counts their inputs from 0. Anything else is a
+    /// formula: --wrt names its variables.
     Grad {
         #[command(flatten)]
         file: File,
+        #[command(flatten)]
+        formula: FormulaOptions,
         #[command(flatten)]
         gradient: Gradient,
         #[command(flatten)]
@@ -123,6 +129,54 @@ pub(crate) enum Command {
         #[command(flatten)]
         rounding: Rounding,
     },
+    /// Print the value of a formula
+    Eval {
+        #[command(flatten)]
+        formula: Formula,
+    },
+    /// Print the derivatives of a formula, simplified
+    Diff {
+        #[command(flatten)]
+        formula: Formula,
+        /// Variables to differentiate by; all of them unless told
+        #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+        wrt: Option<Vec<String>>,
+        /// How often
+        #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+        order: usize,
+    },
+    /// Print the Hessian of a formula at values of its variables
+    Hessian {
+        #[command(flatten)]
+        formula: Formula,
+        /// Variables to differentiate by; all of them unless told
+        #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+        wrt: Option<Vec<String>>,
+    },
+    /// Print the simplest form of a formula that is defined where it is
+    Simplify {
+        #[command(flatten)]
+        formula: Formula,
+        /// Which form is simplest
+        #[arg(long, value_enum, default_value_t = Best::Size)]
+        cost: Best,
+        /// The form with the least error instead, in ranges of the variables such as x=1:10; once for each variable
+        #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
+        accuracy: Vec<String>,
+    },
+    /// Print a formula with its products multiplied out
+    Expand {
+        #[command(flatten)]
+        formula: Formula,
+        /// Equal powers of this variable together
+        #[arg(long, value_name = "NAME")]
+        collect: Option<String>,
+    },
+    /// Print why the simplest form of a formula equals it, law by law
+    Explain {
+        #[command(flatten)]
+        formula: Formula,
+    },
     /// Print the table of ops, one row a line: name, number of arguments, attributes, kind of derivative rule, meaning
     Ops,
 }
@@ -156,9 +210,9 @@ pub(crate) struct Debug {
 
 #[derive(Debug, Args)]
 pub(crate) struct Gradient {
-    /// Inputs to differentiate with respect to, counted from 0; every float input unless told
+    /// Inputs to differentiate with respect to, counted from 0, or names of variables of a formula; every float input unless told
     #[arg(long, value_name = "INPUTS", value_delimiter = ',')]
-    pub(crate) wrt: Option<Vec<usize>>,
+    pub(crate) wrt: Option<Vec<String>>,
     /// Memory that a run may take, such as "16 MB" or "64 KiB"; no limit unless told
     #[arg(long, value_name = "BYTES")]
     pub(crate) budget: Option<Budget>,

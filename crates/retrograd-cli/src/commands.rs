@@ -10,6 +10,7 @@ use retrograd_compiler::{fuse, opt};
 
 use crate::arguments::{Command, Debug, File, Gradient, Inputs, Machine, Outputs, PlanForm, Rounding, Stage};
 use crate::check::check;
+use crate::formula;
 use crate::inputs;
 use crate::running;
 use crate::source::{Source, argument};
@@ -55,7 +56,10 @@ pub(crate) fn execute(command: &Command) -> Result<Report, String> {
         Command::Save { file, saved, results, gradient, rounding } => {
             on(file, |source| save(source, saved, *results, gradient, *rounding).map(Report::of))
         }
-        Command::Grad { file, gradient, machine, rounding, inputs, outputs, debug } => {
+        Command::Grad { file, formula, gradient, .. } if formula::is_formula(&file.path, formula) => {
+            said(formula::grad(&file.path.to_string_lossy(), gradient.wrt.as_deref(), formula))
+        }
+        Command::Grad { file, formula: _, gradient, machine, rounding, inputs, outputs, debug } => {
             on(file, |source| grad(source, (gradient, *rounding), machine, inputs, outputs, *debug))
         }
         Command::Check { file, inputs } => on(file, |source| check(source, inputs)),
@@ -63,8 +67,19 @@ pub(crate) fn execute(command: &Command) -> Result<Report, String> {
             on(file, |source| print(source, *stage, gradient, *rounding).map(Report::of))
         }
         Command::Plan { file, gradient, rounding, form } => on(file, |source| plan(source, gradient, *rounding, form).map(Report::of)),
+        Command::Eval { formula } => said(formula.eval()),
+        Command::Diff { formula, wrt, order } => said(formula.diff(wrt.as_deref(), *order)),
+        Command::Hessian { formula, wrt } => said(formula.hessian(wrt.as_deref())),
+        Command::Simplify { formula, cost, accuracy } => said(formula.simplify(*cost, accuracy)),
+        Command::Expand { formula, collect } => said(formula.expand(collect.as_deref())),
+        Command::Explain { formula } => said(formula.explain()),
         Command::Ops => Ok(Report::of(table())),
     }
+}
+
+/// What a command on a formula says; a mistake in the formula is shown in it.
+fn said(text: Result<String, Error>) -> Result<Report, String> {
+    text.map(Report::of).map_err(|error| format!("error: {error}\n"))
 }
 
 /// Reads the file and shows errors in it.
@@ -210,7 +225,11 @@ fn spill_to(gradient: &Gradient) -> Option<SpillTo> {
 /// The inputs asked for, or every float.
 fn wrt(program: &Program, gradient: &Gradient) -> Result<Vec<usize>, Error> {
     let types = program.main().param_types();
-    let wrt = gradient.wrt.clone().unwrap_or_else(|| floats(&types));
+    let number = |text: &String| text.parse().map_err(|_| argument(format!("--wrt takes numbers of inputs, counted from 0; found `{text}`")));
+    let wrt = match &gradient.wrt {
+        Some(given) => given.iter().map(number).collect::<Result<Vec<usize>, Error>>()?,
+        None => floats(&types),
+    };
     if wrt.is_empty() {
         return Err(argument("the program has no float input to differentiate with respect to".into()));
     }

@@ -4,6 +4,7 @@
 mod arguments;
 mod check;
 mod commands;
+mod formula;
 mod inputs;
 mod numpy;
 mod outputs;

@@ -11,7 +11,7 @@ use crate::error::exception;
 pub(crate) fn from_numpy(array: &Bound<'_, PyAny>) -> PyResult<Array> {
     let shape = array.cast::<PyUntypedArray>()?.shape().to_vec();
     let data = elements::<f64>(array).map(Data::F64);
-    let data = data.or_else(|_| elements::<i64>(array).map(Data::I64)).or_else(|_| elements::<bool>(array).map(Data::Bool));
+    let data = data.or_else(|_| elements::<i64>(array).map(Data::I64)).or_else(|_| bools(array).map(Data::Bool));
     let data = data.or_else(|_| elements::<f32>(array).map(Data::F32)).or_else(|_| elements::<i32>(array).map(Data::I32));
     let message = "arrays of float32, float64, int32, int64 or bool reach the compiler";
     Ok(Array::new(shape, data.map_err(|_| PyTypeError::new_err(message))?))
@@ -20,6 +20,12 @@ pub(crate) fn from_numpy(array: &Bound<'_, PyAny>) -> PyResult<Array> {
 fn elements<T: Element + Copy>(array: &Bound<'_, PyAny>) -> PyResult<Vec<T>> {
     let array: PyReadonlyArrayDyn<'_, T> = array.extract()?;
     Ok(array.as_slice()?.to_vec())
+}
+
+/// Bools by their bytes: in NumPy they may be others than 0 and 1, in Rust they must not.
+fn bools(array: &Bound<'_, PyAny>) -> PyResult<Vec<bool>> {
+    array.cast::<PyArrayDyn<bool>>()?;
+    Ok(elements::<u8>(&array.call_method1("view", ("uint8",))?)?.into_iter().map(|byte| byte != 0).collect())
 }
 
 /// A NumPy array with these elements.

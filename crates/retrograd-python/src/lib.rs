@@ -3,6 +3,7 @@
 mod array;
 mod error;
 mod executable;
+mod expr;
 mod ticks;
 mod tracer;
 
@@ -12,6 +13,8 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use crate::executable::{Direct, Executable, cache_clear, cache_info, compile, load};
+    #[pymodule_export]
+    use crate::expr::Expr;
     #[pymodule_export]
     use crate::ticks::forked;
     #[pymodule_export]

@@ -18,6 +18,7 @@ use retrograd_compiler::{diff, eval, ops};
 use crate::Random;
 use crate::native::{Native, same_fault, same_outputs};
 use crate::programs::{Case, Size, checked, shrink};
+use crate::promises::check_budgets;
 use retrograd_compiler::diff::check::{check_where_smooth, floats};
 
 /// A case with its gradient, as reverse mode gives it and simplified; `None` where nothing is a float.
@@ -72,6 +73,7 @@ pub const LAWS: &[Law] = &[
     Law { name: "every strategy and budget gives the interpreter's gradient within its plan", small: 32, large: 4, holds: gradients },
     Law { name: "of checks the first that fails ends the run, under every plan", small: 24, large: 4, holds: checks },
     Law { name: "derivatives of gradients are the same bits under every plan", small: 400, large: 32, holds: second },
+    Law { name: "a refusal names the least budget, and more memory is never more work", small: 200, large: 24, holds: budgets },
 ];
 
 /// What came of one law.
@@ -456,6 +458,17 @@ fn gradients(trial: &Trial) -> Result<Verdict, String> {
     }
 }
 
+/// Of the gradient by `auto` and one of the other strategies, on one thread or on three.
+fn budgets(trial: &Trial) -> Result<Verdict, String> {
+    let Some(gradient) = trial.gradient()? else { return Ok(Verdict::Silent) };
+    let (program, seed) = (freeze(&gradient.program), trial.case.seed / 8);
+    let (threads, others) = (if seed % 2 == 0 { 1 } else { 3 }, strategies());
+    for strategy in [&others[0], &others[1 + seed as usize % (others.len() - 1)]] {
+        check_budgets(&program, strategy, threads).map_err(|error| format!("{strategy:?}: {error}"))?;
+    }
+    Ok(Verdict::Holds)
+}
+
 /// The Program with checks in it, some of which fail: optimised, as machine code and in its gradient under every plan, the run ends with
 /// the same error, or gives the same bits.
 fn checks(trial: &Trial) -> Result<Verdict, String> {
@@ -470,6 +483,9 @@ fn checks(trial: &Trial) -> Result<Verdict, String> {
     same_outcome(&simple, &case.inputs, &expected).map_err(|error| format!("simplified: {error}"))?;
     let native = Native::new(&simple, in_parts(case.seed, Arc::new(Auto)), None).map_err(words)?;
     check_outcome(&native, &case.inputs, &expected)?;
+    // Beside checks that fail, indices out of bounds.
+    let beyond = far(&case);
+    check_outcome(&native, &beyond, &eval::run(&simple, &beyond)).map_err(|error| format!("at other inputs: {error}"))?;
     if let Some(Gradient { raw, simple }) = gradient(&case, &simple)? {
         let found = eval::run(&raw.program, &raw.inputs);
         if let Err(expected) = &expected

@@ -8,6 +8,7 @@ mod checks;
 mod components;
 mod control;
 mod curve;
+mod depth;
 mod dot;
 mod edges;
 mod fuzz;

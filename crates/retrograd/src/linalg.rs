@@ -197,7 +197,7 @@ impl<'t> Var<'t> {
         self.of_matrices(&ops::INVERSE, &here())
     }
 
-    /// The determinant. Its gradient is exact at singular matrices, too.
+    /// The determinant. Its first three derivatives are exact at singular matrices, too.
     ///
     /// ```
     /// # use retrograd::{Array, grad};

@@ -2,6 +2,7 @@
 
 mod budgets;
 mod cache;
+mod checks;
 mod custom;
 mod debug_nan;
 mod derivatives;
@@ -15,6 +16,7 @@ mod probes;
 mod progress;
 mod ranges;
 mod rounding;
+mod special;
 mod straight;
 mod strips;
 mod support;

@@ -53,8 +53,8 @@ ops! {
     /// The greater, NaN if either is; equal arguments get half of the cotangent each.
     MAX = map(2, "max", Scalar::Max, Rule::Partials(&[Of(|x, _| x[1].below(x[0])), Of(|x, _| x[0].below(x[1]))]), 3, TAME);
     /// The first argument, but no less than the second and no greater than the third, which wins; NaN if any is. On a bound, argument
-    /// and bound get half of the cotangent each.
-    CLAMP = map(3, "clamp", Scalar::Clamp, Rule::Partials(&[Of(|x, _| x[1].below(x[0]) * raised(x).below(x[2])), Of(|x, _| x[0].below(x[1]) * raised(x).below(x[2])), Of(|x, _| x[2].below(raised(x)))]), 4, CLAMPED);
+    /// and bound get half of the cotangent each; where the bounds are equal the argument gets nothing.
+    CLAMP = map(3, "clamp", Scalar::Clamp, Rule::Partials(&[Of(|x, _| x[1].below(x[0]) * raised(x).below(x[2]) * x[1].less(x[2])), Of(|x, _| x[0].below(x[1]) * raised(x).below(x[2])), Of(|x, _| x[2].below(raised(x)))]), 4, CLAMPED);
     /// The product of the first two arguments plus the third, rounded once.
     FMA = map(3, "fma", Scalar::Fma, Rule::Partials(&[Factor(|x, _| x[1]), Factor(|x, _| x[0]), One]), 1, TAME);
     /// The greatest integer that is not above; the derivative is 0.
@@ -543,11 +543,18 @@ impl<'b> Expr<'b> {
 
     /// 1 where this is less, 1/2 where both are equal, else 0.
     fn below(self, other: Expr<'b>) -> Expr<'b> {
-        let [less, not_above] = [&LT, &LE].map(|row| {
-            let (holds, dtype) = (self.binary(row, other), self.builder.ty(self.value).dtype);
-            Expr::new(self.builder, self.builder.convert(holds.value, dtype))
-        });
-        0.5 * (less + not_above)
+        0.5 * (self.less(other) + self.compared(&LE, other))
+    }
+
+    /// 1 where this is less, else 0.
+    fn less(self, other: Expr<'b>) -> Expr<'b> {
+        self.compared(&LT, other)
+    }
+
+    /// 1 where a comparison holds, else 0.
+    fn compared(self, row: &'static Row, other: Expr<'b>) -> Expr<'b> {
+        let (holds, dtype) = (self.binary(row, other), self.builder.ty(self.value).dtype);
+        Expr::new(self.builder, self.builder.convert(holds.value, dtype))
     }
 
     /// How far this is above the other; 0 where both are the same infinity. At ties of numbers it still has a derivative.

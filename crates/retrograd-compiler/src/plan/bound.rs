@@ -36,7 +36,7 @@ impl Bound<'_> {
     fn unwind(&self, number: usize) -> u128 {
         let facts = &self.facts.loops[number];
         let work = |region: &Region| u64::try_from(self.region(region)).unwrap_or(u64::MAX).min(1 << 50);
-        let inside = Inside { facts, forward: work(&facts.in_body), backward: work(&facts.in_bwd), cells: CELLS, spill: None };
+        let inside = Inside { facts, forward: work(&facts.in_body), backward: work(&facts.in_bwd), cells: CELLS, most_kinds: [usize::MAX; 2], spill: None };
         if facts.keeps_nothing() {
             return inside.nothing().work;
         }
@@ -206,7 +206,7 @@ mod tests {
         for [state, record, bytes, count, total] in rows(MIXED_BYTES) {
             let ([Some(state), Some(bytes), Some(count)], Some(total)) = ([state, bytes, count], total) else { continue };
             let facts = counting(count, Sweep::Alone, state, record);
-            let inside = Inside { facts: &facts.loops[0], forward: 0, backward: 0, cells: CELLS, spill: None };
+            let inside = Inside { facts: &facts.loops[0], forward: 0, backward: 0, cells: CELLS, most_kinds: [usize::MAX; 2], spill: None };
             let way = inside.records(Sweep::Alone, count).pop().expect("a way to stand alone");
             let found = Bound { facts: &facts, bytes }.counted(inside, &way, inside.turn_and_hold(way.sweep)) / u128::from(STEP);
             assert!(found <= u128::from(total), "{facts:?} in {bytes}: {found}, {total}");

@@ -124,6 +124,42 @@ pub fn check_where_smooth(program: &Program, inputs: &[Array], seed: u64) -> Res
     Ok(if all == 0 { 1.0 } else { judged as f64 / all as f64 })
 }
 
+/// Checks derivatives of a Program up to an order at a point that may be special: a tie, a zero, a singular matrix. Where the Program is
+/// smooth, as differences see it, jvp is finite and equals them; ⟨ct, J dx⟩ = ⟨Jᵀct, dx⟩; values are as they were; and so again for the
+/// Programs that jvp and vjp made. Where a value is infinite or NaN there is no derivative to judge. Returns how many elements were judged.
+///
+/// ```
+/// use retrograd_compiler::diff::check::check_at_special_point;
+/// use retrograd_compiler::ir::{Array, Attrs, Builder, Program, Type};
+/// use retrograd_compiler::ops;
+///
+/// let b = Builder::new("logaddexp");
+/// let x = b.param(Type::f64([]));
+/// let y = b.row(&ops::LOGADDEXP, Attrs::none(), &[x, b.zeros(&Type::f64([]))]);
+/// let softplus = Program::new(b.finish(vec![y]));
+/// assert!(check_at_special_point(&softplus, &[Array::scalar(0.0)], 2, 1).unwrap() > 0);
+/// ```
+pub fn check_at_special_point(program: &Program, inputs: &[Array], order: usize, seed: u64) -> Result<usize, String> {
+    let case = Case { program, inputs, wrt: floats(&program.main().param_types()), outputs: floats(&program.main().result_types()) };
+    let values = run(program, inputs)?;
+    let is_finite = |arrays: &[Array]| arrays.iter().all(|array| numbers(array).iter().all(|x| x.is_finite()));
+    let ends: Vec<Array> = case.outputs.iter().map(|k| values[*k].clone()).collect();
+    if order == 0 || case.wrt.is_empty() || case.outputs.is_empty() || !is_finite(&ends) {
+        return Ok(0);
+    }
+    let derived = case.derive(&mut Random::new(seed))?;
+    let forward = run(&derived.jvp, &[inputs, &derived.dx].concat())?.split_off(values.len());
+    let mut judged = case.judge(&derived.dx, &values, &forward)?;
+    if is_finite(&forward) {
+        case.check_pair(&derived, 1e-9)?;
+    }
+    for (mode, program, directions) in [("jvp", &derived.jvp, &derived.dx), ("vjp", &derived.vjp, &derived.ct)] {
+        let inputs = [inputs, directions].concat();
+        judged += check_at_special_point(program, &inputs, order - 1, seed + 1).map_err(|error| format!("{mode}: {error}"))?;
+    }
+    Ok(judged)
+}
+
 /// Places of the floats.
 pub fn floats(types: &[Type]) -> Vec<usize> {
     (0..types.len()).filter(|k| types[*k].dtype.is_float()).collect()
@@ -210,6 +246,27 @@ impl Case<'_> {
         let (types, ends) = (self.program.main().param_types(), self.program.main().result_types());
         let mut draw = |ty: &Type| random.array(ty, (-1.0, 1.0));
         (self.wrt.iter().map(|k| draw(&types[*k])).collect(), self.outputs.iter().map(|k| draw(&ends[*k])).collect())
+    }
+
+    /// Tangents of the outputs against differences, where the Program is smooth: where differences of two widths agree, and slopes to both
+    /// sides do, as they do not at ties. Returns how many elements could be judged.
+    fn judge(&self, dx: &[Array], values: &[Array], dy: &[Array]) -> Result<usize, String> {
+        let (wide, narrow) = (self.points(dx, 1e-3)?, self.points(dx, 3e-4)?);
+        let mut judged = 0;
+        for (k, dy) in dy.iter().enumerate() {
+            let values = numbers(&values[self.outputs[k]]);
+            for (e, dy) in numbers(dy).into_iter().enumerate() {
+                let (far, near) = (wide.slope(k, e), narrow.slope(k, e));
+                let scale = near.abs().max(1.0);
+                let (left, right) = narrow.sides(k, e, values[e]);
+                let smooth = (far - near).abs() <= 1e-6 * scale && (left - right).abs() <= 5e-5 * scale;
+                if smooth && ((dy - near).abs() > 1e-4 * scale || !dy.is_finite()) {
+                    return Err(format!("jvp of output {} element {e} is {dy:e}, expected {near:e}", self.outputs[k]));
+                }
+                judged += usize::from(smooth);
+            }
+        }
+        Ok(judged)
     }
 
     /// jvp against finite differences, vjp against jvp, and values as they were.

@@ -309,7 +309,12 @@ fn transpose_adjugate(b: &Builder, args: &[Value], k: usize, ct: Value) -> Contr
 
 fn infer_adjugate(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
     let Some((matrix, directions)) = types.split_first().filter(|(_, directions)| directions.len() <= adjugate::DIRECTIONS) else {
-        return shape_error(format!("`{}` takes a matrix and up to {} directions, found {} arguments", row.name, adjugate::DIRECTIONS, types.len()));
+        return shape_error(format!(
+            "`{}` takes a matrix and up to {} directions, found {} arguments",
+            row.name,
+            adjugate::DIRECTIONS,
+            types.len()
+        ));
     };
     match directions.iter().find(|ty| *ty != matrix) {
         Some(other) => shape_error(format!("`{}` needs directions like its matrix, {matrix}, found {other}", row.name)),
@@ -336,10 +341,8 @@ fn matrix_samples(row: &Row) -> Vec<Sample> {
 }
 
 fn adjugate_samples(row: &Row) -> Vec<Sample> {
-    let sample = |shape: &[usize], directions: usize| Sample {
-        args: vec![(Type::f64(shape), row.domain[0]); 1 + directions],
-        attrs: Attrs::none(),
-    };
+    let sample =
+        |shape: &[usize], directions: usize| Sample { args: vec![(Type::f64(shape), row.domain[0]); 1 + directions], attrs: Attrs::none() };
     let shapes: [&[usize]; 6] = [&[1, 1], &[2, 2], &[3, 3], &[5, 5], &[2, 4, 4], &[0, 0]];
     (0..=adjugate::DIRECTIONS).flat_map(|directions| shapes.map(|shape| sample(shape, directions))).collect()
 }

@@ -67,13 +67,7 @@ fn solve_scratch(types: &[Type], attrs: &Attrs) -> Vec<Type> {
 fn adjugate_scratch(types: &[Type], _: &Attrs) -> Vec<Type> {
     let (dtype, n) = (types[0].dtype, order(&types[0]));
     let of = |shape: &[usize]| Type::new(dtype, shape);
-    vec![
-        of(&[adjugate::matrices(types.len() - 1), n, n]),
-        of(&[3, n]),
-        places(types),
-        places(types),
-        of(&[adjugate::product_elements(n)]),
-    ]
+    vec![of(&[adjugate::matrices(types.len() - 1), n, n]), of(&[3, n]), places(types), places(types), of(&[adjugate::product_elements(n)])]
 }
 
 fn qr_scratch(types: &[Type], _: &Attrs) -> Vec<Type> {

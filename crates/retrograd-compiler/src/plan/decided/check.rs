@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{recipe, unsound};
-use crate::ir::{Error, FuncId, Function, Inst, Lowering, MAX_INSTS, Op, Program, Type, UnwindOp, too_long};
+use crate::ir::{Error, FuncId, Function, Inst, MAX_INSTS, Op, Program, Type, UnwindOp, too_long};
 use crate::plan::branches::Parted;
 use crate::plan::cut::Forward;
 use crate::plan::facts::{defined_before, known_steps};
@@ -176,7 +176,7 @@ impl Visit<'_> {
 fn check_again(main: &Function, again: &Again) -> Result<(), Error> {
     let runs_again = |k: usize| {
         let inst = &main.insts[k];
-        let is_row = matches!(&inst.op, Op::Row(row, _) if row.lowering != Lowering::Probe);
+        let is_row = matches!(&inst.op, Op::Row(row, _) if !row.lowering.has_effect());
         is_row && !shares_factors(inst) && inst.results.iter().all(|v| main.ty(*v).rank() > 0)
     };
     for (before, insts) in &again.before {

@@ -36,10 +36,10 @@ struct SavedInst {
     part: Part,
 }
 
-/// Attributes in the order of the row, which names them.
+/// Attributes, each by its number in the row, which names them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum SavedOp {
-    Row(u32, Vec<Attr>),
+    Row(u32, Vec<(u8, Attr)>),
     If(IfOp),
     For(ForOp),
     While(WhileOp),
@@ -71,7 +71,11 @@ impl From<&Program> for SavedProgram {
         let mut inst = |inst: &Inst| {
             let Inst { op, args, results, pos } = inst;
             let op = match op {
-                Op::Row(row, attrs) => SavedOp::Row(names.number(row.name), attrs.iter().map(|(_, attr)| attr.clone()).collect()),
+                Op::Row(row, attrs) => {
+                    let number = |name: &str| row.attrs.iter().position(|known| *known == name).expect("a row names its attributes");
+                    let attrs = attrs.iter().map(|(name, attr)| (number(name) as u8, attr.clone())).collect();
+                    SavedOp::Row(names.number(row.name), attrs)
+                }
                 Op::If(op) => SavedOp::If(op.clone()),
                 Op::For(op) => SavedOp::For(op.clone()),
                 Op::While(op) => SavedOp::While(op.clone()),
@@ -107,10 +111,12 @@ impl TryFrom<SavedProgram> for Program {
             let op = match inst.op {
                 SavedOp::Row(number, attrs) => {
                     let row = rows.get(number as usize).copied().flatten().ok_or_else(|| unknown(number))?;
-                    if attrs.len() != row.attrs.len() {
-                        return Err(format!("`{}` has {} attributes, found {}", row.name, row.attrs.len(), attrs.len()));
+                    let mut known = Attrs::none();
+                    for (number, attr) in attrs {
+                        let name = row.attrs.get(usize::from(number)).ok_or_else(|| format!("`{}` has no attribute {number}", row.name))?;
+                        known = known.with(name, attr);
                     }
-                    Op::Row(row, row.attrs.iter().zip(attrs).fold(Attrs::none(), |known, (name, attr)| known.with(name, attr)))
+                    Op::Row(row, known)
                 }
                 SavedOp::If(op) => Op::If(op),
                 SavedOp::For(op) => Op::For(op),

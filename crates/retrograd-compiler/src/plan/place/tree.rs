@@ -578,6 +578,10 @@ pub struct Trajectory {
     pub schedule: Schedule,
     /// With or without a shared first sweep.
     pub sweep: Sweep,
+    /// Whether the driver does many actions of Revolve at once: where a state is a few numbers, steps are shorter than to ask for each. They
+    /// stand in its code several times, so that it does not where a step has a schedule inside: copies of copies would grow with the power of
+    /// the depth.
+    pub runs: bool,
     /// Types of the state.
     pub state: Vec<Type>,
     /// Types of the values in a record, by choice.

@@ -1,0 +1,39 @@
+//! Commands on formulas.
+
+use crate::support::{retrograd, scratch};
+
+#[track_caller]
+fn says(arguments: &[&str], out: &str) {
+    retrograd(&scratch("formulas"), arguments, "").says(out);
+}
+
+#[test]
+fn values_and_derivatives() {
+    says(&["eval", "x*sin(y)^2", "--at", "x=2,y=pi/2"], "2\n");
+    says(&["eval", "sum(v)*[1, x]", "--at", "v=[1,2,3],x=-1"], "[6, -6]\n");
+    says(&["grad", "x^2*y", "--at", "x=3,y=2"], "value: 18\nx: 12\ny: 9\n");
+    says(&["grad", "x^2*y", "--at", "x=3,y=2", "--wrt", "y", "--form", "json"], "{\"value\": 18, \"y\": 9}\n");
+    says(&["hessian", "x^2*y + y^3", "--at", "x=2,y=3"], "x,x: 6\nx,y: 4\ny,x: 4\ny,y: 18\n");
+    says(&["diff", "x^3", "--wrt", "x"], "3*x^2\n");
+    says(&["diff", "(+ (* x x) y)", "--form", "sexpr", "--wrt", "y"], "1\n");
+    retrograd(&scratch("formulas_in"), &["eval", "-", "--at", "x=2"], "x + 1\n").says("3\n");
+    retrograd(&scratch("formulas_in"), &["grad", "-", "--at", "x=2"], "x^2\n").says("value: 4\nx: 4\n");
+}
+
+#[test]
+fn forms() {
+    says(&["simplify", "sin(x)^2 + cos(x)^2"], "1\n");
+    says(&["simplify", "x/x"], "x/x\n");
+    says(&["simplify", "x/x", "--assume", "x != 0"], "1\n");
+    says(&["expand", "(x + y)*(x - y)"], "x^2 - y^2\n");
+    says(&["expand", "a*x + b*x", "--collect", "x", "--form", "latex"], "\\left(a + b\\right) \\, x\n");
+    says(&["explain", "exp(log(x))", "--assume", "x > 0"], "  exp(log(x))\n= x    (exp of log: exp(log(a)) = a, since a > 0)\n");
+}
+
+#[test]
+fn mistakes_are_shown_in_the_formula() {
+    let ran = retrograd(&scratch("formulas_wrong"), &["eval", "x + sin(y"], "");
+    ran.fails(1, "error: expression:1: parse error: expected `)` or `,`, found the end\n  x + sin(y\n           ^\n");
+    retrograd(&scratch("formulas_wrong"), &["eval", "x + 1"], "").fails(1, "error: argument error: `x` is not given a value\n");
+    retrograd(&scratch("formulas_wrong"), &["grad", "missing.rg"], "").fails_with(1, "cannot read missing.rg");
+}

@@ -15,7 +15,7 @@ from importlib import metadata as _metadata
 
 from . import errors
 from .api import (
-    auto, check_grads, debug_nan, disable_jit, eval_shape, grad, hessian, hvp, ilp, jacfwd, jacobian, jacrev, jit, jvp, keep_all, linear_transpose, linearize,
+    auto, check_grads, debug_nan, disable_jit, eval_shape, fate, grad, hessian, hvp, ilp, jacfwd, jacobian, jacrev, jit, jvp, keep_all, linear_transpose, linearize,
     observe, periodic, recompute_all, revolve, user, value_and_grad, vjp, vmap,
 )
 from .arguments import spec
@@ -40,7 +40,7 @@ __all__ = [
     "ArgumentError", "Array", "BoundsError", "CheckError", "DTypeError", "DiskError", "DivisionByZero", "Error", "Expr", "InternalError",
     "LinAlgError", "MissingRule", "NotFinite", "OutOfMemory", "OverBudget", "Progress", "ShapeError", "Unsupported", "__version__", "auto",
     "cache_clear", "cache_info", "check", "check_grads", "clip_cotangent", "custom_jvp", "custom_vjp", "debug_nan", "disable_jit", "errors",
-    "eval_shape", "expr", "from_sympy", "grad", "hessian", "hvp", "ilp", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "keep_all",
+    "eval_shape", "expr", "fate", "from_sympy", "grad", "hessian", "hvp", "ilp", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "keep_all",
     "linear_transpose", "linearize", "load", "logsumexp", "lu", "map", "map_cotangent", "observe", "periodic", "probe", "probe_cotangent",
     "recompute_all", "register_pytree_node", "register_pytree_node_class", "revolve", "scan", "show_versions", "spec", "stop_gradient",
     "symbols", "tree_flatten", "tree_leaves", "tree_map", "tree_reduce", "tree_structure", "tree_unflatten", "triangular_solve", "user",

@@ -3,10 +3,13 @@
 import contextlib
 import copy
 import functools
+import inspect
 import sys
 import threading
 import types
 import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -19,33 +22,35 @@ from .options import Options, Strategy, integer, takes_options
 from .outcome import WITHOUT_AUX, Outcome, readable, unboxed
 from .trace import NUMPY, current
 
+Function = Callable[..., Any]
 
-def periodic(period=None):
+
+def periodic(period: int | None = None) -> Strategy:
     """A snapshot every `period` steps; √n without it."""
     return Strategy("periodic", **({} if period is None else {"period": integer("period", period, 1, 2**63 - 1, "a positive int of steps")}))
 
 
-def revolve():
+def revolve() -> Strategy:
     """Binomial checkpoints (Revolve), as many as fit."""
     return Strategy("revolve")
 
 
-def keep_all():
+def keep_all() -> Strategy:
     """Every residual is kept."""
     return Strategy("keep_all")
 
 
-def recompute_all():
+def recompute_all() -> Strategy:
     """Nothing is kept: every state is computed again from the start of its loop."""
     return Strategy("recompute_all")
 
 
-def ilp():
+def ilp() -> Strategy:
     """No step runs twice: what is kept of it is the solution of an integer program."""
     return Strategy("ilp")
 
 
-def user(values=None, loops=None):
+def user(values: Mapping[str, str] | None = None, loops: Mapping[str, str] | None = None) -> Strategy:
     """Your own fates; what is not named is decided as by `auto`, with loops in the order in which they are written: `rg.user()` is `auto` without tiles.
 
     `values` says "keep" or "recompute" by name: a line ("model.py:12"), an op ("sin") or both ("sin at model.py:12"), as a plan prints them.
@@ -58,13 +63,13 @@ def user(values=None, loops=None):
     return Strategy("user", values=dict(values or {}), loops=dict(loops or {}))
 
 
-def auto():
+def auto() -> Strategy:
     """The fastest plan that fits: the default."""
     return Strategy("auto")
 
 
 @takes_options
-def value_and_grad(fun, argnums=0, has_aux=False, **options):
+def value_and_grad(fun: Function, argnums: int | Sequence[int] = 0, has_aux: bool = False, **options: Any) -> "Transformed":
     """A function that returns the value of `fun` and its gradient with respect to the arguments `argnums`.
 
     `fun` is a plain NumPy function that returns one float (with `has_aux`, a pair of it and anything else, which is handed back). It gets
@@ -74,50 +79,50 @@ def value_and_grad(fun, argnums=0, has_aux=False, **options):
 
 
 @takes_options
-def grad(fun, argnums=0, has_aux=False, **options):
+def grad(fun: Function, argnums: int | Sequence[int] = 0, has_aux: bool = False, **options: Any) -> "Transformed":
     """A function that returns the gradient of `fun` with respect to the arguments `argnums`; with `has_aux`, a pair of it and the rest."""
     return Transformed(fun, "gradient", argnums, has_aux, options)
 
 
 @takes_options
-def jacfwd(fun, argnums=0, has_aux=False, **options):
+def jacfwd(fun: Function, argnums: int | Sequence[int] = 0, has_aux: bool = False, **options: Any) -> "Transformed":
     """A function that returns the Jacobian of `fun`, in forward mode: the axes of the result, then those of the argument."""
     return Transformed(fun, "jacfwd", argnums, has_aux, options)
 
 
 @takes_options
-def jacrev(fun, argnums=0, has_aux=False, **options):
+def jacrev(fun: Function, argnums: int | Sequence[int] = 0, has_aux: bool = False, **options: Any) -> "Transformed":
     """A function that returns the Jacobian of `fun`, in reverse mode."""
     return Transformed(fun, "jacrev", argnums, has_aux, options)
 
 
 @takes_options
-def jacobian(fun, argnums=0, has_aux=False, **options):
+def jacobian(fun: Function, argnums: int | Sequence[int] = 0, has_aux: bool = False, **options: Any) -> "Transformed":
     """A function that returns the Jacobian of `fun`, in the mode that takes fewer seeds."""
     return Transformed(fun, "jacobian", argnums, has_aux, options)
 
 
 @takes_options
-def hessian(fun, argnums=0, has_aux=False, **options):
+def hessian(fun: Function, argnums: int | Sequence[int] = 0, has_aux: bool = False, **options: Any) -> "Transformed":
     """A function that returns the Hessian of `fun`, which returns one float, by forward over reverse."""
     return Transformed(fun, "hessian", argnums, has_aux, options)
 
 
 @takes_options
-def jit(fun, **options):
+def jit(fun: Function, **options: Any) -> "Transformed":
     """`fun` as machine code."""
     return Transformed(fun, "results", (), False, options)
 
 
 @takes_options
-def jvp(fun, primals, tangents, has_aux=False, **options):
+def jvp(fun: Function, primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False, **options: Any) -> tuple[Any, ...]:
     """`fun(*primals)` and its tangent along `tangents`; with `has_aux`, also what `fun` returns besides."""
     transformed = Transformed(fun, "jvp", None, has_aux, options)
     return transformed._call(tuple(primals), {}, lambda outcome, types: outcome.tangents(tuple(tangents), types))
 
 
 @takes_options
-def vjp(fun, *primals, has_aux=False, **options):
+def vjp(fun: Function, *primals: Any, has_aux: bool = False, **options: Any) -> tuple[Any, ...]:
     """`fun(*primals)` and a function from a cotangent of it to the cotangents of the primals; with `has_aux`, also what `fun` returns besides.
 
     Arguments that are no floats have the cotangent None. The function runs `fun` again.
@@ -132,7 +137,7 @@ def vjp(fun, *primals, has_aux=False, **options):
 
 
 @takes_options
-def hvp(fun, primals, tangents, argnums=0, **options):
+def hvp(fun: Function, primals: Sequence[Any], tangents: Sequence[Any], argnums: int | Sequence[int] = 0, **options: Any) -> Any:
     """The Hessian of `fun(*primals)`, one float, times `tangents`, by forward over reverse: the tangent of `rg.grad(fun, argnums)` along them.
 
     There is a tangent per primal, as for `rg.jvp`; None is zero.
@@ -157,7 +162,7 @@ def _count(tangents):
 
 
 @takes_options
-def linearize(fun, *primals, has_aux=False, **options):
+def linearize(fun: Function, *primals: Any, has_aux: bool = False, **options: Any) -> tuple[Any, ...]:
     """`fun(*primals)` and the function from tangents to the tangent of the result there; with `has_aux`, also what `fun` returns besides.
 
     The function runs `fun` again.
@@ -176,7 +181,7 @@ def linearize(fun, *primals, has_aux=False, **options):
 
 
 @takes_options
-def linear_transpose(fun, *primals, **options):
+def linear_transpose(fun: Function, *primals: Any, **options: Any) -> Function:
     """The transpose of a function that is linear in its arguments, of which only the types count: from a cotangent of its result to those of its arguments.
 
     A function whose derivative depends on where it is taken is not linear, and an error.
@@ -203,15 +208,15 @@ def _is_linear(transformed, arguments):
     flat = lambda value: [np.asarray(leaf, float) for leaf in tree.tree_leaves(value)]
     if any(np.any(leaf) for leaf in flat(function(*zeros))):
         return False
-    for point, scale in zip(points, (1.0, 1e-6, 1e6)):
+    for point, scale in zip([point for point in points for _ in range(2)], (1.0, -1.0, 1e-6, -1e-6, 1e6, -1e6)):
         point = tuple(tree.tree_map(lambda leaf: leaf * scale if np.asarray(leaf).dtype.kind == "f" else leaf, arg) for arg in point)
         tangent = transformed._call(zeros, {}, lambda outcome, types: outcome.tangents(point, types))[1]
-        if not all(np.allclose(a, b, rtol=1e-5, atol=1e-5 * scale) for a, b in zip(flat(function(*point)), flat(tangent))):
+        if not all(np.allclose(a, b, rtol=1e-5, atol=1e-5 * abs(scale)) for a, b in zip(flat(function(*point)), flat(tangent))):
             return False
     return True
 
 
-def vmap(fun, in_axes=0, out_axes=0):
+def vmap(fun: Function, in_axes: Any = 0, out_axes: Any = 0) -> Function:
     """`fun` over an axis of its arguments, as in JAX: a loop whose steps do not depend on each other, shared by threads.
 
     `in_axes` says which axis of each argument, an int or None for an argument that is the same in every step; a tuple has one per argument, nested as that is
@@ -261,7 +266,7 @@ def _prefixed(axes, structure, name):
     return [axis for item, part in zip(items, parts) for axis in _prefixed(item, part, name)]
 
 
-def eval_shape(fun, *args, **kwargs):
+def eval_shape(fun: Function, *args: Any, **kwargs: Any) -> Any:
     """The shapes and element types of what `fun` returns for arguments of these types (arrays or `rg.spec`), as `rg.spec`; nothing runs.
 
         >>> rg.eval_shape(lambda a, b: (a @ b, np.sum(a)), rg.spec((2, 3)), rg.spec(3))
@@ -272,11 +277,41 @@ def eval_shape(fun, *args, **kwargs):
     return tree.unflatten(outcome.structure, [Spec(shape, NUMPY[dtype]) for dtype, shape in outcome.types])
 
 
+class fate:
+    """A function whose values a gradient keeps, or computes again where it reads them, whatever the plan would be: `"keep"` or `"recompute"`.
+
+    As `jax.checkpoint`, it changes memory and time and no bit. It is meant for values of the lines of the function itself; strategies besides `rg.auto()` and
+    `rg.user(…)` decide by themselves.
+
+        block = rg.fate(block, "recompute")
+    """
+
+    def __init__(self, fun: Function, fate: str) -> None:
+        if fate not in ("keep", "recompute"):
+            raise errors.ArgumentError(f'a fate is "keep" or "recompute", found {fate!r}')
+        functools.update_wrapper(self, fun)
+        self.fun, self.fate = fun, fate
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        trace = current()
+        if trace is None:
+            return self.fun(*args, **kwargs)
+        while trace.around is not None:
+            trace = trace.around
+        code = inspect.unwrap(getattr(self.fun, "__func__", self.fun)).__code__
+        lines = [line for _, _, line in code.co_lines() if line is not None]
+        trace.fates.append((code.co_filename, min(lines), max(lines), self.fate))
+        return readable(self.fun)(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"rg.fate({self.fun!r}, {self.fate!r})"
+
+
 _plain = threading.local()
 
 
 @contextlib.contextmanager
-def disable_jit():
+def disable_jit() -> Iterator[None]:
     """Inside, functions run as plain Python on NumPy arrays, so that `print` and a debugger see numbers: `rg.jit(f)` is f, and what differentiates f runs it
     plainly first, which shows where f itself fails.
 
@@ -292,7 +327,7 @@ def disable_jit():
         _plain.on = before
 
 
-def debug_nan(fun):
+def debug_nan(fun: Function) -> "Transformed":
     """`fun` (plain, or made by `rg.grad` and its relatives), looking for NaNs.
 
     A call is interpreted, slowly, and raises `rg.NotFinite` at the first operation, forward or backward, that makes an infinity out of
@@ -306,7 +341,7 @@ def debug_nan(fun):
     return transformed
 
 
-def observe(fun, look=None):
+def observe(fun: Function, look: Callable[[str, tuple[int, ...], np.ndarray], Any] | None = None) -> "Transformed":
     """`fun` (plain, or made by `rg.grad` and its relatives), with `look(name, steps, array)` called for what `rg.probe` and
     `rg.probe_cotangent` see, in the order in which it happens; without `look` it is printed.
 
@@ -321,7 +356,7 @@ def _print(name, steps, array):
     print(f"{name}{list(steps) if steps else ''}: {array}")
 
 
-def check_grads(fun, args, order, modes=("fwd", "rev")):
+def check_grads(fun: Function, args: Sequence[Any], order: int, modes: str | Sequence[str] = ("fwd", "rev")) -> None:
     """Holds the derivatives of `fun` at `args` up to an order against finite differences and each other; raises AssertionError."""
     transformed = jit(fun)
     arguments = transformed.signature().bind(tuple(args), {})
@@ -384,16 +419,29 @@ class Transformed:
     def __call__(self, *args, **kwargs):
         return self._call(args, kwargs, _no_seeds)
 
+    def _call(self, args, kwargs, seeds):
+        """`seeds` gives cotangents or tangents, from the outcome of the trace and the types of the arguments."""
+        try:
+            return self._called(args, kwargs, seeds)
+        except Exception as error:
+            if current() is not None:
+                raise
+            trimmed = errors.trimmed(error)
+        raise trimmed
+
     def plan(self, *args, **kwargs):
         """How a run will use memory, for arguments of these types (arrays or `rg.spec`); it prints."""
         return self.compile(*args, **kwargs).plan
 
     def compile(self, *args, **kwargs):
         """The compiled function for arguments of these types (arrays or `rg.spec`)."""
-        return self._compiled(self.signature().bind(args, kwargs))
+        try:
+            return self._compiled(self.signature().bind(args, kwargs))
+        except Exception as error:
+            trimmed = errors.trimmed(error)
+        raise trimmed
 
-    def _call(self, args, kwargs, seeds):
-        """`seeds` gives cotangents or tangents, from the outcome of the trace and the types of the arguments."""
+    def _called(self, args, kwargs, seeds):
         if getattr(_plain, "on", False) and current() is None:
             result = self.fun(*copy.deepcopy(args), **copy.deepcopy(kwargs))
             if self.wanted == "results":

@@ -1,6 +1,8 @@
 """The arguments of one call: arrays, numbers, or only their types, nested in tuples, lists, dicts and objects (`tree`)."""
 
 import inspect
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +27,7 @@ class Spec:
         return f"rg.spec({self.shape}, {self.dtype})"
 
 
-def spec(shape, dtype=np.float64):
+def spec(shape: int | Sequence[int], dtype: Any = np.float64) -> Spec:
     """Shape and element type of an argument: what `.plan` and `.compile` need."""
     return Spec(shape, dtype)
 

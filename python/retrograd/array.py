@@ -269,6 +269,15 @@ class Array:
     def flatten(self, order="C"):
         return np.ravel(self, order=order).copy()
 
+    def __copy__(self):
+        return self if self._scalar else np.copy(self, order="K")
+
+    def __deepcopy__(self, memo):
+        return self.__copy__()
+
+    def __reduce__(self):
+        raise errors.Unsupported("a traced array has no elements that could be pickled", errors.here())
+
     def conj(self):
         return self
 

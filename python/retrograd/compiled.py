@@ -1,12 +1,14 @@
 """Machine code for arguments of fixed types: runs, what they take, and files of it."""
 
 import collections
-import functools
 import json
 import os
+import tempfile
 import threading
 import time
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -14,11 +16,10 @@ from . import _native, errors
 from .arguments import Signature, row_major
 from .options import Options, directory
 from .outcome import Outcome, unboxed
+from .plan import Plan
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_native.forked)
-
-PICOSECONDS = 1e12  # of a second
 
 CacheInfo = collections.namedtuple("CacheInfo", "hits misses kept capacity")
 CacheInfo.__doc__ = """Compilations of this process that were found, that were not, that are kept, and that can be."""
@@ -32,76 +33,6 @@ class Progress(collections.namedtuple("Progress", "fraction part parts step step
 
     def __str__(self):
         return f"{self.fraction:.0%}, loop {self.part + 1} of {self.parts}, step {self.step}" + ("" if self.steps is None else f" of {self.steps}")
-
-
-CurvePoint = collections.namedtuple("CurvePoint", "bytes seconds chosen")
-CurvePoint.__doc__ = """A plan at one budget: its peak, predicted seconds of a run, and whether it is the plan that was asked for."""
-
-
-class Plan:
-    """How a run uses memory; it prints. `bytes_peak`, and `bytes_spilled` on disk, are exact. `seconds` is predicted, for one thread of a machine like the one
-    that prices were measured on; `None` where it was loaded from a file.
-
-    The rest is there for a plan that was made, not for one that was loaded:
-
-        plan = rg.value_and_grad(loss, budget="16 MB").plan(x)
-        plan.gap                                        # 0.03: a plan in this memory could be 3 % faster at most, by the same prices
-        plan.data["loops"][0]["forward_steps"]          # all that the text says, as dicts and lists
-        [(p.bytes, p.seconds) for p in plan.curve]      # what more or less memory would be worth
-        plan.save_pictures("pictures")                  # curve.svg, and the schedule of each loop
-    """
-
-    def __init__(self, executable):
-        self.bytes_peak, self.bytes_spilled, self.seconds = executable.bytes_peak, executable.bytes_spilled, executable.seconds_planned
-        self._executable = executable
-
-    def __str__(self):
-        return self._executable.plan()
-
-    __repr__ = __str__
-
-    @functools.cached_property
-    def data(self):
-        """The whole plan as dicts and lists: the peak and its parts, predicted work in picoseconds, its least and its bound, every loop with its schedule, and
-        every value that could be kept with its bytes, its fate and why."""
-        return json.loads(self._made(self._executable.plan_json()))
-
-    @property
-    def seconds_bound(self):
-        """No plan in so many bytes takes less, by the same prices."""
-        return self.data["work_bound"] / PICOSECONDS
-
-    @property
-    def gap(self):
-        """How far `seconds` is above `seconds_bound`: 0.03 is 3 %."""
-        # What takes no work is not above its bound.
-        return max(self.data["work"], 1) / max(self.data["work_bound"], 1) - 1
-
-    @property
-    def curve(self):
-        """Predicted seconds against memory, a list of `CurvePoint` by ascending bytes, from the least budget that works to none; the plan that was asked for is on
-        it. The first time, that takes as long as to plan some twenty times."""
-        return [CurvePoint(point["bytes"], point["work"] / PICOSECONDS, point["chosen"]) for point in json.loads(self._curve[0])]
-
-    def save_pictures(self, folder):
-        """Writes the curve and the schedule of each loop into a folder, as SVG; returns the paths."""
-        pictures = [*self._executable.pictures(), ("curve.svg", self._curve[1])]
-        paths = [os.path.join(folder, name) for name, _ in pictures]
-        os.makedirs(folder, exist_ok=True)
-        for path, (_, picture) in zip(paths, pictures):
-            with open(path, "w") as file:
-                file.write(picture)
-        return paths
-
-    @functools.cached_property
-    def _curve(self):
-        return self._made(self._executable.curve())
-
-    @staticmethod
-    def _made(found):
-        if found is None:
-            raise errors.Unsupported("a plan that was loaded from a file prints, and has its bytes; for the rest compile the function again")
-        return found
 
 
 class Stats:
@@ -145,7 +76,7 @@ class Compiled:
     def __init__(self, signature, key, outcome, executable, single, progress, look=None, aux=None):
         self._signature, self._key, self.outcome, self._executable = signature, key, outcome, executable
         self._single, self._progress, self._look, self._aux = single, _reporter(progress), look, aux
-        self._taken, self.times, self.plan = None, None, Plan(executable)
+        self._taken, self.times, self.plan = None, None, Plan(executable, getattr(outcome, "unrolled", {}))
         self._outside = getattr(outcome, "outside", None)
         self._static = tuple(getattr(outcome, "static", {}).items())
         self.hidden = tuple(self._outside.names()) if self._outside is not None else ()
@@ -158,8 +89,12 @@ class Compiled:
         begin = time.perf_counter()
         outcome, options = transformed._outcome(arguments, varying), transformed.options
         traced = time.perf_counter() - begin
-        strategy = options.strategy.native()
-        executable = _native.compile(outcome.program, (transformed.wanted, outcome.leaves, options.exact), strategy, options.limits(), options.machine())
+        make = lambda strategy: _native.compile(
+            outcome.program, (transformed.wanted, outcome.leaves, options.exact), strategy.native(), options.limits(), options.machine()
+        )
+        executable = make(options.strategy)
+        if outcome.fates and options.strategy.name in ("auto", "user"):
+            executable = make(options.strategy.with_values(Plan(executable).named_fates(outcome.fates)))
         aux = transformed._aux if transformed.wants_aux() else None
         shown = options.progress, transformed.look
         compiled = Compiled(transformed.signature(), arguments.key, outcome, executable, transformed.single(), *shown, aux)
@@ -204,6 +139,20 @@ class Compiled:
         """
         inputs = self._bind(args, kwargs).arrays() + self._hidden_values()
         return Stats(*self._executable.counting().count(inputs))
+
+    def __reduce__(self):
+        """By the file that `save` writes."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "compiled.rgx")
+            self.save(path)
+            with open(path, "rb") as file:
+                return _loaded, (file.read(), self.backend.split()[0], self.threads)
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __repr__(self):
+        return f"<{self.name}() compiled by {self.backend}, peak {self.plan.bytes_peak} bytes>"
 
     def save(self, path, freeze=False):
         """Writes it to a file, which `rg.load` reads without tracing, differentiating or planning again.
@@ -327,7 +276,10 @@ class Variants:
         return getattr(self.made[0], name)
 
 
-def load(path, backend="cranelift", threads=None, spill=None, progress=None):
+def load(
+    path: str | os.PathLike[str], backend: str = "cranelift", threads: int | None = None, spill: str | os.PathLike[str] | None = None,
+    progress: Callable[["Progress"], Any] | None = None,
+) -> "Compiled":
     """What `save` wrote, as machine code by this back end: called as the function that was saved, with the same bits and the same peak.
 
         rg.value_and_grad(loss).compile(x).save("loss.rgx")
@@ -355,12 +307,21 @@ def load(path, backend="cranelift", threads=None, spill=None, progress=None):
     return compiled
 
 
-def cache_info():
+def _loaded(content, backend, threads):
+    """What was pickled."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "compiled.rgx")
+        with open(path, "wb") as file:
+            file.write(content)
+        return load(path, backend.lower(), threads)
+
+
+def cache_info() -> CacheInfo:
     """What the cache of compilations did: a function that is traced again, from the same lines to the same Program, is not compiled again."""
     return CacheInfo(*_native.cache_info())
 
 
-def cache_clear():
+def cache_clear() -> None:
     """Forgets all compilations, and counts from 0; functions that were compiled keep theirs."""
     _native.cache_clear()
 

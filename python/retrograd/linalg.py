@@ -2,6 +2,7 @@
 
 import collections
 import string
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ QRResult = collections.namedtuple("QRResult", ("Q", "R"))
 SlogdetResult = collections.namedtuple("SlogdetResult", ("sign", "logabsdet"))
 
 
-def triangular_solve(a, b, lower=True, trans=False, unit_diagonal=False):
+def triangular_solve(a: Any, b: Any, lower: bool = True, trans: bool = False, unit_diagonal: bool = False) -> Any:
     """x with T x = b, where T is the lower or upper triangle of `a`, or its transpose; nothing else of `a` is read.
 
     Batches broadcast as in `np.linalg.solve`. With `unit_diagonal` T has ones on its diagonal, whatever `a` has there.
@@ -28,7 +29,7 @@ def triangular_solve(a, b, lower=True, trans=False, unit_diagonal=False):
     return _system("triangular_solve", a, b, lower=[int(lower)], transpose=[int(trans)], unit=[int(unit_diagonal)])
 
 
-def lu(a):
+def lu(a: Any) -> tuple[Any, Any]:
     """The packed factors of `a`, L below the diagonal and U on and above it, by partial pivoting, and which row of `a` is row i of L U.
 
     As `jax.lax.linalg.lu` without its exchanges of rows. Axes before the last two are batches.

@@ -1,5 +1,7 @@
 """NumPy's functions over whole arrays: reductions, scans, sorting, picking and placing, and what is composed of them."""
 
+from typing import Any
+
 import numpy as np
 
 from . import errors, layout, views
@@ -124,7 +126,7 @@ def _nansum(x, axis=None, dtype=None, keepdims=False, initial=None, where=True):
     return np.sum(np.where(np.isnan(x), 0, x), axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where)
 
 
-def logsumexp(x, axis=None, keepdims=False):
+def logsumexp(x: Any, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Any:
     """log Σ exp x over axes, without overflow."""
     if current() is None or payload_of(x) is not None:
         return np.logaddexp.reduce(np.asarray(payload_of(x)) if axis is not None else np.ravel(payload_of(x)), axis=0 if axis is None else axis, keepdims=keepdims)

@@ -4,10 +4,14 @@ import inspect
 import operator
 import os
 import textwrap
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 
 from . import errors
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 OPTIONS = {
     "budget": (None, 'bytes that a run may take ("16 MB", or an int); it never changes a bit of the result. None is no limit but what the machine can spare.'),
@@ -70,6 +74,14 @@ class Strategy:
     def __repr__(self):
         return f"rg.{self.name}({', '.join(f'{key}={value}' for key, value in self.options.items())})"
 
+    def with_values(self, values):
+        """The same with fates of named values; what the user names stays."""
+        named = {**values, **self.options.get("values", {})}
+        return Strategy("user", values=named, loops=self.options.get("loops", {})) if named else self
+
+    def __eq__(self, other):
+        return isinstance(other, Strategy) and (self.name, self.options) == (other.name, other.options)
+
     def native(self):
         """(name, numbers, fates of values, fates of loops), as the compiler takes it."""
         named = {key: [(str(name), str(fate)) for name, fate in self.options.get(key, {}).items()] for key in ("values", "loops")}
@@ -110,7 +122,7 @@ class Options:
         return self.backend, self.threads
 
 
-def takes_options(function):
+def takes_options(function: F) -> F:
     """Tells the options in the documentation and the signature of a function that takes them by `**options`."""
     lines = (textwrap.fill(f"{name}: {words}", 120, initial_indent="    ", subsequent_indent="        ") for name, (_, words) in OPTIONS.items())
     function.__doc__ = inspect.cleandoc(function.__doc__) + "\n\nOptions:\n" + "\n".join(lines)

@@ -43,7 +43,7 @@ class Outcome:
                 continue
             break
         self.taken = [array for array, _ in trace.taken.values()]
-        self.unrolled, self.bodies_traced = trace.unrolled, trace.bodies_traced
+        self.unrolled, self.bodies_traced, self.fates = trace.unrolled, trace.bodies_traced, trace.fates
         if not inside:
             self._check_outside(fun, arguments, notes, trace)
 

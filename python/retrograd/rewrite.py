@@ -653,7 +653,9 @@ def _at(new, node, missing=False):
 
 def _put(item, node):
     ast.copy_location(item, node)
-    item.end_lineno, item.end_col_offset = item.lineno, item.col_offset
+    if not isinstance(node, ast.expr):
+        # Of a statement Python would give some instructions to its last line. Of an expression the end is where carets end.
+        item.end_lineno, item.end_col_offset = item.lineno, item.col_offset
 
 
 def position(code):

@@ -75,6 +75,7 @@ class Trace:
         self.derived = {}
         self.copies = 0
         self.unrolled = {}
+        self.fates = []
         self.bodies_traced = {}
         self.risks = []
         self.unread = {}

@@ -4,12 +4,16 @@ import dataclasses
 import enum
 import operator
 import types
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
 
 # Classes that the user registered: type -> (to children and rest, from rest and children).
 _REGISTERED = {}
 
 # What has no elements: it is part of how a value is nested.
-_STATIC = (str, bytes, type, types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, enum.Enum)
+_STATIC = (str, bytes, type, types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, enum.Enum, np.ufunc, type(np.sum))
 
 
 class Node:
@@ -41,7 +45,7 @@ class Node:
         return made
 
 
-def register_pytree_node(kind, flatten_func, unflatten_func):
+def register_pytree_node(kind: type, flatten_func: Callable[[Any], tuple[Iterable[Any], Any]], unflatten_func: Callable[[Any, Any], Any]) -> None:
     """Makes a class one whose objects arguments and results may be, as in JAX: `flatten_func(object)` gives (children, the rest), where the rest can be
     compared and hashed; `unflatten_func(rest, children)` makes an object."""
     if kind in _REGISTERED:
@@ -49,7 +53,7 @@ def register_pytree_node(kind, flatten_func, unflatten_func):
     _REGISTERED[kind] = flatten_func, unflatten_func
 
 
-def register_pytree_node_class(kind):
+def register_pytree_node_class(kind: type) -> type:
     """The same as a decorator, for a class with `tree_flatten` and `tree_unflatten`."""
     register_pytree_node(kind, lambda value: value.tree_flatten(), kind.tree_unflatten)
     return kind
@@ -196,7 +200,7 @@ class _Star:
         return "*"
 
 
-def tree_flatten(tree):
+def tree_flatten(tree: Any) -> tuple[list[Any], TreeDef]:
     """The leaves of a nested value, and how they are nested.
 
         >>> rg.tree_flatten({"a": 1.0, "b": (2.0, None)})
@@ -206,7 +210,7 @@ def tree_flatten(tree):
     return leaves, TreeDef(structure)
 
 
-def tree_unflatten(treedef, leaves):
+def tree_unflatten(treedef: TreeDef, leaves: Iterable[Any]) -> Any:
     """The nested value with these leaves."""
     leaves = list(leaves)
     if len(leaves) != treedef.num_leaves:
@@ -214,17 +218,17 @@ def tree_unflatten(treedef, leaves):
     return unflatten(treedef.structure, leaves)
 
 
-def tree_leaves(tree):
+def tree_leaves(tree: Any) -> list[Any]:
     """The leaves of a nested value, in order."""
     return flatten(tree, objects=True)[0]
 
 
-def tree_structure(tree):
+def tree_structure(tree: Any) -> TreeDef:
     """How a value is nested."""
     return TreeDef(flatten(tree, objects=True)[1])
 
 
-def tree_map(f, tree, *rest):
+def tree_map(f: Callable[..., Any], tree: Any, *rest: Any) -> Any:
     """`f` of the leaves of nested values, nested as the first is.
 
         >>> rg.tree_map(lambda p, g: p - 0.1 * g, {"w": 2.0}, {"w": 10.0})
@@ -237,7 +241,7 @@ def tree_map(f, tree, *rest):
     return unflatten(structure, [f(*group) for group in zip(leaves, *others)])
 
 
-def tree_reduce(f, tree, *initial):
+def tree_reduce(f: Callable[[Any, Any], Any], tree: Any, *initial: Any) -> Any:
     """`functools.reduce` over the leaves."""
     import functools
 

@@ -6,7 +6,7 @@ import platform
 import sys
 
 
-def show_versions():
+def show_versions() -> None:
     """Prints the versions of Retrograd, Python, NumPy and the packages whose arrays it takes, and what machine this is; nothing is imported for it.
 
         >>> rg.show_versions()                    # doctest: +ELLIPSIS

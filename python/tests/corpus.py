@@ -23,9 +23,9 @@ def load(name):
 
 
 def leaves(value):
-    """The floats of an argument or a gradient, in order, whatever they are nested in."""
+    """The floats of an argument or a gradient, in order, whatever they are nested in; those of a dict by their keys, as JAX has them."""
     if isinstance(value, dict):
-        return [leaf for item in value.values() for leaf in leaves(item)]
+        return [leaf for key in sorted(value) for leaf in leaves(value[key])]
     if isinstance(value, (tuple, list)):
         return [leaf for item in value for leaf in leaves(item)]
     if hasattr(value, "__dataclass_fields__"):
@@ -36,7 +36,8 @@ def leaves(value):
 def moved(value, steps):
     """A copy of an argument whose floats have moved by the next steps of an iterator."""
     if isinstance(value, dict):
-        return {key: moved(item, steps) for key, item in value.items()}
+        by_key = {key: moved(value[key], steps) for key in sorted(value)}
+        return {key: by_key[key] for key in value}
     if isinstance(value, (tuple, list)):
         items = [moved(item, steps) for item in value]
         return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)

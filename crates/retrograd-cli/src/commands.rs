@@ -63,9 +63,7 @@ pub(crate) fn execute(command: &Command) -> Result<Report, String> {
             on(file, |source| grad(source, (gradient, *rounding), machine, inputs, outputs, *debug))
         }
         Command::Check { file, inputs } => on(file, |source| check(source, inputs)),
-        Command::Print { file, stage, gradient, rounding } => {
-            on(file, |source| print(source, *stage, gradient, *rounding).map(Report::of))
-        }
+        Command::Print { file, stage, gradient, rounding } => on(file, |source| print(source, *stage, gradient, *rounding).map(Report::of)),
         Command::Plan { file, gradient, rounding, form } => on(file, |source| plan(source, gradient, *rounding, form).map(Report::of)),
         Command::Eval { formula } => said(formula.eval()),
         Command::Diff { formula, wrt, order } => said(formula.diff(wrt.as_deref(), *order)),
@@ -73,6 +71,9 @@ pub(crate) fn execute(command: &Command) -> Result<Report, String> {
         Command::Simplify { formula, cost, accuracy } => said(formula.simplify(*cost, accuracy)),
         Command::Expand { formula, collect } => said(formula.expand(collect.as_deref())),
         Command::Explain { formula } => said(formula.explain()),
+        Command::Solve { formula, wrt, between } => said(formula.solve(wrt.as_deref(), between.as_deref())),
+        Command::Plot { formula, range, order, svg } => said(formula.plot(range, *order, *svg)),
+        Command::Graph { formula } => said(formula.graph()),
         Command::Ops => Ok(Report::of(table())),
     }
 }
@@ -88,14 +89,7 @@ fn on(file: &File, command: impl FnOnce(&Source) -> Result<Report, Error>) -> Re
     command(&source).map_err(|error| source.explain(&error))
 }
 
-fn run(
-    source: &Source,
-    machine: &Machine,
-    rounding: Rounding,
-    inputs: &Inputs,
-    outputs: &Outputs,
-    debug: Debug,
-) -> Result<Report, Error> {
+fn run(source: &Source, machine: &Machine, rounding: Rounding, inputs: &Inputs, outputs: &Outputs, debug: Debug) -> Result<Report, Error> {
     let program = source.program()?;
     outputs.check(program.main().results.len())?;
     let inputs = inputs::read(inputs, &program, source)?;
@@ -158,7 +152,8 @@ fn grad(
     let wrt = wrt(&program, gradient)?;
     outputs.check(1 + wrt.len())?;
     let inputs = inputs::read(inputs, &program, source)?;
-    let options = Options { backend: machine.backend.clone(), threads: machine.threads(), ..gradient_options(&program, gradient, rounding)? };
+    let options =
+        Options { backend: machine.backend.clone(), threads: machine.threads(), ..gradient_options(&program, gradient, rounding)? };
     let Results { results, note } = results_of(&program, &options, &inputs, debug)?;
     let names = ["value".into()].into_iter().chain(wrt.iter().map(|k| format!("gradient_{k}")));
     let named: Vec<(String, Array)> = names.zip(results).collect();
@@ -225,7 +220,8 @@ fn spill_to(gradient: &Gradient) -> Option<SpillTo> {
 /// The inputs asked for, or every float.
 fn wrt(program: &Program, gradient: &Gradient) -> Result<Vec<usize>, Error> {
     let types = program.main().param_types();
-    let number = |text: &String| text.parse().map_err(|_| argument(format!("--wrt takes numbers of inputs, counted from 0; found `{text}`")));
+    let number =
+        |text: &String| text.parse().map_err(|_| argument(format!("--wrt takes numbers of inputs, counted from 0; found `{text}`")));
     let wrt = match &gradient.wrt {
         Some(given) => given.iter().map(number).collect::<Result<Vec<usize>, Error>>()?,
         None => floats(&types),

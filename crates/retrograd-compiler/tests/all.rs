@@ -1,5 +1,6 @@
 //! The integration tests of `retrograd-compiler`, in one binary: one link instead of 7.
 
+mod arithmetic;
 mod opt;
 mod optimal;
 mod replay;

@@ -39,10 +39,10 @@ fn run(program: &Program, directives: &Directives) -> Result<String, Error> {
     Ok(outcome?.iter().map(|array| format!("{array}\n")).collect())
 }
 
-/// What is simplified and contracted.
+/// What is simplified, with its roundings decided.
 fn simplified(program: &Program, _: &Directives) -> Result<String, Error> {
     ir::verify(program)?;
-    let simple = opt::contract(&opt::simplify(program));
+    let simple = opt::fix(program, opt::Arithmetic::Contracted);
     ir::verify(&simple)?;
     Ok(simple.to_string())
 }
@@ -54,11 +54,8 @@ fn differentiated(program: &Program, _: &Directives) -> Result<String, Error> {
 
 fn gradient(program: &Program) -> Result<Program, Error> {
     ir::verify(program)?;
-    gradient_of(&opt::simplify(program))
-}
-
-fn gradient_of(program: &Program) -> Result<Program, Error> {
-    let gradient = diff::vjp(program, &floats(&program.main().param_types()), &floats(&program.main().result_types()))?;
+    let program = opt::simplify(program);
+    let gradient = diff::vjp(&program, &floats(&program.main().param_types()), &floats(&program.main().result_types()))?;
     let gradient = opt::simplify(&gradient);
     ir::verify(&gradient)?;
     Ok(gradient)
@@ -67,8 +64,7 @@ fn gradient_of(program: &Program) -> Result<Program, Error> {
 /// Plans of the gradient, under each `// strategy:` (a name, or `periodic 3`) at each `// budget:` (bytes; none is no limit), with the
 /// actions of every loop that is short enough to print.
 fn planned(program: &Program, directives: &Directives) -> Result<String, Error> {
-    ir::verify(program)?;
-    let gradient = opt::freeze(&gradient_of(&opt::fix(program, opt::Arithmetic::Contracted))?);
+    let gradient = opt::freeze(&gradient(program)?);
     let mut budgets = directives.all("budget").map(|text| text.parse().map(Some)).collect::<Result<Vec<_>, _>>().map_err(argument)?;
     if budgets.is_empty() {
         budgets.push(None);

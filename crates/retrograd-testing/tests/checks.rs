@@ -154,6 +154,30 @@ fn step(%i: i64, %y: f64, %x: f64) -> f64 {
 }
 
 #[test]
+fn the_condition_of_a_loop_that_never_runs_checks_once() {
+    let program = program(
+        r#"fn main(%x: f64) -> f64 {
+  %y: f64, %n: i64 = while carries(%x) {cond=never, body=step}
+  return %y
+}
+fn never(%x: f64) -> bool {
+  %c: f64 = constant {value=0.0}
+  %q: bool = gt %x, %c
+  %k: bool = check %q {message="of a condition", tag=""}
+  %p: bool = constant {value=false}
+  return %p
+}
+fn step(%x: f64) -> f64 {
+  %y: f64 = sin %x
+  return %y
+}
+"#,
+    );
+    assert_eq!(told(&program, &[Array::scalar(1.0)]), None);
+    assert_eq!(told(&program, &[Array::scalar(-1.0)]), some(8, "of a condition"));
+}
+
+#[test]
 fn equal_checks_keep_their_lines() {
     let program = program(
         r#"fn main(%x: f64, %n: i64) -> f64 {

@@ -25,7 +25,8 @@ enum Level {
 
 /// A nest of these levels from the outside in, over a state of this type; each level computes before what is inside and after.
 fn nest(levels: &[Level], ty: &str) -> Program {
-    let mut text = format!("fn main(%x: {ty}, %t: {ty}, %n: i64) -> {ty} {{\n  %y: {ty} = mul %x, %t\n{}  return %z\n}}\n", opened(levels, 0, ty));
+    let mut text =
+        format!("fn main(%x: {ty}, %t: {ty}, %n: i64) -> {ty} {{\n  %y: {ty} = mul %x, %t\n{}  return %z\n}}\n", opened(levels, 0, ty));
     for (k, level) in levels.iter().enumerate() {
         let state = format!("%x: {ty}, %t: {ty}, %n: i64");
         text += &match level {

@@ -67,7 +67,9 @@ impl<'t> Var<'t> {
     /// ```
     #[track_caller]
     pub fn norm(self) -> Var<'t> {
-        self.square().sum().sqrt()
+        let square = self.square().sum();
+        // Of no elements it is a constant.
+        if self.ty().elements() == 0 { square } else { square.sqrt() }
     }
 
     /// The matrix product as `numpy.matmul`: matrices in the last two axes, the axes before them broadcast; a vector is a row on the left

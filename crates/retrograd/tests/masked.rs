@@ -32,7 +32,7 @@ const MASKED: &[(&str, Function)] = &[
     ("a quotient", |x| x.gt(0.0).select(1.0 / x, 0.0) + x.eq(0.0).select(0.0 * x, x.sin() / x)),
     ("an infinite coefficient", |x| x.gt(9.0).select(x * f64::INFINITY, x)),
     ("a coefficient that is not a number", |x| positive(x, x * x.log())),
-    ("an overflow", |x| x.lt(4.0).select((200.0 * x).exp() * (200.0 * x).exp(), x)),
+    ("an overflow", |x| x.lt(1.0).select((200.0 * x).exp() * (200.0 * x).exp(), x)),
     ("repeated before", |x| {
         let root = x.sqrt().reshape([1, 4]).broadcast([3, 4]);
         x.gt(0.0).reshape([1, 4]).broadcast([3, 4]).select(root.log(), 0.0)

@@ -58,11 +58,14 @@ fn the_root_of_a_difference_of_squares_is_a_number() {
     }
 }
 
+fn f<'t>([x, y]: [Var<'t>; 2]) -> Var<'t> {
+    x * y + 1.0
+}
+
 #[test]
 fn a_product_that_is_seen_once_is_rounded_with_its_sum() {
     for (x, y) in POINTS.into_iter().zip(POINTS.into_iter().rev()) {
         let args = [x, y].map(Array::scalar);
-        let f: Function = |[x, y]| x * y + 1.0;
         assert_eq!(jit(f).run(&args).unwrap(), [Array::scalar(x.mul_add(y, 1.0))]);
         assert_eq!(jit(f).exact().run(&args).unwrap(), [Array::scalar(x * y + 1.0)]);
         assert_eq!(value_and_grad(f).exact().run(&args).unwrap().0, Array::scalar(x * y + 1.0));
@@ -71,13 +74,14 @@ fn a_product_that_is_seen_once_is_rounded_with_its_sum() {
     }
 }
 
+fn ours<'t>([x, y]: [Var<'t>; 2]) -> Var<'t> {
+    let s = for_loop(5, x, |_, s| s + 0.01 * (y * s - s * s));
+    s * y + x * x - 0.3 * s
+}
+
 /// What Rust computes, operation by operation.
 #[test]
 fn exact_arithmetic_is_what_is_written() {
-    let ours: Function = |[x, y]| {
-        let s = for_loop(5, x, |_, s| s + 0.01 * (y * s - s * s));
-        s * y + x * x - 0.3 * s
-    };
     for (x, y) in POINTS.into_iter().zip(POINTS.into_iter().rev()) {
         let mut s = x;
         for _ in 0..5 {
@@ -92,21 +96,17 @@ fn exact_arithmetic_is_what_is_written() {
     }
 }
 
+fn by_rule<'t>([x, y]: [Var<'t>; 2]) -> Var<'t> {
+    let given = custom_vjp((x, y), |(x, y)| x * y + y, |(x, y)| (x * y + y, (x, y)), |(x, y), ct| (ct * y, ct * x + ct));
+    given * x - y * x
+}
+
 /// What stands in the functions of a custom rule, the user wrote too.
 #[test]
 fn a_custom_rule_does_not_change_the_value() {
-    let f: Function = |[x, y]| {
-        let given = custom_vjp(
-            (x, y),
-            |(x, y)| x * y + y,
-            |(x, y)| (x * y + y, (x, y)),
-            |(x, y), ct| (ct * y, ct * x + ct),
-        );
-        given * x - y * x
-    };
     for (x, y) in POINTS.into_iter().zip(POINTS.into_iter().rev()) {
         let args = [x, y].map(Array::scalar);
-        let value = jit(f).run(&args).unwrap();
-        assert!(value_and_grad(f).run(&args).unwrap().0.same_bits(&value[0]));
+        let value = jit(by_rule).run(&args).unwrap();
+        assert!(value_and_grad(by_rule).run(&args).unwrap().0.same_bits(&value[0]));
     }
 }

@@ -30,4 +30,4 @@ def lowest(positions, stiffness):
 
 
 def example():
-    return lowest, (np.stack([np.linspace(0, 1.6, 5), np.zeros(5)], axis=1), 80.0), (0, 1)
+    return lowest, (np.stack([np.linspace(0, 1.6, 5), np.linspace(0, -0.5, 5)], axis=1), 80.0), (0, 1)

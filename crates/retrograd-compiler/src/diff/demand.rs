@@ -115,6 +115,15 @@ impl Demand {
         }
     }
 
+    /// The operands of a bilinear row, zero where none of the results that are demanded reads them: each is the partial by the other.
+    pub(super) fn operands(&self, b: &Builder, row: (&'static Row, &Attrs), args: &[Value], ty: &Type) -> Vec<Value> {
+        let operand = |k: usize| match self.through(b, row, args, k, ty).predicate(b, &b.ty(args[k])) {
+            Some(predicate) => b.row(&SELECT, Attrs::none(), &[predicate, args[k], b.zeros(&b.ty(args[k]))]),
+            None => args[k],
+        };
+        (0..args.len()).map(operand).collect()
+    }
+
     /// Everywhere, if any element of a value of the first type is demanded: of all that one of the second type is used for.
     pub(super) fn of_any(&self, b: &Builder, ty: &Type, arg: &Type) -> Demand {
         match self.predicate(b, ty) {

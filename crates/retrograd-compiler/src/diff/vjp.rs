@@ -218,7 +218,7 @@ impl Transform {
                 }
                 Rule::Linear(transposes) => transposes.get(k).copied().flatten().map(|transpose| transpose(b, attrs, &args, ct)),
                 Rule::LinearInEach(transpose) => Some(transpose(b, attrs, &args, k, ct)),
-                Rule::Bilinear(transposes) => Some(transposes[k](b, attrs, &args, ct)),
+                Rule::Bilinear(transposes) => Some(transposes[k](b, attrs, &demand.operands(b, (row, attrs), &args, &ty), ct)),
                 Rule::Tangent { tangent, linear } => Some(match linear.get(k).copied().flatten() {
                     Some(transpose) => transpose(b, attrs, &args, ct),
                     None => Contribution::Dense(self.transpose_tangent(b, tangent, attrs, &args, y, k, (ct, demand.clone()))?),

@@ -9,7 +9,8 @@ use super::number::Number;
 use super::ops;
 use super::shape::{BROADCAST, check_axes, indices, one, view};
 use crate::ir::{
-    Array, Attrs, Builder, Contribution, EXACT, Error, ErrorKind, Lowering, Pos, Reduction, Row, Rule, Sample, Type, Value, View, each_number,
+    Array, Attrs, Builder, Contribution, EXACT, Error, ErrorKind, Lowering, Pos, Reduction, Row, Rule, Sample, Type, Value, View,
+    each_number,
 };
 
 /// Steps of a sum that share partial sums.

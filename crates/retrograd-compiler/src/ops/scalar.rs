@@ -54,7 +54,7 @@ ops! {
     MAX = map(2, "max", Scalar::Max, Rule::Partials(&[Of(|x, _| x[1].below(x[0])), Of(|x, _| x[0].below(x[1]))]), 3, TAME);
     /// The first argument, but no less than the second and no greater than the third, which wins; NaN if any is. On a bound, argument
     /// and bound get half of the cotangent each; where the bounds are equal the argument gets nothing.
-    CLAMP = map(3, "clamp", Scalar::Clamp, Rule::Partials(&[Of(|x, _| x[1].below(x[0]) * raised(x).below(x[2]) * x[1].less(x[2])), Of(|x, _| x[0].below(x[1]) * raised(x).below(x[2])), Of(|x, _| x[2].below(raised(x)))]), 4, CLAMPED);
+    CLAMP = map(3, "clamp", Scalar::Clamp, Rule::Partials(&[Of(|x, _| inside(x) * raised(x).below(x[2])), Of(|x, _| (1.0 - inside(x)) * raised(x).below(x[2])), Of(|x, _| x[2].below(raised(x)))]), 4, CLAMPED);
     /// The product of the first two arguments plus the third, rounded once.
     FMA = map(3, "fma", Scalar::Fma, Rule::Partials(&[Factor(|x, _| x[1]), Factor(|x, _| x[0]), One]), 1, TAME);
     /// The greatest integer that is not above; the derivative is 0.
@@ -206,6 +206,11 @@ const THIRD: f64 = 1.0 / 3.0;
 /// The greater of the first argument and its lower bound.
 fn raised<'b>(args: &[Expr<'b>]) -> Expr<'b> {
     args[0].binary(&MAX, args[1])
+}
+
+/// 1 where the first argument is above its lower bound, 1/2 on it, else 0; 0 where no number is between the bounds.
+fn inside<'b>(args: &[Expr<'b>]) -> Expr<'b> {
+    args[1].below(args[0]) * args[1].less(args[2])
 }
 
 /// y·x^(y−1), which at x = 0, y = 0 is 0.

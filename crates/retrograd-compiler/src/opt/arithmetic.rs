@@ -8,9 +8,8 @@
 //! difference shows. So a sum is not contracted if both of its terms are products, or if its product has another use: who sees the
 //! product sees it rounded.
 
-use super::functions::edit;
 use super::{reorder, unroll};
-use crate::ir::{Composed, Function, Inst, Lowering, Op, Part, Program, Reduction, Row, Scalar, Value, Write};
+use crate::ir::{Composed, CustomRule, FuncId, Function, Inst, Lowering, Op, Part, Program, Reduction, Row, Scalar, Value, Write};
 use crate::ops::{ADD, MUL, NEG, SUB, SUM};
 
 /// Which roundings may differ from those of the operations that the user wrote, one by one.
@@ -38,40 +37,35 @@ pub enum Arithmetic {
 /// ```
 pub fn fix(program: &Program, arithmetic: Arithmetic) -> Program {
     let mut program = program.clone();
-    match arithmetic {
+    let marked = match arithmetic {
         // Uses are counted as they are written: another one that `simplify` finds or leaves out changes nothing.
-        Arithmetic::Contracted => mark(&mut program, seen_products),
-        Arithmetic::Exact => mark(&mut program, all),
-    }
+        Arithmetic::Contracted => seen_products(&program),
+        Arithmetic::Exact => all(&program),
+    };
+    mark(&mut program, &marked);
     let mut program = unroll(&program);
     if arithmetic == Arithmetic::Contracted {
         reorder(&mut program);
     }
-    mark(&mut program, all);
+    let marked = all(&program);
+    mark(&mut program, &marked);
     program
 }
 
-/// Marks the chosen instructions of every function.
-fn mark(program: &mut Program, choose: impl Fn(&Function) -> Vec<bool>) {
-    edit(program, |_, function| {
-        let chosen = choose(function);
-        let is_new = |inst: &Inst, chosen: bool| chosen && matches!(&inst.op, Op::Row(_, attrs) if !attrs.is_exact());
-        if !function.insts.iter().zip(&chosen).any(|(inst, chosen)| is_new(inst, *chosen)) {
-            return None;
+/// Marks instructions, function by function.
+fn mark(program: &mut Program, marked: &[Vec<bool>]) {
+    let insts = program.functions.iter_mut().zip(marked).flat_map(|(function, marked)| function.insts.iter_mut().zip(marked));
+    for (inst, _) in insts.filter(|(_, marked)| **marked) {
+        if let Op::Row(_, attrs) = &mut inst.op {
+            *attrs = std::mem::take(attrs).exact();
         }
-        let mut function = function.clone();
-        for (inst, _) in function.insts.iter_mut().zip(chosen).filter(|(_, chosen)| *chosen) {
-            if let Op::Row(_, attrs) = &mut inst.op {
-                *attrs = std::mem::take(attrs).exact();
-            }
-        }
-        Some(function)
-    });
+    }
 }
 
 /// Everything that a pass could round otherwise.
-fn all(function: &Function) -> Vec<bool> {
-    function.insts.iter().map(|inst| rounded(function, inst).is_some()).collect()
+fn all(program: &Program) -> Vec<Vec<bool>> {
+    let marked = |function: &Function| function.insts.iter().map(|inst| rounded(function, inst).is_some()).collect();
+    program.functions.iter().map(marked).collect()
 }
 
 /// The row, where it is one of floats that a pass could round otherwise.
@@ -86,16 +80,19 @@ fn rounded(function: &Function, inst: &Inst) -> Option<&'static Row> {
 }
 
 /// Sums that the user wrote and that show how a product in them is rounded.
-fn seen_products(function: &Function) -> Vec<bool> {
-    let products = Products::of(function);
-    let shows = |inst: &Inst| match rounded(function, inst) {
-        // A derivative that the function itself asks for is not what the user wrote.
-        _ if inst.pos.part() == Part::Backward => false,
-        Some(row) if *row == ADD || *row == SUB => products.shows_in_sum(&inst.args),
-        Some(row) if *row == SUM => products.has_other_use(inst.args[0]),
-        Some(_) | None => false,
+fn seen_products(program: &Program) -> Vec<Vec<bool>> {
+    let holds = Flow::new(program).reached();
+    let of_function = |(function, holds): (&Function, Vec<bool>)| {
+        let products = Products::of(function, holds);
+        let shows = |inst: &Inst| match rounded(function, inst) {
+            // A derivative that the function itself asks for is not what the user wrote.
+            _ if inst.pos.part() == Part::Backward => false,
+            Some(row) if *row != MUL => products.are_seen(&inst.args),
+            Some(_) | None => false,
+        };
+        function.insts.iter().map(shows).collect()
     };
-    function.insts.iter().map(shows).collect()
+    program.functions.iter().zip(holds).map(of_function).collect()
 }
 
 /// The products of one function.
@@ -105,48 +102,130 @@ struct Products<'f> {
     definitions: Vec<Option<usize>>,
     /// How often the user's instructions read each value.
     uses: Vec<usize>,
-    /// Values whose elements are products, or were.
+    /// Values whose elements are products, made here or elsewhere.
     holds: Vec<bool>,
 }
 
 impl<'f> Products<'f> {
-    fn of(function: &'f Function) -> Products<'f> {
+    fn of(function: &'f Function, holds: Vec<bool>) -> Products<'f> {
         let count = function.types.len();
-        let mut products = Products { function, definitions: vec![None; count], uses: vec![0; count], holds: vec![false; count] };
+        let mut products = Products { function, definitions: vec![None; count], uses: vec![0; count], holds };
         function.results.iter().for_each(|v| products.uses[v.0 as usize] += 1);
         for (k, inst) in function.insts.iter().enumerate() {
             if inst.pos.part() == Part::Forward {
                 inst.args.iter().for_each(|v| products.uses[v.0 as usize] += 1);
             }
             inst.results.iter().for_each(|v| products.definitions[v.0 as usize] = Some(k));
-            if let Op::Row(row, _) = &inst.op {
-                let moved = || passes_elements(row.lowering) && inst.args.iter().any(|v| products.holds[v.0 as usize]);
-                products.holds[inst.results[0].0 as usize] = **row == MUL || moved();
-            }
         }
         products
     }
 
-    fn shows_in_sum(&self, terms: &[Value]) -> bool {
-        terms.iter().all(|v| self.holds[v.0 as usize]) || terms.iter().any(|v| self.has_other_use(*v))
+    /// Whether somebody could see how products among these terms are rounded: all terms are, or one is used elsewhere, or comes from there.
+    fn are_seen(&self, terms: &[Value]) -> bool {
+        let holds = |v: &Value| self.holds[v.0 as usize];
+        let alone = |v: &Value| self.uses_of_product(*v) == Some(1);
+        terms.len() > 1 && terms.iter().all(holds) || terms.iter().any(|v| holds(v) && !alone(v))
     }
 
-    /// Whether a term is a product, perhaps with another sign, that is used elsewhere too.
-    fn has_other_use(&self, term: Value) -> bool {
-        let Some(inst) = self.definitions[term.0 as usize].map(|k| &self.function.insts[k]) else { return false };
-        let used = self.uses[term.0 as usize] > 1;
+    /// How often a term is used, where it is a product, perhaps with another sign.
+    fn uses_of_product(&self, term: Value) -> Option<usize> {
+        let inst = &self.function.insts[self.definitions[term.0 as usize]?];
+        let uses = self.uses[term.0 as usize];
         match &inst.op {
-            Op::Row(row, _) if **row == MUL => used,
-            Op::Row(row, _) if **row == NEG => self.is_product(inst.args[0]) && (used || self.has_other_use(inst.args[0])),
-            Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => false,
+            Op::Row(row, _) if **row == MUL => Some(uses),
+            Op::Row(row, _) if **row == NEG => self.uses_of_product(inst.args[0]).map(|inner| uses.max(inner)),
+            Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
+        }
+    }
+}
+
+/// Where products go: from value to value without being rounded again, into bodies and out of them.
+struct Flow<'p> {
+    program: &'p Program,
+    /// The place of the first value of each function among those of all.
+    first: Vec<usize>,
+    /// Where each value goes.
+    edges: Vec<Vec<usize>>,
+    products: Vec<usize>,
+}
+
+impl<'p> Flow<'p> {
+    fn new(program: &'p Program) -> Flow<'p> {
+        let mut count = 0;
+        let mut first = vec![];
+        for function in &program.functions {
+            first.push(count);
+            count += function.types.len();
+        }
+        let mut flow = Flow { program, first, edges: vec![vec![]; count], products: vec![] };
+        for (k, function) in program.functions.iter().enumerate() {
+            function.insts.iter().for_each(|inst| flow.inst(FuncId(k as u32), inst));
+        }
+        flow
+    }
+
+    /// Which values of each function hold products.
+    fn reached(mut self) -> Vec<Vec<bool>> {
+        let mut holds = vec![false; self.edges.len()];
+        while let Some(value) = self.products.pop() {
+            if !std::mem::replace(&mut holds[value], true) {
+                self.products.extend(&self.edges[value]);
+            }
+        }
+        let of = |(first, function): (&usize, &Function)| holds[*first..first + function.types.len()].to_vec();
+        self.first.iter().zip(&self.program.functions).map(of).collect()
+    }
+
+    fn goes(&mut self, from: (FuncId, &[Value]), to: (FuncId, &[Value])) {
+        for (v, w) in from.1.iter().zip(to.1) {
+            let [from, to] = [(from.0, v), (to.0, w)].map(|(id, v)| self.first[usize::from(id)] + v.0 as usize);
+            self.edges[from].push(to);
         }
     }
 
-    fn is_product(&self, value: Value) -> bool {
-        let Some(inst) = self.definitions[value.0 as usize].map(|k| &self.function.insts[k]) else { return false };
+    fn inst(&mut self, id: FuncId, inst: &Inst) {
+        let (args, results) = ((id, &inst.args[..]), (id, &inst.results[..]));
+        let bodies = inst.bodies();
+        let program = self.program;
+        let params = |id: FuncId| (id, &program.function(id).params[..]);
+        let ends = |id: FuncId| (id, &program.function(id).results[..]);
         match &inst.op {
-            Op::Row(row, _) => **row == MUL || **row == NEG && self.is_product(inst.args[0]),
-            Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => false,
+            Op::Row(row, _) if **row == MUL => self.products.push(self.first[usize::from(id)] + inst.results[0].0 as usize),
+            Op::Row(row, _) if passes_elements(row.lowering) => {
+                inst.args.iter().for_each(|v| self.goes((id, &[*v]), results));
+            }
+            Op::Row(..) => {}
+            Op::If(_) => {
+                bodies.iter().for_each(|body| self.goes((id, &inst.args[1..]), params(*body)));
+                bodies.iter().for_each(|body| self.goes(ends(*body), results));
+            }
+            Op::For(op) => {
+                self.goes(args, params(op.body));
+                self.goes((op.body, &ends(op.body).1[..op.carries]), (op.body, &params(op.body).1[1..]));
+                self.goes((id, &inst.args[1..=op.carries]), results);
+                self.goes(ends(op.body), results);
+            }
+            Op::While(op) => {
+                for body in [op.cond, op.body] {
+                    self.goes(args, params(body));
+                    self.goes(ends(op.body), params(body));
+                }
+                self.goes((id, &inst.args[..op.carries]), results);
+                self.goes(ends(op.body), results);
+            }
+            Op::Unwind(op) => {
+                for body in [op.body, op.bwd] {
+                    self.goes(args, params(body));
+                    self.goes((op.body, &ends(op.body).1[..op.carries]), (body, &params(body).1[1..]));
+                }
+                self.goes(ends(op.bwd), results);
+            }
+            // The functions of a custom rule take the arguments first, but for the backward one.
+            Op::Call(op) => {
+                let backward = if let Some(CustomRule::Vjp { backward, .. }) = &op.rule { Some(*backward) } else { None };
+                bodies.iter().filter(|body| Some(**body) != backward).for_each(|body| self.goes(args, params(*body)));
+                self.goes(ends(op.body), results);
+            }
         }
     }
 }
@@ -154,10 +233,9 @@ impl<'f> Products<'f> {
 /// Whether elements of the result are elements of the arguments, but for their signs: a product is then as it was rounded.
 fn passes_elements(lowering: Lowering) -> bool {
     match lowering {
-        Lowering::Map(scalar) => matches!(
-            scalar,
-            Scalar::Neg | Scalar::Abs | Scalar::Min | Scalar::Max | Scalar::Clamp | Scalar::CopySign | Scalar::Select
-        ),
+        Lowering::Map(scalar) => {
+            matches!(scalar, Scalar::Neg | Scalar::Abs | Scalar::Min | Scalar::Max | Scalar::Clamp | Scalar::CopySign | Scalar::Select)
+        }
         Lowering::View(_) | Lowering::Pick(_) => true,
         Lowering::Write(write) | Lowering::Scatter(_, write) => matches!(write, Write::Set | Write::Max | Write::Min),
         Lowering::Reduce(reduction) => matches!(reduction, Reduction::Max | Reduction::Min),

@@ -80,8 +80,9 @@ fn rewrite_for(out: &mut Program, editor: &mut Editor<'_>, inst: &Inst, op: &For
 fn rewrite_while(out: &mut Program, editor: &mut Editor<'_>, inst: &Inst, op: &WhileOp) {
     let args = editor.values(&inst.args);
     let (c0, inv) = op.args(&args);
-    // while c0 {false, body} = c0, 0
-    if literal_result(out.function(op.cond)).is_some_and(|literal| !literal.as_bool()[0]) {
+    // while c0 {false, body} = c0, 0; a condition that checks does so once.
+    let never = literal_result(out.function(op.cond)).is_some_and(|literal| !literal.as_bool()[0]);
+    if never && !out.effects()[usize::from(op.cond)] {
         let zero = editor.full(Array::int(0), &[], &inst.pos);
         return editor.bind_all(inst, &[c0, &[zero]].concat());
     }

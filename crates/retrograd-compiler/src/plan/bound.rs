@@ -36,7 +36,14 @@ impl Bound<'_> {
     fn unwind(&self, number: usize) -> u128 {
         let facts = &self.facts.loops[number];
         let work = |region: &Region| u64::try_from(self.region(region)).unwrap_or(u64::MAX).min(1 << 50);
-        let inside = Inside { facts, forward: work(&facts.in_body), backward: work(&facts.in_bwd), cells: CELLS, most_kinds: [usize::MAX; 2], spill: None };
+        let inside = Inside {
+            facts,
+            forward: work(&facts.in_body),
+            backward: work(&facts.in_bwd),
+            cells: CELLS,
+            most_kinds: [usize::MAX; 2],
+            spill: None,
+        };
         if facts.keeps_nothing() {
             return inside.nothing().work;
         }

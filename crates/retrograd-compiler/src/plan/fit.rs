@@ -129,7 +129,8 @@ impl<'f> Inside<'f> {
         let best = found.iter().filter(fits).min_by_key(|fitted| (fitted.work, fitted.bytes));
         // Every kind of step is code of its own, and inside another loop it is there several times: a per cent is not worth that.
         let close = |fitted: &&Fitted| facts.depth > 0 && best.is_some_and(|best| fitted.work <= best.work + best.work / 64);
-        let simple = found.iter().filter(fits).filter(close).min_by_key(|fitted| (fitted.kinds().iter().sum::<usize>(), fitted.work, fitted.bytes));
+        let simple =
+            found.iter().filter(fits).filter(close).min_by_key(|fitted| (fitted.kinds().iter().sum::<usize>(), fitted.work, fitted.bytes));
         let taken = simple.or(best).or(found.iter().min_by_key(|fitted| fitted.bytes)).expect("every loop can be replayed from its start");
         Fitted { tried, ..taken.clone() }
     }
@@ -183,7 +184,8 @@ impl<'f> Inside<'f> {
     /// As many held states as fit, or a few less: where the driver does leaves itself, what is held interrupts it.
     fn held(self, sweep: Sweep, bytes: Option<u64>) -> Fitted {
         let most = self.most_slots(sweep, bytes);
-        let few = (most.saturating_sub(FEWER_SLOTS).max(1)..=most).chain(self.drives_leaves(sweep).then(|| eighths(most)).into_iter().flatten());
+        let few =
+            (most.saturating_sub(FEWER_SLOTS).max(1)..=most).chain(self.drives_leaves(sweep).then(|| eighths(most)).into_iter().flatten());
         let fewer = few.map(|slots| self.slots(sweep, slots));
         fewer.min_by_key(|fitted| (fitted.work, fitted.bytes)).expect("there is a slot")
     }
@@ -233,7 +235,8 @@ impl<'f> Inside<'f> {
         let count = self.facts.count.unwrap_or(UNKNOWN_STEPS);
         // The work grows slowly beside its least: lengths a third to a half apart are enough.
         let lengths = (1..u64::BITS - 1).flat_map(|k| [1 << k, 3 << (k - 1)]).take_while(|steps| *steps < count);
-        let all = lengths.flat_map(|steps| self.facts.choices.iter().filter_map(move |choice| self.of_length(sweep, choice, steps, bytes, held)));
+        let all =
+            lengths.flat_map(|steps| self.facts.choices.iter().filter_map(move |choice| self.of_length(sweep, choice, steps, bytes, held)));
         all.min_by_key(|fitted| (fitted.work, fitted.bytes))
     }
 
@@ -244,7 +247,8 @@ impl<'f> Inside<'f> {
         // The first slot is the start value; each further one costs a state and a word of the controller.
         let records = steps.checked_mul(choice.bytes)?.checked_add(schedule(1).words() as u64 * 8)?;
         let most = 1 + bytes.checked_sub(records)? / (state_bytes + 8);
-        let used = self.facts.count.map_or(most.min(MOST_SLOTS).min(held.div_ceil(steps)), |count| slots(most, sweep, count.div_ceil(steps)));
+        let used =
+            self.facts.count.map_or(most.min(MOST_SLOTS).min(held.div_ceil(steps)), |count| slots(most, sweep, count.div_ceil(steps)));
         let counts = counts(&schedule(used), sweep, count);
         let work = sum([
             (counts.advances, self.advance()),

@@ -275,29 +275,37 @@ fn apart(mut program: Program) -> Program {
 /// The plan of the least work among those of all candidates that fit the budget, if it is below `most`.
 ///
 /// No decision about a candidate is less work than its free one, which needs no search: so candidates come by that, and those that could
-/// not be better any more are left out. Nothing that is compared here depends on the budget.
+/// not be better any more are left out. What is not in tiles does not count as less work than what is, nor one loop for several as less than
+/// they. Nothing that is compared here depends on the budget.
 fn least_work(candidates: &[Candidate], request: &Request, most: u128) -> Result<Plan, Error> {
-    let (mut open, mut best): (Vec<Prepared<'_>>, _) = (vec![], Err(Error::new(ErrorKind::Unsupported, Pos::unknown(), "no plan is better")));
-    let mut effort = Effort::default();
+    let mut found: Option<Result<Plan, Error>> = None;
+    let mut open: Vec<Prepared<'_>> = vec![];
+    let better = |found: Option<Result<Plan, Error>>, other: Result<Plan, Error>| match found {
+        Some(found) => Some(less(found, other)),
+        None => Some(other),
+    };
     for candidate in candidates {
         match Prepared::new(candidate, request) {
             Ok(prepared) => open.push(prepared),
-            Err(error) => best = less(best, Err(error)),
+            Err(error) => found = better(found, Err(error)),
         }
     }
-    // What one loop for several does is not less than what they do.
-    let of_loops = open.iter().filter(|prepared| prepared.candidate.unnested.is_empty()).map(|prepared| prepared.least_work).min();
-    let one_loops = open.iter_mut().filter(|prepared| !prepared.candidate.unnested.is_empty());
-    one_loops.for_each(|prepared| prepared.least_work = prepared.least_work.max(of_loops.unwrap_or(0)));
+    for kind in [Candidate::is_tiled, |candidate: &Candidate| candidate.unnested.is_empty()] {
+        let least = open.iter().filter(|prepared| kind(prepared.candidate)).map(|prepared| prepared.least_work).min();
+        let others = open.iter_mut().filter(|prepared| !kind(prepared.candidate));
+        others.for_each(|prepared| prepared.least_work = prepared.least_work.max(least.unwrap_or(0)));
+    }
     open.sort_by_key(|prepared| prepared.least_work);
+    let mut effort = Effort::default();
     for prepared in &open {
         effort = effort + prepared.effort;
-        let to_beat = best.as_ref().map_or(most, |best: &Plan| best.decision.work);
+        let to_beat = found.as_ref().and_then(|found| found.as_ref().ok()).map_or(most, |best| best.decision.work);
         if prepared.least_work < to_beat {
-            best = less(best, prepared.plan());
+            found = better(found, prepared.plan());
         }
     }
-    best.map(|best| Plan { effort: best.effort + effort, ..best })
+    let none = || Err(Error::new(ErrorKind::Unsupported, Pos::unknown(), "no plan is less work"));
+    found.unwrap_or_else(none).map(|best| Plan { effort: best.effort + effort, ..best })
 }
 
 /// Plans a Program without a budget, unless that takes more than is offered: then within what is offered, and the Plan says so.
@@ -433,6 +441,10 @@ impl<'c> Prepared<'c> {
 }
 
 impl Candidate {
+    fn is_tiled(&self) -> bool {
+        !(self.tiles.is_empty() && self.strips.is_empty())
+    }
+
     /// Instructions of the whole Program.
     fn insts(&self) -> u64 {
         self.program.functions.iter().map(|function| function.insts.len() as u64).sum()
@@ -502,7 +514,10 @@ fn fastest(
                 let placed = place(&decision);
                 (decision, placed)
             }),
-            Some(budget) => Within { budget, facts, again: work, insts, most_placed, decide: &decide, decide_anew: &decide_anew, place: &place }.fastest(),
+            Some(budget) => {
+                Within { budget, facts, again: work, insts, most_placed, decide: &decide, decide_anew: &decide_anew, place: &place }
+                    .fastest()
+            }
         };
         let found = found.map(|(decision, placed)| {
             let work = decision.work.saturating_add(work);

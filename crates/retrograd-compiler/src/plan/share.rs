@@ -161,14 +161,7 @@ impl Sharing<'_> {
         Ok(self.best(points, POINTS))
     }
 
-    fn fitted(
-        &self,
-        facts: &LoopFacts,
-        works: (u64, u64),
-        inside: [usize; 2],
-        bytes: Option<u64>,
-        cells: u64,
-    ) -> Result<Share, Error> {
+    fn fitted(&self, facts: &LoopFacts, works: (u64, u64), inside: [usize; 2], bytes: Option<u64>, cells: u64) -> Result<Share, Error> {
         // Many loops have less time each.
         let cells = if self.alone { CELLS } else { cells * LOOPS_IN_TIME / LOOPS_IN_TIME.max(self.facts.loops.len() as u64) };
         let outermost = self.facts.loops.iter().filter(|facts| facts.depth == 0).count() as u64;

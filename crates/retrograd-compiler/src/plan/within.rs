@@ -80,7 +80,8 @@ impl Within<'_> {
         let least = all[modest].placed.bytes;
         let is_allowed = |tried: &&Tried| self.fits(tried) && tried.placed.bytes >= least;
         let below = all.iter().filter(is_allowed).map(|tried| tried.decision.work).min().unwrap_or(u128::MAX);
-        let set = self.small(&mut all, modest, below)?;
+        // To decide about long loops takes time.
+        let set = if is_long { vec![0, modest] } else { self.small(&mut all, modest, below)? };
         let in_set = |tried: &Tried| set.iter().any(|number| std::ptr::eq(&all[*number], tried));
         let found = all.iter().filter(|tried| self.fits(tried) && (tried.placed.bytes >= least || in_set(tried)));
         let best = found.min_by_key(work).expect("the decision without room fits");

@@ -248,10 +248,19 @@ impl Case<'_> {
         (self.wrt.iter().map(|k| draw(&types[*k])).collect(), self.outputs.iter().map(|k| draw(&ends[*k])).collect())
     }
 
-    /// Tangents of the outputs against differences, where the Program is smooth: where differences of two widths agree, and slopes to both
-    /// sides do, as they do not at ties. Returns how many elements could be judged.
+    /// Tangents of the outputs against differences, where the Program is smooth: where differences of two widths agree, slopes to both
+    /// sides do, as they do not at ties, and slopes are linear in the direction, as those of a median are not. Returns how many elements
+    /// could be judged.
     fn judge(&self, dx: &[Array], values: &[Array], dy: &[Array]) -> Result<usize, String> {
         let (wide, narrow) = (self.points(dx, 1e-3)?, self.points(dx, 3e-4)?);
+        // Along others, and across both.
+        let aside = (11..17).map(|seed| {
+            let random = &mut Random::new(seed);
+            let other: Vec<Array> = dx.iter().map(|dx| random.array(&dx.ty(), (-1.0, 1.0))).collect();
+            let both: Vec<Array> = dx.iter().zip(&other).map(|(dx, other)| moved(dx, other, 1.0)).collect();
+            Ok((self.points(&other, 3e-4)?, self.points(&both, 3e-4)?))
+        });
+        let aside: Vec<(Points, Points)> = aside.collect::<Result<_, String>>()?;
         let mut judged = 0;
         for (k, dy) in dy.iter().enumerate() {
             let values = numbers(&values[self.outputs[k]]);
@@ -259,7 +268,11 @@ impl Case<'_> {
                 let (far, near) = (wide.slope(k, e), narrow.slope(k, e));
                 let scale = near.abs().max(1.0);
                 let (left, right) = narrow.sides(k, e, values[e]);
-                let smooth = (far - near).abs() <= 1e-6 * scale && (left - right).abs() <= 5e-5 * scale;
+                let bent = aside.iter().any(|(aside, across)| {
+                    let slope = aside.slope(k, e);
+                    (near + slope - across.slope(k, e)).abs() > 1e-5 * scale.max(slope.abs())
+                });
+                let smooth = (far - near).abs() <= 1e-6 * scale && (left - right).abs() <= 5e-5 * scale && !bent;
                 if smooth && ((dy - near).abs() > 1e-4 * scale || !dy.is_finite()) {
                     return Err(format!("jvp of output {} element {e} is {dy:e}, expected {near:e}", self.outputs[k]));
                 }

@@ -23,7 +23,7 @@ ops! {
     CHOLESKY = Row { cost: 2, rule: tangent(cholesky_tangent), ..of_matrix("cholesky", routines::CHOLESKY) };
     /// X with T X = B, where T is the lower (`lower=[1]`) or upper triangle of A, or its transpose, with its diagonal or with ones there; nothing else of A is read. Infinite or NaN where a zero is on the diagonal.
     TRIANGULAR_SOLVE = Row { attrs: &["lower", "transpose", "unit"], rule: Rule::Tangent { tangent: triangular_tangent, linear: &[None, Some(transpose_triangular)] }, samples: triangular_samples, ..of_system("triangular_solve", routines::TRIANGULAR_SOLVE) };
-    /// L (below the diagonal, which is 1) and U (on and above it) in one matrix, with the rows of A in the order of `lu_permutation`; partial pivoting.
+    /// L (below the diagonal, which is 1) and U (on and above it) in one matrix, with the rows of A in the order of `lu_permutation`; partial pivoting. The derivative is infinite or NaN where A is singular.
     LU = Row { rule: tangent(lu_tangent), ..of_factors("lu", routines::LU) };
     /// Row i of L U, of `lu`, is this row of A.
     LU_PERMUTATION = Row { infer: |row, types, attrs| infer_matrix(row, types, attrs).map(|ty| Type::new(DType::I64, &ty.shape[..ty.rank() - 1])), rule: Rule::Zero, ..of_factors("lu_permutation", routines::LU_PERMUTATION) };

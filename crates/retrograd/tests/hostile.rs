@@ -31,7 +31,10 @@ fn types() -> Vec<Type> {
 }
 
 /// Functions over any shape; some do not fit some.
-fn functions() -> Vec<(&'static str, for<'t> fn(Var<'t>) -> Var<'t>)> {
+/// A function of one argument.
+type Function = for<'t> fn(Var<'t>) -> Var<'t>;
+
+fn functions() -> Vec<(&'static str, Function)> {
     vec![
         ("product", |x| (x * x).sum()),
         ("loop", |x| for_loop(10, x, |_, x| x + 0.1 * (x * x).sin()).sum()),
@@ -71,7 +74,7 @@ fn hostile_shapes_are_planned_printed_or_refused() {
                 let outcome = catch_unwind(AssertUnwindSafe(|| {
                     let transformed = value_and_grad(|[x]| f(x));
                     let transformed = if let Some(budget) = budget { transformed.budget(budget) } else { transformed };
-                    transformed.plan(&[ty.clone()]).map(|plan| (plan.to_string(), plan.to_json()))
+                    transformed.plan(std::slice::from_ref(&ty)).map(|plan| (plan.to_string(), plan.to_json()))
                 }));
                 let Ok(outcome) = outcome else {
                     panics.push(format!("`{name}` over {ty} within {budget:?}"));

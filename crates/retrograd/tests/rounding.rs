@@ -9,6 +9,7 @@ const POINTS: [f64; 6] = [0.1, 0.7, 1.0 / 3.0, -1.3, 3.7e-5, 1e10 / 3.0];
 type Function = for<'t> fn([Var<'t>; 2]) -> Var<'t>;
 
 /// Names and functions of x and y that are 0 at x = y, as in NumPy and in Rust.
+#[allow(clippy::eq_op, reason = "that they are 0 is what is tested")]
 const ZEROS: &[(&str, Function)] = &[
     ("k - k", |[x, _]| {
         let k = 0.7 * x;

@@ -90,7 +90,7 @@ class Array:
         if self._parent is None:
             return self._const
         parent = self._parent.payload()
-        static = getattr(self._link, "is_static", lambda: True)()
+        static = parent is not None and getattr(self._link, "is_static", lambda: True)()
         return self._link.view(parent) if static else None
 
     def own_payload(self):

@@ -502,12 +502,14 @@ class Loop(Control):
             leaf.passed = leaf.is_array() and leaf.after is leaf.box and leaf.box._changes == 0
         # A loop that may take no step leaves the arrays that were there before.
         sources = [[leaf.after] if self.known else [leaf.after, leaf.before] for leaf in leaves]
-        # One that is exchanged with others may be any of those that were there before.
-        arrays = {id(leaf.box): leaf for leaf in leaves if leaf.is_array()}
+        # One that is exchanged with others, or perhaps stays what it is, may be any of those that were there before.
+        arrays = [leaf for leaf in leaves if leaf.is_array()]
+        boxes = {id(leaf.box) for leaf in arrays}
+        from_before = lambda end: any(id(root) in boxes for root in _reached([end]))
         for leaf, source in zip(leaves, sources):
-            if isinstance(leaf.after, Array) and arrays.get(id(leaf.after.root()), leaf) is not leaf:
-                source += [other.before for other in arrays.values()]
-        sources += [[end, *(other.before for other in arrays.values())] if id(end.root()) in arrays else [end] for end in lasts]
+            if leaf.after is not leaf.box and from_before(leaf.after):
+                source += [other.before for other in arrays]
+        sources += [[end, *(other.before for other in arrays)] if from_before(end) else [end] for end in lasts]
         first = len(leaves) + len(roots)
         boxes = dict(zip([*map(id, leaves), *map(id, lasts)], result_boxes(results[: len(leaves)] + results[first:], sources)))
         self.bound = dict(self.kept)
@@ -536,6 +538,7 @@ class Loop(Control):
         for root, message in unknown.items():
             root.poison(message)
         for name, root in self.swapped:
+            root.changes()  # for arrays that may share its memory
             root.poison(f"the array that `{name}` was before the loop at line {self.pos[1]} is exchanged and changed in it; copy it before the loop")
 
     def _end(self, trace, nexts):

@@ -495,7 +495,12 @@ def call(function, *args, **kwargs):
     if kind is types.MethodType and isinstance(function.__func__, types.FunctionType):
         return call(function.__func__, function.__self__, *args, **kwargs)
     if kind is functools.partial:
-        return call(function.func, *function.args, *args, **{**function.keywords, **kwargs})
+        if effects.owner(function) is not None:
+            return call(function.func, *function.args, *args, **{**function.keywords, **kwargs})
+        # What a partial from outside holds is outside, too.
+        fixed = [_outside(Place("item", function.args, k, f"argument {k} of a partial"), value) for k, value in enumerate(function.args)]
+        named = {key: _outside(Place("item", function.keywords, key, key), value) for key, value in function.keywords.items() if key not in kwargs}
+        return call(function.func, *fixed, *args, **named, **kwargs)
     if isinstance(function, functools._lru_cache_wrapper):
         return call(function.__wrapped__, *args, **kwargs)
     if isinstance(function, type):

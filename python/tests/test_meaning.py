@@ -277,6 +277,23 @@ def test_hidden_inputs_are_saved_with_freeze(tmp_path):
     close(compiled(v), f(v))
 
 
+def test_what_a_partial_holds_is_read_at_each_call():
+    import functools
+
+    w = np.array([1.0, 2.0, 3.0, 4.0])
+
+    def f(w, x, k):
+        s = 0.0
+        for i in range(3):
+            s = s + np.sum(w[i : i + 2][::-1] * x[:2]) * k
+        return s
+
+    g = rg.jit(functools.partial(f, w, k=2.0))
+    close(g(v), f(w, v, 2.0))
+    w[1] = 9.0
+    close(g(v), f(w, v, 2.0))
+
+
 def test_a_derivative_inside_reads_outside_too():
     w = np.array([1.0, 2.0, 3.0, 4.0])
 

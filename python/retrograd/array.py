@@ -120,10 +120,12 @@ class Array:
 
     def _log(self):
         """Every open body inside the one that made this root restores it when it is traced again."""
+        state = self.state()
         for frame in reversed(current().frames):
             if frame is self._frame:
                 break
-            frame.mutated.setdefault(self, self.state())
+            # Around a loop that carries it, it was what it was before that loop.
+            state = frame.mutated.setdefault(self, state)
         self._version += 1
         self._changes += 1
 

@@ -44,11 +44,12 @@ def change(value, name, pos=None):
         raise errors.Unsupported(
             f"a change of {what}, which lives outside of the function: it would happen once, not at every call; make it local, or return it", pos
         )
-    for inner in trace.frames[frame.depth + 1 :] if frame.open else trace.frames:
+    effect = Effect(value, name, pos)
+    for inner in reversed(trace.frames[frame.depth + 1 :] if frame.open else trace.frames):
         if inner.kind == "call":
             raise errors.Unsupported(f"a function with a derivative of its own changes the {kind} `{name}` from outside", pos)
-        if id(value) not in inner.effects:
-            inner.effects[id(value)] = Effect(value, name, pos)
+        # Around a loop that carries it, it held what it held before that loop.
+        effect = inner.effects.setdefault(id(value), effect.with_before(effect.before))
 
 
 class Effect:
@@ -57,6 +58,11 @@ class Effect:
     def __init__(self, value, name, pos):
         self.owner, self.name, self.pos = value, name or f"a {type(value).__name__}", pos
         self.before = _contents(value)
+
+    def with_before(self, before):
+        other = Effect(self.owner, self.name, self.pos)
+        other.before = before
+        return other
 
     def key(self):
         return id(self.owner)

@@ -110,7 +110,9 @@ def live_before(statements, live):
 def _statement(node):
     if isinstance(node, ast.If):
         then, other = flow(node.body), flow(node.orelse)
-        return loaded(node.test) | then[0] | other[0], then[1] & other[1]
+        # A side that leaves says nothing about what is bound after.
+        kills = other[1] if _leaves(node.body) else then[1] if _leaves(node.orelse) else then[1] & other[1]
+        return loaded(node.test) | then[0] | other[0], kills | set(stored(node.test))
     if isinstance(node, (ast.For, ast.AsyncFor)):
         targets = set(stored(node.target))
         uses, _ = flow(node.body)
@@ -129,6 +131,10 @@ def _statement(node):
     if isinstance(node, (ast.Delete, ast.Match)):
         return loaded(node), set()
     return loaded(node), set(stored(node))
+
+
+def _leaves(statements):
+    return any(isinstance(item, (ast.Return, ast.Break, ast.Continue, ast.Raise)) for item in statements)
 
 
 def rebound(statements):

@@ -57,12 +57,16 @@ class Control:
         """The line that binds a name last."""
         return (self.pos[0], self.lines.get(name, self.pos[1]))
 
+    def flagged(self, name):
+        """Whether a flag says if a name has a value, so that it may be anything where it has none."""
+        return name.startswith("_rg_") or f"_rg_has_{name}" in self.lines
+
     def stopped(self, scope):
         return any(scope.get(name) is True for name in self.stops)
 
     def retry(self):
         """An exception that goes to a loop around ends this one."""
-        raise
+        raise sys.exc_info()[1]
 
     def note(self):
         """What was found out about this line before."""
@@ -231,10 +235,11 @@ class Loop(Control):
         count = trace.constant(np.int64(self.known - self.next_step)) if self.known is not None else self.steps.count.handle()
         index, params, _ = trace.tracer.begin_for(count, self._starts(), self.pos)
         source = Index(self)
-        trace.derived[index] = frozenset([source]) if self.known is not None else frozenset()
-        if self.known is None:
-            del trace.derived[index]
-        self._enter(params, source)
+        # A count that follows from indices around is known where they are.
+        around = frozenset() if self.known is not None else trace.derived.get(count)
+        if around is not None and (around or self.known is not None):
+            trace.derived[index] = around | {source}
+        self._enter(params, source if self.known is not None else None)
         self.index = traced(index, weak=True)
         return True
 
@@ -423,16 +428,20 @@ class Loop(Control):
         """A name that the body binds first, and that is read after the loop."""
         if name not in scope or scope[name] is UNSET:
             return True
-        if name.startswith("_rg_") or self.known is None:
+        if name == "_rg_value" or self.known is None or self.flagged(name) and not self._surely(name, scope):
             return self._settle_first(name, scope[name])
         ends, structure = tree.flatten(scope[name])
         # Each starts as zeros that nothing reads.
         self.last[name] = (structure, ends)
         return True
 
+    def _surely(self, name, scope):
+        """Whether every step binds a name."""
+        return name.startswith("_rg_") or scope.get(f"_rg_has_{name}") is True
+
     def _settle_first(self, name, value):
         """A name without a value before the loop, in which it may be bound in any step, or in none."""
-        if not name.startswith("_rg_"):
+        if not self.flagged(name):
             current().unbound[name] = f"`{name}` is first bound in a loop that may take no step (at line {self.lines[name]}); bind it before the loop"
             return True
         leaves, structure = tree.flatten(value)
@@ -682,22 +691,19 @@ class Branch(Control):
         self.sides = []
         if self.traced:
             self.condition = truth(condition, self.pos)
-            self.side = None
         else:
             self.side = bool(condition)
 
-    def again(self):
-        if self.finished:
-            return False
+    def enter(self, side):
+        """Whether this side runs now: the one of a known condition, or each in turn."""
         if not self.traced:
-            self.finished = True
-            return True
+            return side is self.side
         trace = current()
-        if self.side is None:
+        if side:
             self.predicate = self.condition.handle()
             trace.tracer.begin_if(self.predicate, self.pos)
-            self.side = True
             trace.traced_body(self)
+        self.side = side
         self.frame = Frame("if", self.pos)
         trace.push(self.frame)
         self.bound = {name: self.scope[name] for name in self.lines if name in self.scope}
@@ -712,13 +718,8 @@ class Branch(Control):
         if self.side:
             trace.tracer.begin_else()
             trace.pop(frame)
-            self.side = False
         else:
             self._join(trace, frame)
-
-    def retry(self):
-        current().unwind(self.frame) if self.traced and self.frame in current().frames else None
-        raise sys.exc_info()[1]
 
     def _join(self, trace, frame):
         join = Join(self, *self.sides)
@@ -754,10 +755,7 @@ class Branch(Control):
         for effect, build in contents:
             effects.change(effect.owner, effect.name, effect.pos)
             effect.write(build(made))
-        if all(side.raised for side in self.sides):
-            frame_outside = trace.frame
-            frame_outside.raised = True
-        self.finished = True
+        trace.frame.raised |= all(side.raised for side in self.sides)
 
 
 class Side:
@@ -802,7 +800,7 @@ class Join:
             return
         if len(present) == 1:
             absent = sides[1 - sides.index(present[0])]
-            if not absent.raised and not name.startswith("_rg_"):
+            if not absent.raised and not branch.flagged(name):
                 current().unbound[name] = f"`{name}` is bound in one branch of the `if` at line {branch.pos[1]} only; bind it before the `if`"
                 return
             structure, leaves = present[0].values[name]

@@ -182,7 +182,7 @@ class Outside:
             elif kind == "value" and read and type(expected) in (int, str, bool) and (place.kind != "item" or isinstance(place.key, (str, int))):
                 scope[f"t{k}"] = type(expected)
                 terms.append(f"({read} is e{k} or type({read}) is t{k} and {read} == e{k})")
-            elif kind == "value" and read and type(expected) is float and expected == expected and expected != 0 and isinstance(place.key, (str, int)):
+            elif kind == "value" and read and type(expected) is float and expected == expected and expected != 0 and (place.kind != "item" or isinstance(place.key, (str, int))):
                 scope[f"t{k}"] = float
                 terms.append(f"({read} is e{k} or type({read}) is t{k} and {read} == e{k})")
             else:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from . import errors
-from .array import Array, Symbol, affine, index_of, traced
+from .array import Array, Symbol, affine, demand, index_of, traced
 from .trace import current
 
 
@@ -25,6 +25,7 @@ class TracedRange:
         return (_known(low, "low", below), _known(high, "high", -above))
 
     def __iter__(self):
+        demand(self.count)
         raise errors.Unsupported("a range with a traced bound can only be the subject of a `for` statement", errors.here())
 
 

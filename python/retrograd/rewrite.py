@@ -66,7 +66,10 @@ def _compile(function):
     factory = _definition("_rg_factory", arguments, [rewritten, *ast.parse(f"return {rewritten.name}").body])
     module = ast.Module([ast.copy_location(factory, node)], [])
     ast.fix_missing_locations(module)
-    outer = _inner(compile(module, code.co_filename, "exec", dont_inherit=True), "_rg_factory")
+    try:
+        outer = _inner(compile(module, code.co_filename, "exec", dont_inherit=True), "_rg_factory")
+    except SyntaxError as error:
+        raise errors.Unsupported(f"`{function.__name__}` is nested too deeply ({error.msg}); use functions", position(code)) from None
     result = _inner(outer, rewritten.name)
     result = result.replace(co_name=code.co_name)
     _remember(result)
@@ -133,6 +136,10 @@ class _Function(ast.NodeTransformer):
             for item in ast.walk(node.args):
                 if isinstance(item, ast.arg):
                     item.annotation = None
+        unsure = self._unsure(node)
+        if unsure:
+            node.body = _Flags(unsure).body(node.body)
+            self.locals |= {_flag(name) for name in unsure}
         node.body = leave.lowered(node.body)
         self.locals |= {name for name in flow.stored(node.body) if name.startswith("_rg_")}
         rebound = sorted((_rebound_inside(node.body) & self.locals) - set(self.declared))
@@ -141,6 +148,13 @@ class _Function(ast.NodeTransformer):
             read = ast.Tuple([ast.Name(name, ast.Load()) for name in rebound], ast.Load())
             node.body.insert(0, _at(ast.Expr(_call("own", _lambda(read))), node.body[0], missing=True))
         return node
+
+    def _unsure(self, node):
+        """Own names that may be read before they are bound, by the order of statements alone."""
+        every = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs, node.args.vararg, node.args.kwarg]
+        own = set(flow.stored(node.body)) - {item.arg for item in every if item} - set(self.declared) - self.captured
+        handlers = {item.name for item in _scope(node.body) if isinstance(item, ast.ExceptHandler)}
+        return (flow.flow(flow.copied_all(node.body))[0] & own) - handlers
 
     def stored(self, node):
         """Local names that statements bind, with the line of the last binding."""
@@ -174,14 +188,8 @@ class _Function(ast.NodeTransformer):
         inner = [item, *stores, *self.block(body, inside)]
         if stops:
             guard = ast.If(self._condition(leave.none_of(stops, node)), inner, [])
-            inner = self._branched(guard, names, set(names) & inside, exposed, node)
+            inner = self._branch(node, self._label(), guard.test, names, exposed | set(names) & inside, set(names) & inside, (guard.body, []))
         return self._control(node, "loop", label, [steps], names, exposed, live, rebound, stops, inner)
-
-    def _branched(self, guard, names, live, exposed, node):
-        """A generated `if` around rewritten statements."""
-        label = self._label()
-        inner = ast.If(_expression(f"{label}.side", node), guard.body, [])
-        return self._control(node, "branch", label, [guard.test], names, exposed | live, live, set(), (), [_at(inner, node, missing=True)])
 
     def visit_If(self, node):
         live = set(self.live)
@@ -189,8 +197,16 @@ class _Function(ast.NodeTransformer):
         names = self.stored([*node.body, *node.orelse])
         exposed = (flow.flow(node.body)[0] | flow.flow(node.orelse)[0] | live) & set(names)
         label = self._label()
-        inner = ast.If(_expression(f"{label}.side", node), self.block(node.body, live), self.block(node.orelse, live))
-        return self._control(node, "branch", label, [test], names, exposed, live, set(), (), [_at(inner, node, missing=True)])
+        sides = self.block(node.body, live), self.block(node.orelse, live)
+        return self._branch(node, label, test, names, exposed, live, sides)
+
+    def _branch(self, node, label, test, names, exposed, live, sides):
+        """A branch: one side after the other, of which a known condition takes one."""
+        result = [self._start(node, "branch", label, [test], names, exposed, live, set(), ())]
+        for side, statements in zip((True, False), sides):
+            body = [*_parse(self._bind(label, names), node), *statements, *_parse([f"{label}.done(locals())"], node)]
+            result.append(_at(ast.If(_expression(f"{label}.enter({side})", node), body, []), node, missing=True))
+        return [*result, *_parse(self._bind(label, names), node)]
 
     def visit_While(self, node):
         live, stops = set(self.live), getattr(node, "stops", ())
@@ -226,17 +242,20 @@ class _Function(ast.NodeTransformer):
         self.count += 1
         return f"_rg_{self.count}"
 
-    def _control(self, node, kind, label, operands, names, exposed, live, rebound, stops, body):
-        """A loop or branch: traced as often as `again` says, with its names bound anew each time."""
-        names = {name: line for name, line in names.items() if name not in self.declared}
+    def _start(self, node, kind, label, operands, names, exposed, live, rebound, stops):
         facts = [ast.Constant(tuple(names.items())), _names(exposed & set(names)), _names(set(names) & live), _names(rebound & set(names))]
         where = ast.Constant((label, node.lineno))
         start = ast.Assign([ast.Name(label, ast.Store())], _call(kind, *operands, *facts, _names(stops), where, _expression("locals()", node)))
-        bind = _parse(self._bind(label, names), node)
+        return _at(start, node, missing=True)
+
+    def _control(self, node, kind, label, operands, names, exposed, live, rebound, stops, body):
+        """A loop: traced as often as `again` says, with its names bound anew each time."""
+        start = self._start(node, kind, label, operands, names, exposed, live, rebound, stops)
         tried = ast.Try([*body, *_parse([f"{label}.done(locals())"], node)], [], [], [])
         tried.handlers = [ast.ExceptHandler(_expression("(_rg.Retry, NameError)", node), None, _parse([f"{label}.retry()"], node))]
+        bind = _parse(self._bind(label, names), node)
         steps = ast.While(_expression(f"{label}.again()", node), [*bind, _at(tried, node, missing=True)], [])
-        return [_at(start, node, missing=True), _at(steps, node, missing=True), *_parse(self._bind(label, names), node)]
+        return [start, _at(steps, node, missing=True), *_parse(self._bind(label, names), node)]
 
     def _condition(self, test):
         """A condition, with `and`, `or` and `not` of what may be traced: only its truth matters."""
@@ -343,10 +362,13 @@ class _Function(ast.NodeTransformer):
             if target.id in self.declared:
                 return _at(ast.Expr(self._store_declared(target.id, call)), node, missing=True)
             return _at(ast.Assign([ast.Name(target.id, ast.Store())], call), node, missing=True)
+        # Python reads the target before it evaluates what is added.
+        if _has(value, ast.NamedExpr):
+            raise errors.Unsupported("`:=` in what is added to an item or attribute is not supported", errors.here())
         if isinstance(target, ast.Subscript):
-            call = _call("augment_item", operator, self.visit(target.value), self._index(target.slice), value)
+            call = _call("augment_item", operator, self.visit(target.value), self._index(target.slice), _lambda(value))
         else:
-            call = _call("augment_attribute", operator, self.visit(target.value), ast.Constant(target.attr), value)
+            call = _call("augment_attribute", operator, self.visit(target.value), ast.Constant(target.attr), _lambda(value))
         return _at(ast.Expr(call), node, missing=True)
 
     def visit_Delete(self, node):
@@ -511,6 +533,68 @@ class _Function(ast.NodeTransformer):
     def visit_Global(self, node):
         # Stores go through the runtime; loads find the name without the declaration unless a store stands in the same function.
         return node
+
+
+def _flag(name):
+    return f"_rg_has_{name}"
+
+
+class _Flags(ast.NodeTransformer):
+    """Notes in a flag whether a name is bound, and asks the flag where the name is read: one that a branch or a loop binds perhaps."""
+
+    def __init__(self, names):
+        self.names = names
+
+    def body(self, statements):
+        start = [ast.Assign([ast.Name(_flag(name), ast.Store())], ast.Constant(False)) for name in sorted(self.names)]
+        return [_at(item, statements[0], missing=True) for item in start] + self.block(statements)
+
+    def block(self, statements):
+        result = []
+        for statement in statements:
+            bound = sorted(self.names & set(flow.stored(flow.copied(_head(statement)))))
+            deletes = isinstance(statement, ast.Delete)
+            if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name) and statement.target.id in self.names:
+                read = ast.copy_location(ast.Name(statement.target.id, ast.Load()), statement)
+                result.append(ast.copy_location(ast.Expr(self.visit(read)), statement))
+            flags = [_at(ast.Assign([ast.Name(_flag(name), ast.Store())], ast.Constant(not deletes)), statement, missing=True) for name in bound]
+            new = self.visit(statement)
+            if isinstance(new, (ast.For, ast.With)):
+                new.body = flags + new.body
+                flags = []
+            result += [new, *flags]
+        return result
+
+    def generic_visit(self, node):
+        for field, value in ast.iter_fields(node):
+            if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
+                setattr(node, field, self.block(value))
+            elif isinstance(value, list):
+                setattr(node, field, [self.visit(item) if isinstance(item, ast.AST) else item for item in value])
+            elif isinstance(value, ast.AST):
+                setattr(node, field, self.visit(value))
+        return node
+
+    def visit_Name(self, node):
+        if not isinstance(node.ctx, ast.Load) or node.id not in self.names:
+            return node
+        return _at(_call("bound", ast.Name(_flag(node.id), ast.Load()), ast.Constant(node.id), _lambda(ast.Name(node.id, ast.Load()))), node, missing=True)
+
+    def visit_FunctionDef(self, node):
+        return node
+
+    visit_Lambda = visit_ClassDef = visit_AsyncFunctionDef = visit_FunctionDef
+
+
+def _head(statement):
+    """What a statement binds by itself, without the statements inside it."""
+    if isinstance(statement, ast.For):
+        return ast.Tuple([statement.target, statement.iter], ast.Load())
+    if isinstance(statement, (ast.If, ast.While)):
+        return statement.test
+    if isinstance(statement, ast.With):
+        return ast.With(statement.items, [])
+    return ast.Pass() if isinstance(statement, (ast.Try, ast.Match)) else statement
 
 
 def _scope(body):

@@ -3,6 +3,7 @@
 import builtins
 import collections
 import contextlib
+import dataclasses
 import functools
 import inspect
 import itertools
@@ -145,6 +146,13 @@ def returned(value, flag):
 
 
 # Errors
+
+
+def bound(flag, name, read):
+    """A name that may have no value; `flag` says whether it has one."""
+    if is_traced(flag):
+        _check(loops.truth(flag, errors.here()), f"cannot access local variable '{name}' where it is not associated with a value", UnboundLocalError)
+    return read()
 
 
 def raised(make):
@@ -400,24 +408,24 @@ def augment(number, target, value):
 
 
 def augment_item(number, container, index, value):
-    """`container[index] += value`, with one write."""
+    """`container[index] += value()`, with one write; the item is read before."""
     if isinstance(container, Array):
         old = container[index]
-        result = _BINARY[number](old, value)
+        result = _BINARY[number](old, value())
         if isinstance(old, Array) and not old._scalar:
             array.check_inplace(old, result)
         indexing.store(container, index, result)
         return
     item = load(container, index)
-    result = augment(number, item, value)
+    result = augment(number, item, value())
     if result is not item or isinstance(container, np.ndarray):
         store(container, index, result)
 
 
 def augment_attribute(number, owner, name, value):
-    """`owner.name += value`."""
+    """`owner.name += value()`."""
     item = attribute(owner, name)
-    result = augment(number, item, value)
+    result = augment(number, item, value())
     if result is not item:
         store_attribute(owner, name, result)
 
@@ -474,7 +482,8 @@ def call(function, *args, **kwargs):
         except TypeError:
             special = None
         if special is not None:
-            return special(*args, **kwargs)
+            result = special(*args, **kwargs)
+            return made(result) if hasattr(type(result), "__next__") or type(result) is list else result
     if kind is types.FunctionType:
         if not _is_users(function):
             return _library(function, args, kwargs)
@@ -499,7 +508,7 @@ def _construct(kind, args, kwargs):
         value = made(object.__new__(kind))
         initialise = kind.__init__
         if isinstance(initialise, types.FunctionType):
-            if _is_users(initialise):
+            if _is_users(initialise) and not dataclasses.is_dataclass(kind):
                 call(initialise, value, *args, **kwargs)
             else:
                 initialise(value, *args, **kwargs)

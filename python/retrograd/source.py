@@ -51,7 +51,7 @@ class _File:
         if self.nodes is None:
             self.nodes = _functions(self.text)
         candidates = self.nodes.get((code.co_firstlineno, code.co_name), ())
-        if not candidates or code not in self._compiled(code.co_flags & _FUTURE):
+        if not candidates or not _is_asserting(code) and code not in self._compiled(code.co_flags & _FUTURE):
             return None
         return candidates[0] if len(candidates) == 1 else _around(code, candidates)
 
@@ -68,6 +68,11 @@ class _File:
                 found.add(code)
                 todo += [item for item in code.co_consts if isinstance(item, type(code))]
         return self.codes[flags]
+
+
+def _is_asserting(code):
+    """Whether pytest has rewritten the assertions of a function, which is then another code; it reads the same source."""
+    return "@pytest_ar" in code.co_names
 
 
 def _functions(text):

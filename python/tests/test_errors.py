@@ -227,14 +227,15 @@ def test_errors_point_at_the_line(f):
     assert message.rstrip("^ ").rstrip().endswith(f"{__file__}:{number}: {text.strip()}")
 
 
-def test_first_bound_in_a_loop_of_unknown_length():
+def test_a_name_that_a_loop_does_not_bind_is_an_error_when_it_runs():
     def f(x, n):
         for i in range(n):
             last = x[i]
         return last
 
-    with pytest.raises(rg.Unsupported, match="`last` is first bound in a loop that may take no step(.|\n)*return last"):
-        rg.jit(f)(v, 2)
+    assert rg.jit(f)(v, 2) == f(v, 2)
+    with pytest.raises(UnboundLocalError, match="'last'(.|\n)*return last"):
+        rg.jit(f)(v, 0)
 
 
 def identity(x, y=None):

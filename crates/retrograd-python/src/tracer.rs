@@ -228,7 +228,11 @@ impl Tracer {
 
     /// Closes both branches: results, absent ones as None, and the element types to convert them to.
     fn end_if(
-        &mut self, py: Python<'_>, first: Vec<Option<usize>>, second: Vec<Option<usize>>, dtypes: Vec<Option<String>>,
+        &mut self,
+        py: Python<'_>,
+        first: Vec<Option<usize>>,
+        second: Vec<Option<usize>>,
+        dtypes: Vec<Option<String>>,
     ) -> PyResult<Vec<usize>> {
         let some = |results: Vec<Option<usize>>| results.into_iter().map(|v| v.map(|v| self.values[v])).collect::<Vec<_>>();
         let dtypes = dtypes.into_iter().map(|name| name.map(|name| dtype_of(&name)).transpose()).collect::<PyResult<Vec<_>>>()?;
@@ -243,8 +247,8 @@ impl Tracer {
     }
 
     /// One more carry of the open loop at a depth, by its start; the body's value of it.
-    fn carry(&mut self, depth: usize, start: usize) -> PyResult<usize> {
-        let value = self.tracer()?.carry(depth, self.values[start]);
+    fn carry(&mut self, py: Python<'_>, depth: usize, start: usize) -> PyResult<usize> {
+        let value = raised(py, self.tracer()?.carry(depth, self.values[start]))?;
         Ok(self.keep(value))
     }
 

@@ -90,12 +90,24 @@ struct Capture {
 enum Kind {
     Entry,
     For(Loop),
-    Condition { carries: Vec<Value>, carry_params: Vec<Value> },
-    While { carries: Vec<Value>, carry_params: Vec<Value>, cond: Function },
+    Condition {
+        carries: Vec<Value>,
+        carry_params: Vec<Value>,
+    },
+    While {
+        carries: Vec<Value>,
+        carry_params: Vec<Value>,
+        cond: Function,
+    },
     Function,
-    Then { predicate: Value },
+    Then {
+        predicate: Value,
+    },
     /// The first branch waits until it is known what both result in.
-    Else { predicate: Value, then_frame: Box<Frame> },
+    Else {
+        predicate: Value,
+        then_frame: Box<Frame>,
+    },
 }
 
 /// A loop whose body is open: operands in the frame outside, parameters inside.
@@ -293,8 +305,13 @@ impl Tracer {
 
     /// One more carry of the open loop at a depth, found while its body is traced: its start, as a value around the loop; returns it as
     /// the body sees it. The end of the loop gives its next value after those of the carries before it.
-    pub fn carry(&self, depth: usize, start: Traced) -> Traced {
+    pub fn carry(&self, depth: usize, start: Traced) -> Result<Traced, Error> {
         let mut state = self.state.borrow_mut();
+        let pos = state.frames[depth].pos.clone();
+        state.check_open(start, &pos)?;
+        if state.frames[depth..].iter().any(|frame| frame.id == start.frame) {
+            return Err(Error::new(ErrorKind::Argument, pos, "a carry starts with a value from inside of its loop".to_owned()));
+        }
         let outer = state.resolve(start, depth - 1);
         let ty = state.frames[depth - 1].builder.ty(outer);
         let frame = &mut state.frames[depth];
@@ -312,7 +329,7 @@ impl Tracer {
             }
             Kind::Entry | Kind::Function | Kind::Then { .. } | Kind::Else { .. } => panic!("front ends nest: only a loop has carries"),
         }
-        Traced { frame: frame.id, value: inner }
+        Ok(Traced { frame: frame.id, value: inner })
     }
 
     /// Opens the condition of a loop that runs while it holds; returns the carries.
@@ -464,9 +481,8 @@ impl Tracer {
             panic!("front ends nest: `end_if` follows `begin_else`")
         };
         let pos = else_frame.pos.clone();
-        let type_of = |frame: &Frame, v: &Option<Traced>| {
-            v.map(|v| if v.frame == frame.id { frame.builder.ty(v.value) } else { self_type(&state, v) })
-        };
+        let type_of =
+            |frame: &Frame, v: &Option<Traced>| v.map(|v| if v.frame == frame.id { frame.builder.ty(v.value) } else { type_in(&state, v) });
         let found: Vec<_> = first.iter().map(|v| type_of(&then_frame, v)).zip(second.iter().map(|v| type_of(&else_frame, v))).collect();
         let joined = result_types(&found, dtypes, &pos);
         state.frames.push(*then_frame);
@@ -770,7 +786,7 @@ impl Kept {
     }
 }
 
-fn self_type(state: &State, v: Traced) -> Type {
+fn type_in(state: &State, v: Traced) -> Type {
     match state.frames.iter().find(|frame| frame.id == v.frame) {
         Some(frame) => frame.builder.ty(v.value),
         None => state.history[v.frame as usize].types[v.value.0 as usize].clone(),

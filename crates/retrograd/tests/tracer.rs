@@ -182,3 +182,48 @@ fn branches_that_differ_are_refused() {
     assert_eq!(kind, ErrorKind::DType);
     assert_eq!(text, "result 0 of the branches differs: i64 in the first, f64 in the second");
 }
+
+#[test]
+fn a_carry_that_is_found_in_the_body_is_one_from_the_start() {
+    let t = Tracer::new("late");
+    let (x, y) = (t.input(Type::f64([])), t.input(Type::f64([])));
+    let (_, carries, _) = t.begin_for(int(&t, 3), &[x], &[], &here()).unwrap();
+    let late = t.carry(1, y).unwrap();
+    let passed = t.carry(1, x).unwrap();
+    let (sum, doubled) = (op(&t, &ops::ADD, &[carries[0], late]), op(&t, &ops::ADD, &[late, passed]));
+    let results = t.end_for(&[sum, doubled, passed], &[]).unwrap();
+    assert_eq!(results[2], x, "what is passed on is an invariant");
+    let program = t.finish(&results).unwrap();
+    // x, y = 1, 2: 3, 3; 6, 4; 10, 5
+    assert_eq!(run(&program, &[1.0, 2.0]), [Array::scalar(10.0), Array::scalar(5.0), Array::scalar(1.0)]);
+}
+
+#[test]
+fn a_carry_that_a_while_finds_in_its_body_is_one_of_its_condition_too() {
+    let t = Tracer::new("late");
+    let (x, y) = (t.input(Type::f64([])), t.input(Type::f64([])));
+    let carries = t.begin_while(&[x], &here()).unwrap();
+    let less = op(&t, &ops::LT, &[carries[0], y]);
+    let carries = t.begin_while_body(less).unwrap();
+    let late = t.carry(1, y).unwrap();
+    let next = op(&t, &ops::ADD, &[carries[0], carries[0]]);
+    let half = op(&t, &ops::SUB, &[late, carries[0]]);
+    let results = t.end_while(&[next, half]).unwrap();
+    let program = t.finish(&results[..2]).unwrap();
+    assert_eq!(run(&program, &[1.0, 5.0]), [Array::scalar(8.0), Array::scalar(-2.0)]);
+}
+
+#[test]
+fn a_branch_without_a_value_has_zero() {
+    let t = Tracer::new("absent");
+    let (x, y) = (t.input(Type::f64([])), t.input(Type::f64([])));
+    let p = op(&t, &ops::LT, &[x, y]);
+    t.begin_if(p, &here()).unwrap();
+    let then = op(&t, &ops::SUB, &[y, x]);
+    t.begin_else();
+    let count = int(&t, 3);
+    let results = t.join(&[Some(then), Some(x)], &[None, Some(count)], &[None, Some(DType::F64)]).unwrap();
+    let program = t.finish(&results).unwrap();
+    assert_eq!(run(&program, &[1.0, 5.0]), [Array::scalar(4.0), Array::scalar(1.0)]);
+    assert_eq!(run(&program, &[5.0, 1.0]), [Array::scalar(0.0), Array::scalar(3.0)]);
+}

@@ -90,6 +90,8 @@ class Array:
         if self._parent is None:
             return self._const
         parent = self._parent.payload()
+        if parent is None:
+            return None
         static = getattr(self._link, "is_static", lambda: True)()
         return self._link.view(parent) if static else None
 

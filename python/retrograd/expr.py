@@ -148,6 +148,22 @@ class Expr:
         """Whether it is linear in these variables together."""
         return self._native.is_linear([str(name) for name in names])
 
+    def solve(self, name):
+        """The real solutions of this = 0 by a variable: polynomials to degree 4."""
+        return [Expr(root) for root in self._native.solve(str(name))]
+
+    def integrate(self, name):
+        """An antiderivative by a variable, by table; what the table does not reach is refused."""
+        return Expr(self._native.integrate(str(name)), self._args)
+
+    def limit(self, name, at):
+        """The limit as a variable goes to a number, where power series give it."""
+        return Expr(self._native.limit(str(name), native(at)))
+
+    def series(self, name, at, order):
+        """Coefficients of the power series in (name - at), up to an order."""
+        return [Expr(part) for part in self._native.series(str(name), native(at), order)]
+
     def substitute(self, **values):
         """Variables replaced by expressions or numbers, all at once."""
         return Expr(self._native.substitute([(name, native(value)) for name, value in values.items()]))

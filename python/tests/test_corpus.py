@@ -15,11 +15,9 @@ import retrograd as rg
 # What cannot be differentiated yet, and why; a program that works must leave the list.
 NOT_YET = {
     "battery_model": "np.interp is not supported",
-    "binomial_option": "a change of the list `a list` in a loop whose count is not known while tracing, or in a `while`",
     "cox_regression": "indexing by a boolean mask is not supported",
     "cubic_spline": "np.searchsorted is not supported",
-    "lens_design": "`s` differs in kind between the branches: Surface and Surface",
-    "polynomial_fit": "a change of the list `a list` in a loop whose count is not known while tracing, or in a `while`",
+    "lens_design": "the result is a tuple on one way and None on another, by a traced condition",
 }
 
 # Forms of a program that cannot be differentiated yet, but for the programs named.

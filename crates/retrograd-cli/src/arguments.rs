@@ -172,6 +172,36 @@ pub(crate) enum Command {
         #[arg(long, value_name = "NAME")]
         collect: Option<String>,
     },
+    /// Print the real solutions of an equation such as "x^2 = 2"
+    Solve {
+        #[command(flatten)]
+        formula: Formula,
+        /// The variable, where there are several
+        #[arg(long, value_name = "NAME")]
+        wrt: Option<String>,
+        /// A number between these two instead, by bisection: 0:2
+        #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
+        between: Option<String>,
+    },
+    /// Draw a formula of one variable and its derivatives, in the terminal or as SVG
+    Plot {
+        #[command(flatten)]
+        formula: Formula,
+        /// Values of the variable: -1:1
+        #[arg(long, value_name = "RANGE", default_value = "-5:5", allow_hyphen_values = true)]
+        range: String,
+        /// Derivatives up to this order
+        #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+        order: usize,
+        /// Print SVG
+        #[arg(long)]
+        svg: bool,
+    },
+    /// Print the operations of a formula with adjoints on their edges, in DOT
+    Graph {
+        #[command(flatten)]
+        formula: Formula,
+    },
     /// Print why the simplest form of a formula equals it, law by law
     Explain {
         #[command(flatten)]

@@ -71,6 +71,9 @@ pub(crate) fn execute(command: &Command) -> Result<Report, String> {
         Command::Simplify { formula, cost, accuracy } => said(formula.simplify(*cost, accuracy)),
         Command::Expand { formula, collect } => said(formula.expand(collect.as_deref())),
         Command::Explain { formula } => said(formula.explain()),
+        Command::Solve { formula, wrt, between } => said(formula.solve(wrt.as_deref(), between.as_deref())),
+        Command::Plot { formula, range, order, svg } => said(formula.plot(range, *order, *svg)),
+        Command::Graph { formula } => said(formula.graph()),
         Command::Ops => Ok(Report::of(table())),
     }
 }
@@ -217,7 +220,8 @@ fn spill_to(gradient: &Gradient) -> Option<SpillTo> {
 /// The inputs asked for, or every float.
 fn wrt(program: &Program, gradient: &Gradient) -> Result<Vec<usize>, Error> {
     let types = program.main().param_types();
-    let number = |text: &String| text.parse().map_err(|_| argument(format!("--wrt takes numbers of inputs, counted from 0; found `{text}`")));
+    let number =
+        |text: &String| text.parse().map_err(|_| argument(format!("--wrt takes numbers of inputs, counted from 0; found `{text}`")));
     let wrt = match &gradient.wrt {
         Some(given) => given.iter().map(number).collect::<Result<Vec<usize>, Error>>()?,
         None => floats(&types),

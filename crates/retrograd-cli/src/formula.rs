@@ -6,7 +6,8 @@ use std::io::Read;
 use clap::{Args, ValueEnum};
 use retrograd::{Array, Error};
 use retrograd_expr::{
-    Assumptions, Bindings, Cost, Expr, Simplifier, collect, diff, evaluate, expand, gradient, hessian, most_accurate,
+    Assumptions, Bindings, Cost, Expr, Root, Simplifier, bisect, collect, diff, evaluate, expand, gradient, hessian, most_accurate, plot,
+    solve, to_dot,
 };
 
 use crate::source::argument;
@@ -117,6 +118,36 @@ impl Formula {
         Ok(self.options.form.formula(&by.map_or_else(|| expand(&expr), |name| collect(&expr, name))))
     }
 
+    /// Real solutions, one a line.
+    pub(crate) fn solve(&self, wrt: Option<&str>, between: Option<&str>) -> Result<String, Error> {
+        let expr = Expr::parse_equation(&text_of(&self.text)?)?;
+        let names = expr.free_vars();
+        let name = match (wrt, &names[..]) {
+            (Some(name), _) => name,
+            (None, [name]) => name,
+            (None, _) => return Err(argument(format!("the equation has {} variables; say which with --wrt", names.len()))),
+        };
+        if let Some(range) = between {
+            let (_, low, high) = self::range(&format!("{name}={range}"))?;
+            return Ok(format!("{}\n", bisect(&expr, name, low, high)?));
+        }
+        let shown = |root: Root| match root.unless_zero {
+            Some(leading) => format!("{}    where {} is not 0\n", self.options.form.shown(&root.value), self.options.form.shown(&leading)),
+            None => self.options.form.formula(&root.value),
+        };
+        Ok(solve(&expr, name)?.into_iter().map(shown).collect())
+    }
+
+    pub(crate) fn plot(&self, range: &str, order: usize, svg: bool) -> Result<String, Error> {
+        let (_, low, high) = self::range(&format!("x={range}"))?;
+        let curves = plot(&self.read()?, (low, high), order)?;
+        Ok(if svg { curves.to_svg() } else { curves.to_text() })
+    }
+
+    pub(crate) fn graph(&self) -> Result<String, Error> {
+        to_dot(&self.read()?)
+    }
+
     pub(crate) fn explain(&self) -> Result<String, Error> {
         Ok(self.options.simplifier(Cost::Size)?.explain(&self.read()?)?.to_string())
     }
@@ -133,12 +164,17 @@ pub(crate) fn grad(text: &str, wrt: Option<&[String]>, options: &FormulaOptions)
 }
 
 fn read(text: &str) -> Result<Expr, Error> {
+    Expr::parse(&text_of(text)?)
+}
+
+/// The text itself, or standard input.
+fn text_of(text: &str) -> Result<String, Error> {
     if text != "-" {
-        return Expr::parse(text);
+        return Ok(text.to_owned());
     }
     let mut input = String::new();
     std::io::stdin().read_to_string(&mut input).map_err(|error| argument(format!("cannot read standard input: {error}")))?;
-    Expr::parse(&input)
+    Ok(input)
 }
 
 /// The variables asked for, or all.

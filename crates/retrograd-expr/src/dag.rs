@@ -106,11 +106,13 @@ impl Dag {
 
     /// Which entries mention a variable freely.
     pub(crate) fn mentions(&self, name: &str) -> Vec<bool> {
-        self.fold(|op, args, found: &[bool]| match op {
-            Op::Variable(variable) => &**variable == name,
+        self.fold(|op, args, found: &[bool]| {
+            if let Op::Variable(variable) = op {
+                return &**variable == name;
+            }
             // The index of a fold is its own.
-            Op::Fold(_, index) if &**index == name => found[args[1]] || found[args[2]],
-            _ => args.iter().any(|arg| found[*arg]),
+            let own = matches!(op, Op::Fold(_, index) if &**index == name);
+            args.iter().skip(usize::from(own)).any(|arg| found[*arg])
         })
     }
 }
@@ -141,11 +143,13 @@ impl Expr {
         let dag = Dag::of(&renamed);
         let with: HashMap<&str, &Expr> = with.iter().map(|(name, expr)| (*name, expr)).collect();
         let bound = indices(&dag);
-        let replaced = dag.fold(|op, args, exprs: &[Expr]| match op {
-            Op::Variable(name) if !bound.contains(name) => {
-                with.get(&**name).map_or_else(|| Expr::variable(name.clone()), |expr| (*expr).clone())
+        let replaced = dag.fold(|op, args, exprs: &[Expr]| {
+            if let Op::Variable(name) = op
+                && !bound.contains(name)
+            {
+                return with.get(&**name).map_or_else(|| Expr::variable(name.clone()), |expr| (*expr).clone());
             }
-            _ => Expr::new(op.clone(), args.iter().map(|arg| exprs[*arg].clone()).collect()),
+            Expr::new(op.clone(), args.iter().map(|arg| exprs[*arg].clone()).collect())
         });
         replaced[dag.root()].clone()
     }
@@ -185,11 +189,12 @@ fn renamed_indices(expr: &Expr, avoid: &[Arc<str>]) -> Expr {
     };
     let new: HashMap<Arc<str>, Arc<str>> = bound.iter().map(|name| (name.clone(), fresh(name))).collect();
     let exprs = dag.fold(|op, args, exprs: &[Expr]| {
-        let op = match op {
-            Op::Variable(name) => Op::Variable(new.get(name).unwrap_or(name).clone()),
-            Op::Fold(fold, index) => Op::Fold(*fold, new[index].clone()),
-            _ => op.clone(),
-        };
+        let mut op = op.clone();
+        if let Op::Variable(name) | Op::Fold(_, name) = &mut op
+            && let Some(new) = new.get(name)
+        {
+            *name = new.clone();
+        }
         Expr::new(op, args.iter().map(|arg| exprs[*arg].clone()).collect())
     });
     exprs[dag.root()].clone()
@@ -202,9 +207,8 @@ pub(crate) fn check_indices(expr: &Expr) -> Option<Arc<str>> {
     let bound = indices(&dag);
     bound.into_iter().find(|name| {
         let free = dag.mentions(name);
-        let binds = dag.fold(|op, args, found: &[bool]| {
-            matches!(op, Op::Fold(_, index) if index == name) || args.iter().any(|arg| found[*arg])
-        });
+        let binds =
+            dag.fold(|op, args, found: &[bool]| matches!(op, Op::Fold(_, index) if index == name) || args.iter().any(|arg| found[*arg]));
         let nested = dag.entries.iter().any(|entry| matches!(&entry.op, Op::Fold(_, index) if index == name) && binds[entry.args[0]]);
         nested || dag.roots.iter().any(|root| free[*root])
     })

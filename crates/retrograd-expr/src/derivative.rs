@@ -28,7 +28,8 @@ pub fn diff(expr: &Expr, name: &str) -> Result<Expr, Error> {
     let dag = Dag::of(expr);
     let mentions = dag.mentions(name);
     for (id, entry) in dag.entries.iter().enumerate() {
-        let reads_whole = matches!(entry.op, Op::Array(_) | Op::Einsum(_)) || matches!(entry.op, Op::Index if dag.args(entry.args[0]).is_empty());
+        let reads_whole =
+            matches!(entry.op, Op::Array(_) | Op::Einsum(_)) || matches!(entry.op, Op::Index if dag.args(entry.args[0]).is_empty());
         if reads_whole && mentions[id] {
             let message = format!(
                 "`{name}` is inside of `{}`, where it may be an array; use `gradient`, or `diff_by_number` if it is a number",
@@ -143,7 +144,11 @@ impl Forward<'_> {
             }
             Op::Fold(Fold::Sum, index) => Expr::new(
                 Op::Fold(Fold::Sum, index.clone()),
-                vec![given[0].cloned().ok_or_else(|| unsupported("a bound of a sum that depends on the variable"))?, value(1).clone(), value(2).clone()],
+                vec![
+                    given[0].cloned().ok_or_else(|| unsupported("a bound of a sum that depends on the variable"))?,
+                    value(1).clone(),
+                    value(2).clone(),
+                ],
             ),
             Op::Fold(Fold::Product, _) => return Err(unsupported("the derivative of a product over an index")),
             Op::Array(ArrayOp::Prod) => return Err(unsupported("the derivative of `prod` of an array")),
@@ -219,9 +224,15 @@ pub(crate) fn partial(function: Function, k: usize, args: &[&Expr], result: &Exp
             other => unreachable!("partials are of a, b and r, not {other}"),
         },
         Op::Call(function) => tidy::call(*function, of.iter().map(|arg| exprs[*arg].clone()).collect()),
-        Op::Number(_) | Op::Constant(_) | Op::Array(_) | Op::Einsum(_) | Op::Stack | Op::Index | Op::Fold(..) | Op::StopGradient | Op::Custom(_) => {
-            Expr::new(op.clone(), of.iter().map(|arg| exprs[*arg].clone()).collect())
-        }
+        Op::Number(_)
+        | Op::Constant(_)
+        | Op::Array(_)
+        | Op::Einsum(_)
+        | Op::Stack
+        | Op::Index
+        | Op::Fold(..)
+        | Op::StopGradient
+        | Op::Custom(_) => Expr::new(op.clone(), of.iter().map(|arg| exprs[*arg].clone()).collect()),
     });
     Some(values[dag.root()].clone())
 }
@@ -250,7 +261,11 @@ fn partials() -> &'static HashMap<(Function, usize), Dag> {
 /// ```
 pub fn diff_all(expr: &Expr, names: &[&str]) -> Result<Vec<Expr>, Error> {
     let dag = Dag::of(expr);
-    if !dag.entries.iter().all(|entry| matches!(entry.op, Op::Number(_) | Op::Constant(_) | Op::Variable(_) | Op::Call(_) | Op::StopGradient)) {
+    if !dag
+        .entries
+        .iter()
+        .all(|entry| matches!(entry.op, Op::Number(_) | Op::Constant(_) | Op::Variable(_) | Op::Call(_) | Op::StopGradient))
+    {
         return names.iter().map(|name| diff(expr, name)).collect();
     }
     let adjoints = adjoints(&dag);

@@ -144,11 +144,10 @@ impl Derived {
         let program = self.traced(&types)?;
         let inputs: usize = self.argnums().iter().map(|k| types[*k].elements()).sum();
         let outputs: usize = program.main().result_types().iter().map(Type::elements).sum();
-        let forward = match self.wanted {
-            Wanted::Jacobian(Some(direction)) => direction == Direction::Forward,
-            _ => inputs <= outputs,
-        };
-        let (chosen, seeds, other, others) = if forward { ("forward", inputs, "reverse", outputs) } else { ("reverse", outputs, "forward", inputs) };
+        let forced = if let Wanted::Jacobian(direction) = self.wanted { direction } else { None };
+        let forward = forced.map_or(inputs <= outputs, |direction| direction == Direction::Forward);
+        let (chosen, seeds, other, others) =
+            if forward { ("forward", inputs, "reverse", outputs) } else { ("reverse", outputs, "forward", inputs) };
         Ok(format!("{chosen}, {seeds} seeds ({other} would take {others})"))
     }
 
@@ -195,8 +194,11 @@ impl Derived {
         let steps = tracer.constant(Array::int(*count as i64), &pos);
         let (_, _, taken) = tracer.begin_for(steps, &[], &streams, &pos)?;
         let mut taken = taken.into_iter();
-        let args: Vec<_> =
-            inputs.iter().zip(rows).map(|(input, batched)| if *batched { taken.next().expect("one row per stream") } else { *input }).collect();
+        let args: Vec<_> = inputs
+            .iter()
+            .zip(rows)
+            .map(|(input, batched)| if *batched { taken.next().expect("one row per stream") } else { *input })
+            .collect();
         let results = tracer.call_program(&one, &args, &pos)?;
         let results = tracer.end_for(&[], &results)?;
         tracer.finish(&results)

@@ -36,12 +36,13 @@ mod expr;
 mod function;
 mod lower;
 mod number;
+mod plot;
 mod print;
 mod simplify;
 mod syntax;
 mod tidy;
 
-pub use algebra::{canonicalize, collect, expand, is_linear};
+pub use algebra::{Root, bisect, canonicalize, collect, expand, integrate, is_linear, limit, newton, series, solve, taylor};
 pub use derivative::{diff, diff_all, diff_by_number};
 pub use evaluate::{
     Bindings, Checked, Clip, Derived, OnNan, clipped, evaluate, grad, gradient, gradient_checked, hessian, jacobian, jvp, sparse_gradient,
@@ -51,5 +52,8 @@ pub use expr::{ArrayOp, Constant, Custom, Expr, Fold, Op};
 pub use function::{Function, FunctionRow};
 pub use lower::program;
 pub use number::{Fraction, Number};
-pub use simplify::{Assumptions, Condition, Cost, Explanation, Facts, LAWS, Law, Limits, Simplifier, Way, most_accurate, simplify, simplify_with};
+pub use plot::{Curves, plot, to_dot};
+pub use simplify::{
+    Assumptions, Condition, Cost, Explanation, Facts, LAWS, Law, Limits, Simplifier, Way, most_accurate, simplify, simplify_with,
+};
 pub use syntax::Definitions;

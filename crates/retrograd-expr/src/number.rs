@@ -152,7 +152,9 @@ impl Number {
         if !value.is_finite() {
             return None;
         }
-        Some(exact(text).map_or(Number::Float(value), Number::Fraction))
+        // What is too small for a float is 0.
+        let zero = (value == 0.0).then_some(Fraction::ZERO);
+        Some(zero.or_else(|| exact(text)).map_or(Number::Float(value), Number::Fraction))
     }
 
     /// The nearest float.
@@ -199,9 +201,9 @@ fn exact(text: &str) -> Option<Fraction> {
     if power < 0 { Fraction::new(digits, ten) } else { Fraction::new(digits * ten, 1) }
 }
 
-/// An integer written in full is exact up to 18 digits.
+/// An integer written in full is exact where it fits.
 fn digits_of_integer(digits: i128, part: &str, exponent: i32) -> Option<Fraction> {
-    (part.is_empty() && exponent == 0 && digits.unsigned_abs() < 10_u128.pow(18)).then(|| Fraction::new(digits, 1)).flatten()
+    (part.is_empty() && exponent == 0).then(|| Fraction::new(digits, 1)).flatten()
 }
 
 impl PartialEq for Number {

@@ -124,8 +124,8 @@ fn folded(fraction: Option<Fraction>) -> Option<Expr> {
 /// Values of functions at numbers that are numbers again.
 pub(crate) fn exact(function: Function, a: &Expr) -> Option<Expr> {
     use Function::{
-        Abs, Acos, Acosh, Asin, Asinh, Atan, Atanh, Cbrt, Ceil, Cos, Cosh, Erf, Erfc, Exp, ExpTwo, Expm, Floor, Log, LogOnePlus, LogTen, LogTwo,
-        Round, Sigmoid, Sign, Sin, Sinh, Sqrt, Tan, Tanh, Trunc,
+        Abs, Acos, Acosh, Asin, Asinh, Atan, Atanh, Cbrt, Ceil, Cos, Cosh, Erf, Erfc, Exp, ExpTwo, Expm, Floor, Log, LogOnePlus, LogTen,
+        LogTwo, Round, Sigmoid, Sign, Sin, Sinh, Sqrt, Tan, Tanh, Trunc,
     };
     let x = a.as_fraction()?;
     let zero_at = |at: i64, value: i64| (x == Fraction::integer(at)).then(|| Expr::number(value));

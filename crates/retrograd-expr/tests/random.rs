@@ -164,7 +164,13 @@ fn check(expr: &Expr, point: &[f64], by_machine_code: bool) -> bool {
         assert!(near(single, by_engine[0], 1e-9), "{expr} at {point:?}: forward {single}, engine {}", by_engine[0]);
     }
     for k in 0..NAMES.len() {
-        assert!(near(by_engine[k], symbolic[k], 1e-9), "{expr} at {point:?} by {}: {} and symbolic {}", NAMES[k], by_engine[k], symbolic[k]);
+        assert!(
+            near(by_engine[k], symbolic[k], 1e-9),
+            "{expr} at {point:?} by {}: {} and symbolic {}",
+            NAMES[k],
+            by_engine[k],
+            symbolic[k]
+        );
         let differences = [1e-5, 1e-6].map(|step| {
             let moved = |by: f64| {
                 let mut point = point.to_vec();
@@ -178,7 +184,12 @@ fn check(expr: &Expr, point: &[f64], by_machine_code: bool) -> bool {
         if !steady || !by_engine[k].is_finite() {
             return false;
         }
-        assert!(near(by_engine[k], differences[1], 1e-3), "{expr} at {point:?} by {}: {} and differences {differences:?}", NAMES[k], by_engine[k]);
+        assert!(
+            near(by_engine[k], differences[1], 1e-3),
+            "{expr} at {point:?} by {}: {} and differences {differences:?}",
+            NAMES[k],
+            by_engine[k]
+        );
     }
     true
 }

@@ -61,7 +61,13 @@ fn long_sums_clipping_and_sparse_gradients() {
     let text: Vec<String> = (1..=1000).map(|k| format!("{k}*x")).collect();
     let long = parse(&text.join(" + "));
     assert_eq!(numbers(&gradient(&long, &["x"], &at([("x", 1.0)])).unwrap()), [500_500.0]);
-    let clip = |clip| numbers(&gradient_checked(&parse("300*x + 400*y"), &["x", "y"], &at([("x", 1.0), ("y", 1.0)]), OnNan::Refuse, Some(clip)).unwrap().parts);
+    let clip = |clip| {
+        numbers(
+            &gradient_checked(&parse("300*x + 400*y"), &["x", "y"], &at([("x", 1.0), ("y", 1.0)]), OnNan::Refuse, Some(clip))
+                .unwrap()
+                .parts,
+        )
+    };
     assert_eq!(clip(Clip::Norm(1.0)), [0.6, 0.8]);
     assert_eq!(clip(Clip::Value(10.0)), [10.0, 10.0]);
     let names: Vec<String> = (0..100).map(|k| format!("v{k}")).collect();
@@ -133,7 +139,9 @@ fn arrays_and_sums_over_an_index() {
 fn derivatives_inside_of_functions_of_arrays_keep_shapes() {
     let v = Array::f64([3], vec![1.0, 2.0, 3.0]);
     let bindings = Bindings::from([("x", 0.7)]).with("v", v).with("A", Array::f64([2, 2], vec![2.0, 1.0, 0.5, 3.0]));
-    for text in ["sum(x + v)", "mean(v - x)", "sum(if(v > 1, x, v))", "det(A*x + A)", "trace(inverse(A + x))", "norm(v*x)", "dot(v + x, v*x)"] {
+    for text in
+        ["sum(x + v)", "mean(v - x)", "sum(if(v > 1, x, v))", "det(A*x + A)", "trace(inverse(A + x))", "norm(v*x)", "dot(v + x, v*x)"]
+    {
         let f = parse(text);
         assert!(diff(&f, "x").is_err(), "{text} may be by an array");
         let symbolic = evaluate(&retrograd_expr::diff_by_number(&f, "x").unwrap(), &bindings).unwrap().as_f64()[0];

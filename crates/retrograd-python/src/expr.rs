@@ -129,6 +129,24 @@ impl Expr {
         Ok(raised(py, py.detach(|| simplifier.explain(&self.0)))?.to_string())
     }
 
+    /// Real solutions of the expression = 0.
+    fn solve(&self, py: Python<'_>, name: &str) -> PyResult<Vec<Expr>> {
+        Ok(raised(py, retrograd_expr::solve(&self.0, name))?.into_iter().map(|root| Expr(root.value)).collect())
+    }
+
+    fn integrate(&self, py: Python<'_>, name: &str) -> PyResult<Expr> {
+        Ok(Expr(raised(py, retrograd_expr::integrate(&self.0, name))?))
+    }
+
+    fn limit(&self, py: Python<'_>, name: &str, at: &Expr) -> PyResult<Expr> {
+        Ok(Expr(raised(py, retrograd_expr::limit(&self.0, name, &at.0))?))
+    }
+
+    /// Coefficients of the power series around a point.
+    fn series(&self, py: Python<'_>, name: &str, at: &Expr, order: usize) -> PyResult<Vec<Expr>> {
+        Ok(raised(py, retrograd_expr::series(&self.0, name, &at.0, order))?.into_iter().map(Expr).collect())
+    }
+
     /// The Program for inputs of these names and types.
     fn program(&self, py: Python<'_>, inputs: Vec<(String, String, Vec<usize>)>) -> PyResult<Program> {
         let types = inputs.iter().map(|(_, dtype, shape)| type_of(py, dtype, shape.clone())).collect::<PyResult<Vec<Type>>>()?;

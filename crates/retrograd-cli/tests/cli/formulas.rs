@@ -31,6 +31,18 @@ fn forms() {
 }
 
 #[test]
+fn equations_and_pictures() {
+    says(&["solve", "x^2 - 5*x + 6 = 0"], "2\n3\n");
+    says(&["solve", "a*x = b", "--wrt", "x"], "b/a    where a is not 0\n");
+    assert!(
+        retrograd(&scratch("formulas_pictures"), &["solve", "cos(x) = x", "--between", "0:1"], "").ok().starts_with("0.73908513321516")
+    );
+    assert!(retrograd(&scratch("formulas_pictures"), &["plot", "sin(x)", "--range", "0:6"], "").ok().starts_with("* sin(x)\no cos(x)\n"));
+    assert!(retrograd(&scratch("formulas_pictures"), &["plot", "x^2", "--svg"], "").ok().starts_with("<svg"));
+    assert!(retrograd(&scratch("formulas_pictures"), &["graph", "x*sin(y)"], "").ok().contains("x*cos(y)"));
+}
+
+#[test]
 fn mistakes_are_shown_in_the_formula() {
     let ran = retrograd(&scratch("formulas_wrong"), &["eval", "x + sin(y"], "");
     ran.fails(1, "error: expression:1: parse error: expected `)` or `,`, found the end\n  x + sin(y\n           ^\n");

@@ -36,7 +36,11 @@ impl Polynomial {
         for (monomial, x) in &other.terms {
             let before = sum.terms.get(monomial).copied().unwrap_or(Fraction::ZERO);
             let after = before.plus(x.times(factor)?)?;
-            if after == Fraction::ZERO { sum.terms.remove(monomial) } else { sum.terms.insert(monomial.clone(), after) };
+            if after == Fraction::ZERO {
+                sum.terms.remove(monomial)
+            } else {
+                sum.terms.insert(monomial.clone(), after)
+            };
         }
         Some(sum)
     }

@@ -186,9 +186,9 @@ impl Conditions {
 fn is_partial(dag: &Dag, id: Id) -> bool {
     let Op::Call(function) = dag.op(id) else { return false };
     let number = |k: usize| if let Op::Number(x) = dag.op(dag.args(id)[k]) { Some(*x) } else { None };
-    match function {
-        Function::Pow => !matches!(number(1), Some(Number::Fraction(n)) if n.as_integer().is_some_and(|n| n >= 0)),
-        Function::Div => !number(1).is_some_and(|x| x != Number::from(Fraction::ZERO)),
-        other => other.row().safe.is_some(),
+    if *function == Function::Pow {
+        return !matches!(number(1), Some(Number::Fraction(n)) if n.as_integer().is_some_and(|n| n >= 0));
     }
+    let divides_by_number = *function == Function::Div && number(1).is_some_and(|x| x != Number::from(Fraction::ZERO));
+    function.row().safe.is_some() && !divides_by_number
 }

@@ -58,7 +58,8 @@ fn trace(tracer: &Tracer, exprs: &[Expr], inputs: &BTreeMap<&str, Traced>) -> Re
     let types: Vec<DType> = inputs.values().map(|value| tracer.ty(*value).dtype).collect();
     let float = if types.contains(&DType::F32) && !types.contains(&DType::F64) { DType::F32 } else { DType::F64 };
     let roots = guarded.dag.roots.clone();
-    let mut lowering = Lowering { tracer, inputs, values: vec![None; guarded.dag.len()], guarded, float, indices: HashMap::new(), folds: 0 };
+    let mut lowering =
+        Lowering { tracer, inputs, values: vec![None; guarded.dag.len()], guarded, float, indices: HashMap::new(), folds: 0 };
     roots.iter().map(|root| lowering.value(*root)).collect::<Result<_, _>>().map_err(|error| explained(error, exprs))
 }
 
@@ -117,11 +118,13 @@ impl Lowering<'_> {
     /// What must be traced before an entry. The body of a sum is traced inside of its loop, and indices are integers of their own.
     fn needs(&self, id: Id) -> Vec<Id> {
         let args = self.guarded.dag.args(id);
-        match self.guarded.dag.op(id) {
-            Op::Fold(..) => vec![],
-            Op::Index => vec![args[0]],
-            _ => args.iter().copied().chain(self.guarded.conditions.get(&id).copied()).collect(),
-        }
+        let traced = match self.guarded.dag.op(id) {
+            Op::Fold(..) => 0,
+            Op::Index => 1,
+            Op::Number(_) | Op::Constant(_) | Op::Variable(_) | Op::Call(_) | Op::Array(_) | Op::Einsum(_) | Op::Stack => args.len(),
+            Op::StopGradient | Op::Custom(_) => args.len(),
+        };
+        args[..traced].iter().copied().chain(self.guarded.conditions.get(&id).copied()).collect()
     }
 
     fn pos(id: Id) -> Pos {
@@ -277,9 +280,10 @@ impl Lowering<'_> {
         }
         let mut place = vec![];
         for (axis, id) in args[1..].iter().enumerate() {
-            place.push(Along::Index(match self.guarded.dag.op(*id) {
-                Op::Number(x) => Start::At(fixed_index(*x, axis, &ty, pos)?),
-                _ => Start::Value(self.integer(*id, pos)?),
+            let literal = if let Op::Number(x) = self.guarded.dag.op(*id) { Some(*x) } else { None };
+            place.push(Along::Index(match literal {
+                Some(x) => Start::At(fixed_index(x, axis, &ty, pos)?),
+                None => Start::Value(self.integer(*id, pos)?),
             }));
         }
         self.tracer.read(array, &place, pos)
@@ -298,15 +302,16 @@ impl Lowering<'_> {
             }
             let args: Vec<Traced> = dag.args(id).iter().map(|arg| known[arg]).collect();
             let value = match dag.op(id) {
-                Op::Number(Number::Fraction(x)) if x.as_integer().is_some() => {
-                    self.tracer.constant(Array::int(x.numerator()), pos)
-                }
+                Op::Number(Number::Fraction(x)) if x.as_integer().is_some() => self.tracer.constant(Array::int(x.numerator()), pos),
                 Op::Variable(name) => {
                     let value = self.indices.get(name).or_else(|| self.inputs.get(&**name)).copied();
                     value.filter(|value| self.tracer.ty(*value) == Type::scalar(DType::I64)).ok_or_else(|| not_integer(name, pos))?
                 }
                 Op::Call(function @ (Function::Add | Function::Sub | Function::Mul | Function::Neg)) => self.map(*function, &args, pos)?,
-                _ => return Err(not_integer("this", pos)),
+                Op::Number(_) | Op::Constant(_) | Op::Call(_) | Op::Array(_) | Op::Einsum(_) | Op::Stack | Op::Index | Op::Fold(..) => {
+                    return Err(not_integer("this", pos));
+                }
+                Op::StopGradient | Op::Custom(_) => return Err(not_integer("this", pos)),
             };
             known.insert(id, value);
         }
@@ -461,6 +466,8 @@ fn fixed_index(x: Number, axis: usize, ty: &Type, pos: &Pos) -> Result<usize, Er
 }
 
 fn not_integer(name: &str, pos: &Pos) -> Error {
-    let message = format!("an index and the bounds of a sum are integers: literals, indices and i64 inputs, and sums and products of them; `{name}` is not");
+    let message = format!(
+        "an index and the bounds of a sum are integers: literals, indices and i64 inputs, and sums and products of them; `{name}` is not"
+    );
     Error::new(ErrorKind::Argument, pos.clone(), message)
 }

@@ -42,7 +42,10 @@ pub(super) fn print(expr: &Expr, name: &str, language: Language) -> Result<Strin
         Language::C => {
             let params: Vec<String> = variables.iter().map(|name| format!("double {name}")).collect();
             let params = if params.is_empty() { "void".into() } else { params.join(", ") };
-            format!("#include <math.h>\n#include <stdbool.h>\n\n{}double {name}({params}) {{\n{lines}    return {result};\n}}\n", helpers_c(&dag))
+            format!(
+                "#include <math.h>\n#include <stdbool.h>\n\n{}double {name}({params}) {{\n{lines}    return {result};\n}}\n",
+                helpers_c(&dag)
+            )
         }
         Language::Rust => {
             let params: Vec<String> = variables.iter().map(|name| format!("{name}: f64")).collect();
@@ -99,7 +102,9 @@ fn helpers_rust(dag: &Dag) -> String {
     }
     for (function, name) in [(Function::Erf, "erf"), (Function::Erfc, "erfc")] {
         if used(function) {
-            out += &format!("fn {name}(x: f64) -> f64 {{\n    unsafe extern \"C\" {{\n        safe fn {name}(x: f64) -> f64;\n    }}\n    {name}(x)\n}}\n\n");
+            out += &format!(
+                "fn {name}(x: f64) -> f64 {{\n    unsafe extern \"C\" {{\n        safe fn {name}(x: f64) -> f64;\n    }}\n    {name}(x)\n}}\n\n"
+            );
         }
     }
     out
@@ -110,7 +115,9 @@ fn locals(dag: &Dag) -> Vec<Option<std::sync::Arc<str>>> {
     let mut uses = dag.uses();
     for entry in &dag.entries {
         // A power that is a product reads its base as often as it is multiplied.
-        if let (Op::Call(Function::Pow), Some(count)) = (&entry.op, product(dag, &entry.args)) {
+        if entry.op == Op::Call(Function::Pow)
+            && let Some(count) = product(dag, &entry.args)
+        {
             uses[entry.args[0]] += usize::try_from(count).unwrap_or(0);
         }
     }

@@ -41,8 +41,8 @@ fn bound(op: &Op) -> u8 {
 }
 
 const GREEK: [&str; 24] = [
-    "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu", "xi", "pi", "rho", "sigma",
-    "tau", "upsilon", "phi", "chi", "psi", "omega", "Omega",
+    "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu", "xi", "pi", "rho",
+    "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega", "Omega",
 ];
 
 /// `theta` is a Greek letter, `x_1` and `x1` have subscripts, other long names are upright.
@@ -110,7 +110,8 @@ fn pieces(dag: &Dag, id: Id) -> Vec<Piece> {
                 Fold::Sum => "\\sum",
                 Fold::Product => "\\prod",
             };
-            let head = vec![text(format!("{sign}_{{{}=", variable(index))), Piece::Entry(args[1], 0), text("}^{"), Piece::Entry(args[2], 0)];
+            let head =
+                vec![text(format!("{sign}_{{{}=", variable(index))), Piece::Entry(args[1], 0), text("}^{"), Piece::Entry(args[2], 0)];
             [head, vec![text("} \\left("), Piece::Entry(args[0], 0), text("\\right)")]].concat_pieces()
         }
         Op::StopGradient => around("\\operatorname{stop\\_gradient}\\left(", "\\right)"),

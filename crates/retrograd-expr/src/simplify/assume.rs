@@ -65,11 +65,11 @@ impl Assumptions {
 
     fn add(&mut self, name: &str, function: Function, x: f64, condition: &Expr) -> Result<(), Error> {
         let mut facts = Facts::REAL;
-        match function {
-            Function::Gt | Function::Ge => facts.low = x,
-            Function::Lt | Function::Le => facts.high = x,
-            Function::Eq => (facts.low, facts.high) = (x, x),
-            _ => {}
+        if matches!(function, Function::Gt | Function::Ge | Function::Eq) {
+            facts.low = x;
+        }
+        if matches!(function, Function::Lt | Function::Le | Function::Eq) {
+            facts.high = x;
         }
         let away = matches!(function, Function::Gt | Function::Lt) && x == 0.0 || function == Function::Ne && x == 0.0;
         facts.nonzero = away || facts.low > 0.0 || facts.high < 0.0;
@@ -89,13 +89,9 @@ fn number(expr: &Expr) -> Option<f64> {
 }
 
 fn turned(function: Function) -> Function {
-    match function {
-        Function::Lt => Function::Gt,
-        Function::Le => Function::Ge,
-        Function::Gt => Function::Lt,
-        Function::Ge => Function::Le,
-        other => other,
-    }
+    const SIDES: [(Function, Function); 4] =
+        [(Function::Lt, Function::Gt), (Function::Le, Function::Ge), (Function::Gt, Function::Lt), (Function::Ge, Function::Le)];
+    SIDES.iter().find(|(from, _)| *from == function).map_or(function, |(_, to)| *to)
 }
 
 fn refused(condition: &Expr) -> Error {

@@ -131,9 +131,9 @@ fn folded(function: Function, args: &[&Facts]) -> Option<Fraction> {
 /// Values of a function whose arguments are within bounds; `total` says that it is defined there.
 fn image(function: Function, args: &[&Facts], same: bool) -> Facts {
     use Function::{
-        Abs, Acos, Acosh, Add, And, Asin, Asinh, Atan, AtanTwo, Atanh, Cbrt, Ceil, Cos, Cosh, Div, Eq, Erf, Erfc, Exp, ExpTwo, Expm, Floor, Ge,
-        Gt, Hypot, Le, Log, LogOnePlus, LogTen, LogTwo, Lt, Max, Min, Mul, Ne, Neg, Not, Or, Pow, Round, Select, Sigmoid, Sign, Sin, Sinh, Sqrt,
-        Sub, Tan, Tanh, Trunc,
+        Abs, Acos, Acosh, Add, And, Asin, Asinh, Atan, AtanTwo, Atanh, Cbrt, Ceil, Cos, Cosh, Div, Eq, Erf, Erfc, Exp, ExpTwo, Expm, Floor,
+        Ge, Gt, Hypot, Le, Log, LogOnePlus, LogTen, LogTwo, Lt, Max, Min, Mul, Ne, Neg, Not, Or, Pow, Round, Select, Sigmoid, Sign, Sin,
+        Sinh, Sqrt, Sub, Tan, Tanh, Trunc,
     };
     const HALF_PI: f64 = 1.570_796_326_794_896_8;
     let a = args[0];
@@ -177,11 +177,23 @@ fn image(function: Function, args: &[&Facts], same: bool) -> Facts {
         Sqrt => Facts { nonzero: a.nonzero, ..increasing(a, f64::sqrt, 0.0, a.is_nonnegative()) },
         Hypot => Facts { nonzero: a.nonzero || b.nonzero, ..Facts::within(0.0, f64::INFINITY, true) },
         Abs => {
-            let least = if a.low > 0.0 { a.low } else if a.high < 0.0 { -a.high } else { 0.0 };
+            let least = if a.low > 0.0 {
+                a.low
+            } else if a.high < 0.0 {
+                -a.high
+            } else {
+                0.0
+            };
             Facts { integer, nonzero: a.nonzero, ..Facts::within(least, a.high.max(-a.low), true) }
         }
         Sign => {
-            let low = if a.is_positive() { 1.0 } else if a.is_nonnegative() { 0.0 } else { -1.0 };
+            let low = if a.is_positive() {
+                1.0
+            } else if a.is_nonnegative() {
+                0.0
+            } else {
+                -1.0
+            };
             let high = if a.is_nonpositive() { if a.nonzero { -1.0 } else { 0.0 } } else { 1.0 };
             Facts { integer: true, nonzero: a.nonzero, ..Facts::within(low, high, true) }
         }

@@ -114,7 +114,7 @@ impl Simplifier {
         }
         let (outer, letters) = opaque(&dag);
         let mut runner = self.saturated(&outer, false)?;
-        let best = self.extracted(&mut runner);
+        let best = numbers_first(&self.extracted(&mut runner));
         let mut with = vec![];
         for (name, inner) in &letters {
             let args = inner.args().iter().map(|arg| self.inside_out(arg, depth + 1)).collect::<Result<Vec<_>, _>>()?;
@@ -236,6 +236,19 @@ fn said(name: &str) -> String {
     let conditions: Vec<String> = law.conditions.iter().map(|(letter, condition)| condition.said(*letter)).collect();
     let because = if conditions.is_empty() { String::new() } else { format!(", since {}", conditions.join(" and ")) };
     format!("{name}: {} = {}{because}", law.left, law.right)
+}
+
+/// Products begin with their number.
+fn numbers_first(expr: &Expr) -> Expr {
+    let dag = Dag::of(expr);
+    let exprs = dag.fold(|op, args, exprs: &[Expr]| {
+        let mut args: Vec<Expr> = args.iter().map(|arg| exprs[*arg].clone()).collect();
+        if *op == Op::Call(crate::Function::Mul) && args[0].as_number().is_none() && args[1].as_number().is_some() {
+            args.reverse();
+        }
+        Expr::new(op.clone(), args)
+    });
+    exprs[dag.root()].clone()
 }
 
 /// Sums of what operations cost; numbers and variables are nearly free, so that of two forms with equal operations the shorter wins.

@@ -88,7 +88,10 @@ impl Analysis<Term> for Known {
 
     fn merge(&mut self, to: &mut Facts, from: Facts) -> DidMerge {
         let Some(all) = to.together(&from) else {
-            self.contradiction.get_or_insert_with(|| (shown(to), shown(&from)));
+            // Facts of what is defined nowhere, such as 1/0, may say anything.
+            if to.total || from.total {
+                self.contradiction.get_or_insert_with(|| (shown(to), shown(&from)));
+            }
             return DidMerge(false, true);
         };
         let changed = DidMerge(all != *to, all != from);
@@ -144,9 +147,13 @@ fn variable(name: &str) -> Var {
 /// A pattern in which some variables stand for anything.
 fn pattern(expr: &Expr, stands_for_any: fn(&str) -> bool) -> Pattern<Term> {
     let dag = Dag::of(expr);
-    let node = |(op, args): (&Op, &[usize])| match op {
-        Op::Variable(name) if stands_for_any(name) => ENodeOrVar::Var(variable(name)),
-        _ => ENodeOrVar::ENode(Term { op: op.clone(), args: args.iter().map(|arg| Id::from(*arg)).collect() }),
+    let node = |(op, args): (&Op, &[usize])| {
+        if let Op::Variable(name) = op
+            && stands_for_any(name)
+        {
+            return ENodeOrVar::Var(variable(name));
+        }
+        ENodeOrVar::ENode(Term { op: op.clone(), args: args.iter().map(|arg| Id::from(*arg)).collect() })
     };
     let nodes: Vec<_> = dag.entries.iter().take(dag.root() + 1).map(|entry| node((&entry.op, &entry.args))).collect();
     Pattern::new(RecExpr::from(nodes))
@@ -186,4 +193,28 @@ pub(super) fn of_form(form: &FlatTerm<Term>) -> Expr {
         }
     }
     done.pop().expect("a form has a root")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two different numbers in one class are noticed, wherever they come from.
+    #[test]
+    fn different_numbers_in_one_class_are_an_alarm() {
+        let mut egraph: EGraph<Term, Known> = EGraph::new(Known::new(&Assumptions::new()));
+        let [two, three] = [2, 3].map(|n| egraph.add_expr(&of_expr(&Expr::number(n))));
+        egraph.union_trusted(two, three, "a wrong law");
+        egraph.rebuild();
+        assert_eq!(egraph.analysis.contradiction, Some(("2".into(), "3".into())));
+    }
+
+    #[test]
+    fn a_class_above_zero_that_is_found_to_be_zero_is_an_alarm() {
+        let mut egraph: EGraph<Term, Known> = EGraph::new(Known::new(&Assumptions::new()));
+        let [a, b] = ["exp(x)", "0"].map(|text| egraph.add_expr(&of_expr(&Expr::parse(text).unwrap())));
+        egraph.union_trusted(a, b, "a wrong law");
+        egraph.rebuild();
+        assert!(egraph.analysis.contradiction.is_some());
+    }
 }

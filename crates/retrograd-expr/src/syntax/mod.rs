@@ -53,7 +53,10 @@ pub struct Definitions {
 #[derive(Clone, Debug)]
 enum Definition {
     /// A call is the body with its parameters replaced.
-    Inline { params: Vec<Arc<str>>, body: Expr },
+    Inline {
+        params: Vec<Arc<str>>,
+        body: Expr,
+    },
     Custom(Arc<Custom>),
 }
 
@@ -111,15 +114,14 @@ impl Expr {
 
     /// Reads a formula that may use these functions.
     pub fn parse_with(text: &str, definitions: &Definitions) -> Result<Expr, Error> {
-        parse::formula(text, definitions).or_else(|error| {
-            let inside = text.trim_start().strip_prefix('(');
-            match inside.map(|_| sexpr::parse(text, definitions)) {
-                Some(Ok(expr)) => Ok(expr),
-                // What begins with an operator was meant as an S-expression.
-                Some(Err(of_sexpr)) if inside.is_some_and(|text| text.trim_start().starts_with(['+', '*', '/', '^'])) => Err(of_sexpr),
-                Some(Err(_)) | None => Err(error),
-            }
-        })
+        // `(sin (cos x))` is both; who begins with a list means one.
+        let list = text.trim_start().strip_prefix('(').map(|inside| (inside, sexpr::parse(text, definitions)));
+        match list {
+            Some((_, Ok(expr))) => Ok(expr),
+            // What begins with an operator was meant as an S-expression.
+            Some((inside, Err(error))) if inside.trim_start().starts_with(['+', '*', '/', '^']) => Err(error),
+            Some((_, Err(_))) | None => parse::formula(text, definitions),
+        }
     }
 
     /// Reads an equation `left = right` as `left - right`, or a formula that is to be 0.

@@ -100,9 +100,7 @@ fn defined(name: &str, definition: &Definition, args: Vec<Expr>) -> Result<Expr,
         return Err(format!("`{name}` takes {} arguments, found {}", params.len(), args.len()));
     }
     Ok(match definition {
-        Definition::Inline { params, body } => {
-            body.substitute(&params.iter().map(|name| &**name).zip(args).collect::<Vec<_>>())
-        }
+        Definition::Inline { params, body } => body.substitute(&params.iter().map(|name| &**name).zip(args).collect::<Vec<_>>()),
         Definition::Custom(custom) => Expr::new(Op::Custom(custom.clone()), args),
     })
 }

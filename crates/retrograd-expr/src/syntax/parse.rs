@@ -108,7 +108,8 @@ impl<'s> Parser<'s> {
             return false;
         }
         let close = rest.iter().position(|(token, _)| symbol(token, ")"));
-        let params = close.is_some_and(|close| rest[..close].iter().all(|(token, _)| matches!(token, Token::Name(_)) || symbol(token, ",")));
+        let params =
+            close.is_some_and(|close| rest[..close].iter().all(|(token, _)| matches!(token, Token::Name(_)) || symbol(token, ",")));
         params && close.is_some_and(|close| rest.get(close + 1).is_some_and(|(token, _)| symbol(token, "=")))
     }
 

@@ -74,19 +74,32 @@ def value_and_grad(fun: Function, argnums: int | Sequence[int] = 0, has_aux: boo
 
     `fun` is a plain NumPy function that returns one float (with `has_aux`, a pair of it and anything else, which is handed back). It gets
     copies of its arguments: what it changes in place is not seen by the caller.
+
+        >>> value, gradient = rg.value_and_grad(lambda x: np.sum(x**2))(np.array([1.0, 2.0]))
+        >>> float(value), gradient
+        (5.0, array([2., 4.]))
     """
     return Transformed(fun, "value_and_gradient", argnums, has_aux, options)
 
 
 @takes_options
 def grad(fun: Function, argnums: int | Sequence[int] = 0, has_aux: bool = False, **options: Any) -> "Transformed":
-    """A function that returns the gradient of `fun` with respect to the arguments `argnums`; with `has_aux`, a pair of it and the rest."""
+    """A function that returns the gradient of `fun` with respect to the arguments `argnums`; with `has_aux`, a pair of it and the rest.
+
+        >>> rg.grad(lambda p: p["a"] * p["b"])({"a": 3.0, "b": 2.0})
+        {'a': array(2.), 'b': array(3.)}
+    """
     return Transformed(fun, "gradient", argnums, has_aux, options)
 
 
 @takes_options
 def jacfwd(fun: Function, argnums: int | Sequence[int] = 0, has_aux: bool = False, **options: Any) -> "Transformed":
-    """A function that returns the Jacobian of `fun`, in forward mode: the axes of the result, then those of the argument."""
+    """A function that returns the Jacobian of `fun`, in forward mode: the axes of the result, then those of the argument.
+
+        >>> rg.jacfwd(lambda x: x**2)(np.array([1.0, 3.0]))
+        array([[2., 0.],
+               [0., 6.]])
+    """
     return Transformed(fun, "jacfwd", argnums, has_aux, options)
 
 
@@ -104,19 +117,33 @@ def jacobian(fun: Function, argnums: int | Sequence[int] = 0, has_aux: bool = Fa
 
 @takes_options
 def hessian(fun: Function, argnums: int | Sequence[int] = 0, has_aux: bool = False, **options: Any) -> "Transformed":
-    """A function that returns the Hessian of `fun`, which returns one float, by forward over reverse."""
+    """A function that returns the Hessian of `fun`, which returns one float, by forward over reverse.
+
+        >>> rg.hessian(lambda x: x[0] * x[1])(np.array([1.0, 3.0]))
+        array([[0., 1.],
+               [1., 0.]])
+    """
     return Transformed(fun, "hessian", argnums, has_aux, options)
 
 
 @takes_options
 def jit(fun: Function, **options: Any) -> "Transformed":
-    """`fun` as machine code."""
+    """`fun` as machine code.
+
+        >>> rg.jit(lambda x: x + 1.0)(np.zeros(2))
+        array([1., 1.])
+    """
     return Transformed(fun, "results", (), False, options)
 
 
 @takes_options
 def jvp(fun: Function, primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False, **options: Any) -> tuple[Any, ...]:
-    """`fun(*primals)` and its tangent along `tangents`; with `has_aux`, also what `fun` returns besides."""
+    """`fun(*primals)` and its tangent along `tangents`; with `has_aux`, also what `fun` returns besides.
+
+        >>> y, dy = rg.jvp(lambda x: x**2, (3.0,), (1.0,))
+        >>> float(y), float(dy)
+        (9.0, 6.0)
+    """
     transformed = Transformed(fun, "jvp", None, has_aux, options)
     return transformed._call(tuple(primals), {}, lambda outcome, types: outcome.tangents(tuple(tangents), types))
 
@@ -126,6 +153,10 @@ def vjp(fun: Function, *primals: Any, has_aux: bool = False, **options: Any) -> 
     """`fun(*primals)` and a function from a cotangent of it to the cotangents of the primals; with `has_aux`, also what `fun` returns besides.
 
     Arguments that are no floats have the cotangent None. The function runs `fun` again.
+
+        >>> y, pullback = rg.vjp(lambda x: x**2, 3.0)
+        >>> float(pullback(1.0)[0])
+        6.0
     """
     value = Transformed(fun, "results", (), has_aux, options)(*primals)
     transformed = Transformed(fun, "vjp", None, has_aux, options)
@@ -357,7 +388,10 @@ def _print(name, steps, array):
 
 
 def check_grads(fun: Function, args: Sequence[Any], order: int, modes: str | Sequence[str] = ("fwd", "rev")) -> None:
-    """Holds the derivatives of `fun` at `args` up to an order against finite differences and each other; raises AssertionError."""
+    """Holds the derivatives of `fun` at `args` up to an order against finite differences and each other; raises AssertionError.
+
+        >>> rg.check_grads(lambda x: np.sum(np.sin(x)), (np.ones(3),), order=2)
+    """
     transformed = jit(fun)
     arguments = transformed.signature().bind(tuple(args), {})
     outcome = Outcome(fun, arguments, "results", False, [])

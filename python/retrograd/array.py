@@ -90,7 +90,9 @@ class Array:
         if self._parent is None:
             return self._const
         parent = self._parent.payload()
-        static = parent is not None and getattr(self._link, "is_static", lambda: True)()
+        if parent is None:
+            return None
+        static = getattr(self._link, "is_static", lambda: True)()
         return self._link.view(parent) if static else None
 
     def own_payload(self):

@@ -119,6 +119,11 @@ def _arrays(value):
     return []
 
 
+def has_arrays(value):
+    """Whether there are traced arrays in a nested value."""
+    return bool(_arrays(value))
+
+
 def _local_result(result, inputs):
     """What NumPy computed from known elements; a result that may be a view of an input is entangled with it."""
     if isinstance(result, (tuple, list)):

@@ -1,4 +1,4 @@
-"""Basic indexing: integers and slices (fixed or traced), Ellipsis and None, read and assigned."""
+"""Indexing: integers and slices (fixed or traced), Ellipsis and None, arrays of integers side by side; read and assigned."""
 
 import numpy as np
 
@@ -18,10 +18,12 @@ def load(array, index):
         return traced(views.reshape(current(), array.handle(), added), scalar=False) if added else array
     chosen = _chosen(array, index)
     if chosen is not None:
-        rest, axis, indices = chosen
+        rest, axis, arrays = chosen
         from . import numeric
 
-        return numeric.take(load(array, rest), indices, axis)
+        part = load(array, rest)
+        shape, indices = _flat(part, axis, arrays)
+        return numeric.take(part if len(arrays) == 1 else traced(views.reshape(current(), part.handle(), shape)), indices, axis)
     run = runs.window(array, index)
     if run is not None:
         return run.read()
@@ -54,11 +56,13 @@ def store(array, index, value):
         return
     chosen = _chosen(array, index)
     if chosen is not None:
-        rest, axis, indices = chosen
+        rest, axis, arrays = chosen
         from . import numeric
 
-        part = load(array, rest)
-        part.set(numeric.scatter("scatter_set", part, indices, axis, value))
+        part, trace = load(array, rest), current()
+        shape, indices = _flat(part, axis, arrays)
+        whole = part if len(arrays) == 1 else traced(views.reshape(trace, part.handle(), shape))
+        part.set(views.reshape(trace, numeric.scatter("scatter_set", whole, indices, axis, value), part.shape))
         return
     window = parse(array, index)
     root, trace = array.root(), current()
@@ -118,18 +122,46 @@ def _is_mask(index, array):
 
 
 def _chosen(array, index):
-    """(the index without its array of integers, the axis that the array indexes, the array), or None where it has none."""
+    """(the index without its arrays of integers, the first axis that they index, the arrays), or None where it has none. Integers beside arrays are
+    arrays, too, as in NumPy."""
     items = index if isinstance(index, tuple) else (index,)
-    arrays = [k for k, item in enumerate(items) if _is_array(item)]
-    if not arrays:
+    if not any(_is_array(item) for item in items):
         return None
-    plain = all(isinstance(item, slice) or item is Ellipsis for k, item in enumerate(items) if k not in arrays)
-    if len(arrays) > 1 or not plain:
-        raise errors.Unsupported("indexing by an array of integers beside other integers, arrays or None is not supported", errors.here())
-    k = arrays[0]
-    rest = tuple(slice(None) if j == k else item for j, item in enumerate(items))
-    after = any(item is Ellipsis for item in items[:k])
-    return rest, (array.ndim - (len(items) - k) if after else k), items[k]
+    chosen = [k for k, item in enumerate(items) if not isinstance(item, slice) and item is not Ellipsis and item is not None]
+    if any(item is None for item in items) or chosen != list(range(chosen[0], chosen[-1] + 1)):
+        raise errors.Unsupported("indexing by arrays of integers that are not side by side, or beside None, is not supported", errors.here())
+    for k in chosen:
+        if not _is_array(items[k]):
+            _refuse(items[k])
+    rest = tuple(slice(None) if k in chosen else item for k, item in enumerate(items))
+    after = any(item is Ellipsis for item in items[: chosen[0]])
+    return rest, (array.ndim - (len(items) - chosen[0]) if after else chosen[0]), [items[k] for k in chosen]
+
+
+def _flat(part, axis, arrays):
+    """(the shape of an array with the axes that arrays of integers index as one, the indices along it)."""
+    extents = part.shape[axis : axis + len(arrays)]
+    if len(extents) < len(arrays):
+        raise errors.BoundsError(f"too many indices for an array of {part.ndim} axes", errors.here())
+    if len(arrays) == 1:
+        return part.shape, arrays[0]
+    flat = 0
+    for item, extent in zip(arrays, extents):
+        flat = flat * extent + _within(item, extent)
+    return (*part.shape[:axis], int(np.prod(extents, dtype=np.int64)), *part.shape[axis + len(arrays) :]), flat
+
+
+def _within(item, extent):
+    """Indices from 0 on. Those that are traced are checked when they are known: along several axes as one, one beyond its axis would be another element."""
+    from . import custom, numeric
+
+    known = item.payload() if isinstance(item, Array) else np.asarray(item)
+    if known is None:
+        custom.check((item >= -extent) & (item < extent), f"an index is out of bounds for an axis with size {extent}", IndexError)
+        return traced(numeric.wrapped(item, extent))
+    if known.size and not (-extent <= known.min() and known.max() < extent):
+        raise errors.BoundsError(f"indices are out of bounds for an axis with size {extent}", errors.here())
+    return np.where(known < 0, known + extent, known)
 
 
 def _has_ellipsis(index):

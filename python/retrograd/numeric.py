@@ -555,6 +555,9 @@ implements(np.linalg.diagonal, memory=True)(lambda x, offset=0: _diagonal(x, off
 Array.diagonal = lambda a, offset=0, axis1=0, axis2=1: np.diagonal(a, offset, axis1, axis2)
 
 
+implements(np.diag_indices_from, memory=True)(lambda arr: np.diag_indices_from(layout.shadow_of(arr.shape)))
+
+
 @implements(np.diag, memory=True)
 def _diag(x, k=0):
     x = _as_array(x)

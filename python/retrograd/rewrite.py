@@ -596,6 +596,17 @@ class _Flags(ast.NodeTransformer):
 
     visit_Lambda = visit_ClassDef = visit_AsyncFunctionDef = visit_FunctionDef
 
+    def visit_ListComp(self, node):
+        """Names of a comprehension are its own; only what it goes over first is read outside of it."""
+        own = {item.id for generator in node.generators for item in ast.walk(generator.target) if isinstance(item, ast.Name)}
+        first, outer = self.visit(node.generators[0].iter), self.names
+        node.generators[0].iter, self.names = ast.Constant(None), self.names - own
+        self.generic_visit(node)
+        node.generators[0].iter, self.names = first, outer
+        return node
+
+    visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_ListComp
+
 
 def _head(statement):
     """What a statement binds by itself, without the statements inside it."""

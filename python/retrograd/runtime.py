@@ -305,10 +305,9 @@ def load(container, index):
         return container[_static(container, index)]
     if kind in (list, dict):
         index = _static(container, index)
+        if isinstance(index, slice):
+            return made([load(container, k) for k in range(*index.indices(len(container)))])
         value = container[index]
-        if kind is list and isinstance(index, builtins.slice):
-            _seen(container)
-            return made(value)
         return value if effects.owner(container) is not None else _outside(Place("item", container, index, f"…[{index!r}]"), value)
     method = getattr(kind, "__getitem__", None)
     if isinstance(method, types.FunctionType) and _is_users(method):
@@ -437,14 +436,21 @@ def binary(number, a, b):
     """`a + b`, with the operators of the user's classes read too."""
     if type(a) in _PLAIN and type(b) in _PLAIN:
         result = _BINARY[number](a, b)
-        return made(result) if type(result) is list else result
+        return _joined(result, a, b) if type(result) is list else result
     for owner, other, name in ((a, b, f"__{_NAMES[number]}__"), (b, a, f"__r{_NAMES[number]}__")):
         method = getattr(type(owner), name, None)
         if isinstance(method, types.FunctionType) and _is_users(method):
             result = call(method, owner, other)
             if result is not NotImplemented:
                 return result
-    return _BINARY[number](a, b)
+    result = _BINARY[number](a, b)
+    return _joined(result, a, b) if type(result) in (dict, set) else result
+
+
+def _joined(result, a, b):
+    """A new container, of the present body, with what is in others."""
+    _seen(a), _seen(b)
+    return made(result)
 
 
 def iterated(items):
@@ -477,6 +483,9 @@ def _iterator(steps):
 # Calls
 
 
+_DISPATCHED = type(np.sum)
+
+
 def call(function, *args, **kwargs):
     """A call: functions of the user are rewritten too, arrays that NumPy makes become traced arrays."""
     kind = type(function)
@@ -488,6 +497,11 @@ def call(function, *args, **kwargs):
         if special is not None:
             result = special(*args, **kwargs)
             return made(result) if hasattr(type(result), "__next__") or type(result) is list else result
+    if kind is np.ufunc and any(isinstance(arg, (list, tuple)) and functions.has_arrays(arg) for arg in args):
+        args = [functions.array_of(arg) if isinstance(arg, (list, tuple)) else arg for arg in args]
+    if kind is _DISPATCHED and any(isinstance(arg, (list, tuple)) and functions.has_arrays(arg) for arg in (*args, *kwargs.values())):
+        # NumPy asks arrays what to do, not the lists that they are in.
+        return functions.function(function, args, kwargs)
     if kind is types.FunctionType:
         if not _is_users(function):
             return _library(function, args, kwargs)

@@ -27,7 +27,13 @@ def definition(code, scope):
     file = _files.get((code.co_filename, text))
     if file is None:
         file = _files[code.co_filename, text] = _File(text)
-    return file.find(code)
+    return file.find(code, _is_in_memory(code.co_filename))
+
+
+def _is_in_memory(name):
+    """Whether the source is a cell of a notebook or a line of the interpreter: nobody edits it after it ran, and a notebook compiles it in a way of its own."""
+    entry = linecache.cache.get(name)
+    return entry is not None and len(entry) == 4 and entry[1] is None
 
 
 def _text(name, scope):
@@ -47,11 +53,11 @@ class _File:
     def __init__(self, text):
         self.text, self.nodes, self.codes = text, None, {}
 
-    def find(self, code):
+    def find(self, code, in_memory):
         if self.nodes is None:
             self.nodes = _functions(self.text)
         candidates = self.nodes.get((code.co_firstlineno, code.co_name), ())
-        if not candidates or not _is_asserting(code) and code not in self._compiled(code.co_flags & _FUTURE):
+        if not candidates or not in_memory and not _is_asserting(code) and code not in self._compiled(code.co_flags & _FUTURE):
             return None
         return candidates[0] if len(candidates) == 1 else _around(code, candidates)
 

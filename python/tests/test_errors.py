@@ -35,7 +35,7 @@ def missing_ufunc(x):
 
 @broken
 def missing_linalg(x):
-    return np.linalg.svd(np.outer(x, x))  # here: Unsupported, np.linalg.svd
+    return np.linalg.cond(x)  # here: Unsupported, np.linalg.cond
 
 
 @broken
@@ -116,7 +116,7 @@ def mask_store(x):
 
 @broken
 def array_index(x):
-    return np.sum(x.reshape(1, 3)[0, [0, 2]])  # here: Unsupported, array of integers beside
+    return np.sum(x.reshape(1, 3, 1)[0, :, [0, 0]])  # here: Unsupported, not side by side
 
 
 @broken
@@ -236,13 +236,14 @@ def identity(x, y=None):
 @pytest.mark.parametrize(
     "argument, kind, words",
     [
-        (None, rg.ArgumentError, "found NoneType"),
+        (object(), rg.ArgumentError, "argument `x` of identity() must be a NumPy array or a number, found object"),
         (np.ones(3, np.float16), rg.DTypeError, "argument `x` of identity(): float16 is not supported, use float32 or float64"),
         (np.ones(3, complex), rg.Unsupported, "complex"),
         (1j, rg.Unsupported, "complex"),
         (np.ones(3, np.uint32), rg.DTypeError, "uint32 is not supported, use int32 or int64"),
         (np.ones(3, np.int16), rg.DTypeError, "int16 is not supported, use int32 or int64"),
         (np.array(["a"]), rg.DTypeError, "not supported"),
+        ([v, object()], rg.ArgumentError, "argument `x[1]`"),
         (3, rg.DTypeError, "only floats have a gradient"),
     ],
 )

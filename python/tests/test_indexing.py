@@ -140,3 +140,39 @@ def iteration(a):
 
 def test_iteration_over_rows():
     check(iteration, A)
+
+
+CUBE = rng.normal(size=(4, 5, 6))
+FIRST, SECOND = np.array([0, 3, -1]), np.array([[1], [2]])
+SEVERAL = ["a[i, j]", "a[:, i, j]", "a[..., i, j]", "a[1:, 2, i]", "a[i, -1, ::2]", "a[i, j, i]", "a[np.ix_([0, 1], [2, 3])]", "a[[1, 2], [0, -5]]"]
+
+
+@pytest.mark.parametrize("text", SEVERAL)
+def test_arrays_of_integers_side_by_side(text):
+    f = eval(f"lambda a, i, j: {text}", {"np": np})
+    np.testing.assert_array_equal(rg.jit(f)(CUBE, FIRST, SECOND), f(CUBE, FIRST, SECOND))
+    np.testing.assert_array_equal(rg.jit(lambda a: f(a, FIRST, SECOND))(CUBE), f(CUBE, FIRST, SECOND))
+    weights = np.cos(np.arange(f(CUBE, FIRST, SECOND).size)).reshape(f(CUBE, FIRST, SECOND).shape)
+    expected = np.zeros_like(CUBE)
+    places = f(np.arange(CUBE.size).reshape(CUBE.shape), FIRST, SECOND)
+    np.add.at(expected.reshape(-1), places, weights)
+    np.testing.assert_allclose(rg.grad(lambda a, i, j: np.sum(weights * f(a, i, j)))(CUBE, FIRST, SECOND), expected, atol=1e-15)
+
+
+def test_arrays_of_integers_side_by_side_are_assigned():
+    def f(a, i, j):
+        a[i, j] = 7.0
+        a[:, 1, i] += a[:, 0, i]
+        a[0, i] *= 2.0
+        return a
+
+    np.testing.assert_array_equal(rg.jit(f)(CUBE, FIRST, SECOND), f(CUBE.copy(), FIRST, SECOND))
+
+
+def test_an_index_beyond_its_axis_is_an_error():
+    """Of several axes as one it would be another element."""
+    for f in (lambda a, i: a[i, i], lambda a, i: a[0, i]):
+        with pytest.raises(IndexError):
+            rg.jit(f)(CUBE, np.array([5]))
+        with pytest.raises(IndexError):
+            rg.jit(f)(CUBE, np.array([-6]))

@@ -11,27 +11,43 @@
     value, (ds, dtheta) = g(np.random.randn(10_000), np.random.randn(10_000))
 """
 
+from importlib import metadata as _metadata
+
+from . import errors
 from .api import (
-    auto, check_grads, debug_nan, grad, hessian, hvp, ilp, jacfwd, jacobian, jacrev, jit, jvp, keep_all, observe, periodic, recompute_all,
-    revolve, user, value_and_grad, vjp,
+    auto, check_grads, debug_nan, disable_jit, eval_shape, fate, grad, hessian, hvp, ilp, jacfwd, jacobian, jacrev, jit, jvp, keep_all, linear_transpose, linearize,
+    observe, periodic, recompute_all, revolve, user, value_and_grad, vjp, vmap,
 )
 from .arguments import spec
 from .array import Array
 from .compiled import Progress, cache_clear, cache_info, load
-from .custom import clip_cotangent, custom_jvp, custom_vjp, map_cotangent, probe, probe_cotangent, stop_gradient
+from .custom import check, clip_cotangent, custom_jvp, custom_vjp, map_cotangent, probe, probe_cotangent, stop_gradient
 from .errors import (
-    ArgumentError, BoundsError, DiskError, DivisionByZero, DTypeError, Error, InternalError, MissingRule, NotFinite, OutOfMemory, OverBudget, ShapeError, Unsupported,
+    ArgumentError, BoundsError, CheckError, DiskError, DivisionByZero, DTypeError, Error, InternalError, LinAlgError, MissingRule, NotFinite, OutOfMemory, OverBudget, ShapeError, Unsupported,
 )
 from .expr import Expr, expr, from_sympy, symbols
 from .linalg import lu, triangular_solve
 from .numeric import logsumexp
 from .steps import map, scan
+from .tree import (
+    register_pytree_node, register_pytree_node_class, tree_flatten, tree_leaves, tree_map, tree_reduce, tree_structure, tree_unflatten,
+)
+from .versions import show_versions
+
+__version__ = _metadata.version("retrograd")
 
 __all__ = [
-    "ArgumentError", "Array", "BoundsError", "DTypeError", "DiskError", "DivisionByZero", "Error", "Expr", "InternalError", "MissingRule", "NotFinite", "OutOfMemory",
-    "OverBudget", "Progress",
-    "ShapeError", "Unsupported", "auto", "cache_clear", "cache_info", "check_grads", "clip_cotangent", "custom_jvp", "custom_vjp", "debug_nan", "expr", "from_sympy", "grad", "hessian", "hvp", "ilp",
-    "jacfwd", "jacobian", "jacrev", "jit", "jvp", "keep_all", "load", "logsumexp", "lu", "map", "map_cotangent", "observe", "periodic", "probe", "probe_cotangent",
-    "recompute_all", "revolve", "scan", "spec", "stop_gradient", "symbols", "triangular_solve",
-    "user", "value_and_grad", "vjp",
+    "ArgumentError", "Array", "BoundsError", "CheckError", "DTypeError", "DiskError", "DivisionByZero", "Error", "Expr", "InternalError",
+    "LinAlgError", "MissingRule", "NotFinite", "OutOfMemory", "OverBudget", "Progress", "ShapeError", "Unsupported", "__version__", "auto",
+    "cache_clear", "cache_info", "check", "check_grads", "clip_cotangent", "custom_jvp", "custom_vjp", "debug_nan", "disable_jit", "errors",
+    "eval_shape", "expr", "fate", "from_sympy", "grad", "hessian", "hvp", "ilp", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "keep_all",
+    "linear_transpose", "linearize", "load", "logsumexp", "lu", "map", "map_cotangent", "observe", "periodic", "probe", "probe_cotangent",
+    "recompute_all", "register_pytree_node", "register_pytree_node_class", "revolve", "scan", "show_versions", "spec", "stop_gradient",
+    "symbols", "tree_flatten", "tree_leaves", "tree_map", "tree_reduce", "tree_structure", "tree_unflatten", "triangular_solve", "user",
+    "value_and_grad", "vjp", "vmap",
 ]
+
+
+def __dir__():
+    """The public surface."""
+    return sorted(__all__)

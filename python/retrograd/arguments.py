@@ -1,11 +1,14 @@
-"""The arguments of one call: arrays, numbers, or only their types, in nested tuples, lists and dicts."""
+"""The arguments of one call: arrays, numbers, or only their types, nested in tuples, lists, dicts and objects (`tree`)."""
 
 import inspect
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from . import errors, tree
 from .array import Array
+from .options import integer
 from .trace import DTYPES, current, refuse_dtype
 
 
@@ -13,14 +16,18 @@ class Spec:
     """Shape and element type of an argument, without its elements."""
 
     def __init__(self, shape, dtype=np.float64):
-        self.shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
-        self.dtype = np.dtype(dtype)
+        extents = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+        self.shape = tuple(integer("shape", extent, 0, 2**63 - 1, "a tuple of ints that are not negative") for extent in extents)
+        try:
+            self.dtype = np.dtype(dtype)
+        except TypeError:
+            raise errors.ArgumentError(f"`dtype` is an element type such as np.float64, found {dtype!r}") from None
 
     def __repr__(self):
         return f"rg.spec({self.shape}, {self.dtype})"
 
 
-def spec(shape, dtype=np.float64):
+def spec(shape: int | Sequence[int], dtype: Any = np.float64) -> Spec:
     """Shape and element type of an argument: what `.plan` and `.compile` need."""
     return Spec(shape, dtype)
 
@@ -93,8 +100,8 @@ class Arguments:
                 leaves.append((value, ""))
                 types.append((dtype, value.shape, ""))
                 continue
-            flat, structure = tree.flatten(value)
-            found = [check(leaf, lambda: f"argument `{tree.paths(value, path)[k]}` of {name}()") for k, leaf in enumerate(flat)]
+            flat, structure = tree.flatten(value, objects=True)
+            found = [check(leaf, lambda: f"argument `{tree.paths(value, path, objects=True)[k]}` of {name}()") for k, leaf in enumerate(flat)]
             structures.append(structure)
             parts.append((structure, len(leaves), len(found), path))
             leaves += found
@@ -119,8 +126,9 @@ class Arguments:
             if not isinstance(number, int) or not -len(self.args) <= number < len(self.args):
                 raise errors.ArgumentError(f"argnums={number!r}: {self.name}() was called with {len(self.args)} positional arguments")
             structure, first, count, path = self.parts[number]
-            for leaf, _ in self.leaves[first : first + count]:
+            for k, (leaf, _) in enumerate(self.leaves[first : first + count]):
                 if leaf.dtype.kind != "f":
+                    path = tree.paths(self.args[number], path, objects=True)[k]
                     raise errors.DTypeError(f"argument `{path}` of {self.name}() is {leaf.dtype}: only floats have a gradient; pass it as a float, or leave it out of argnums")
             result.append((structure, list(range(first, first + count))))
         return result
@@ -140,15 +148,27 @@ def check(value, where):
     elif isinstance(value, (bool, int, float, np.generic)) and not isinstance(value, (str, bytes)):
         array, scalar = np.asarray(value), "numpy" if isinstance(value, np.generic) else "python"
     elif isinstance(value, np.ndarray):
+        if type(value) not in (np.ndarray, np.memmap):
+            raise errors.Unsupported(f"{where()} is a {type(value).__name__}, whose operations mean something else; pass np.asarray of it")
         array, scalar = value, ""
     elif isinstance(value, complex):
         raise errors.Unsupported(f"{where()}: complex numbers are not supported")
+    elif hasattr(value, "__array__") or hasattr(value, "__dlpack__"):
+        array, scalar = _foreign(value, where), ""
     else:
-        raise errors.ArgumentError(f"{where()} must be a NumPy array or a number, found {type(value).__name__}")
+        raise errors.ArgumentError(f"{where()} must be a NumPy array or a number, found {type(value).__name__}; rg.register_pytree_node takes objects apart")
     if array.dtype not in DTYPES:
         error = errors.Unsupported if array.dtype.kind == "c" else errors.DTypeError
         raise error(f"{where()}: {refuse_dtype(array.dtype)}")
     return array, scalar
+
+
+def _foreign(value, where):
+    """The elements of an array of another package, by the protocol that it has; without a copy where it allows that."""
+    try:
+        return np.asarray(value) if hasattr(value, "__array__") else np.from_dlpack(value)
+    except Exception as error:
+        raise errors.ArgumentError(f"{where()} is a {type(value).__name__} that gives no NumPy array: {error}") from None
 
 
 def row_major(array):

@@ -9,8 +9,9 @@ import operator
 import numpy as np
 
 from . import errors
-from .trace import DTYPES, NUMPY, current, refuse_dtype
-from .views import Reshape
+from .layout import allocated, compact, shadow_of
+from .trace import DTYPES, NUMPY, Retry, current, refuse_dtype
+from .views import Reshape, reshape
 
 
 class Symbol:
@@ -26,7 +27,7 @@ class Array:
 
     __slots__ = (
         "shape", "dtype", "_shadow", "_scalar", "_parent", "_link", "_frame", "_value", "_const", "_poison", "_version", "_cache",
-        "_outer", "_symbol", "_offset", "_entangled", "_weak", "__weakref__",
+        "_outer", "_symbol", "_offset", "_entangled", "_weak", "_changes", "__weakref__",
     )
     __array_priority__ = 1000
 
@@ -39,7 +40,8 @@ class Array:
         self._entangled = None
         self._weak = False  # stands for a Python number, whose type gives way to that of an array
         self._offset = 0
-        self._version = 0
+        self._version = 0  # of its handle, for what is read from it
+        self._changes = 0
         self._frame = current().frame
 
     # What it is made of
@@ -60,6 +62,8 @@ class Array:
         if root._frame.mark is not trace.mark:
             known = self.payload()
             return trace.take(self) if known is None else trace.constant(known)
+        if root._frame is not trace.frame and not root._scalar and root._outer is None:
+            trace.enter(root)
         cache = self._cache
         if cache is not None and cache[0] == root._version and cache[1].open:
             return cache[2]
@@ -78,6 +82,11 @@ class Array:
         if root._const is None:
             return None
         self._check_readable(root)
+        trace = current()
+        if trace is not None and root._frame is not trace.frame and root._frame.mark is trace.mark and root._outer is None:
+            trace.enter(root)
+            if root._const is None:
+                return None
         if self._parent is None:
             return self._const
         parent = self._parent.payload()
@@ -88,7 +97,7 @@ class Array:
         """The elements, where they may be written: one number that was repeated has memory from here on."""
         root = self.root()
         if not root._const.flags.writeable:
-            root._const = np.array(root._const, order="C")
+            root._const = allocated(root._const, root._shadow)
         return self.payload()
 
     def set(self, handle):
@@ -102,6 +111,7 @@ class Array:
 
     def changes(self):
         """Notes that this root changes now; arrays that may or may not share its memory are not known from here on."""
+        current().claim(self)
         self._log()
         for other in self._entangled or ():
             if other._poison is None and other._frame.open:
@@ -110,11 +120,14 @@ class Array:
 
     def _log(self):
         """Every open body inside the one that made this root restores it when it is traced again."""
+        state = self.state()
         for frame in reversed(current().frames):
             if frame is self._frame:
                 break
-            frame.mutated.setdefault(self, self.state())
+            # Around a loop that carries it, it was what it was before that loop.
+            state = frame.mutated.setdefault(self, state)
         self._version += 1
+        self._changes += 1
 
     def state(self):
         return (self._value, self._const, self._poison)
@@ -190,6 +203,7 @@ class Array:
     def _concrete(self, what, instead):
         payload = self.payload()
         if payload is None:
+            demand(self)
             raise errors.Unsupported(f"{what} of a traced value: its elements are not known before the program runs; {instead}", errors.here())
         return payload
 
@@ -239,24 +253,50 @@ class Array:
 
         return functions.function(function, args, kwargs)
 
+    @property
+    def mT(self):
+        return np.matrix_transpose(self)
+
     def copy(self, order="C"):
-        return np.copy(self)
+        return np.copy(self, order=order)
 
-    def dot(self, other):
-        return np.dot(self, other)
+    def dot(self, other, out=None):
+        return np.dot(self, other, out=out)
 
-    def reshape(self, *shape):
-        return np.reshape(self, shape[0] if len(shape) == 1 else shape)
+    def reshape(self, *shape, order="C", copy=None):
+        return np.reshape(self, shape[0] if len(shape) == 1 else shape, order=order, copy=copy)
+
+    def flatten(self, order="C"):
+        return np.ravel(self, order=order).copy()
+
+    def __copy__(self):
+        return self if self._scalar else np.copy(self, order="K")
+
+    def __deepcopy__(self, memo):
+        return self.__copy__()
+
+    def __reduce__(self):
+        raise errors.Unsupported("a traced array has no elements that could be pickled", errors.here())
+
+    def conj(self):
+        return self
+
+    conjugate = conj
+
+    def view(self, dtype=None, type=None):
+        if dtype is not None or type is not None:
+            raise errors.Unsupported("the array method .view with another type is not supported; use .astype", errors.here())
+        return self[...]
 
     def transpose(self, *axes):
         if not axes or axes == (None,):
             return np.transpose(self)
         return np.transpose(self, axes[0] if len(axes) == 1 and isinstance(axes[0], (tuple, list)) else axes)
 
-    def astype(self, dtype, **_):
+    def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
         from . import functions
 
-        return functions.astype(self, dtype)
+        return functions.astype(self, dtype, order, casting, copy)
 
     def fill(self, value):
         self[...] = value
@@ -282,7 +322,6 @@ def _methods():
     for name in ("sum", "mean", "ravel", "squeeze", "swapaxes", "trace"):
         function = getattr(np, name)
         setattr(Array, name, lambda a, *args, function=function, **kwargs: function(a, *args, **kwargs))
-    Array.flatten = lambda a: np.ravel(a).copy()
 
 
 def is_weak(value):
@@ -318,11 +357,19 @@ def index_of(value):
 
 
 def inplace(array, result):
-    """`array += …`: NumPy scalars are rebound, arrays change in place and keep their element type."""
+    """`array += …`: NumPy scalars are rebound, arrays change in place and keep their shape and element type."""
     if array._scalar:
         return result
+    check_inplace(array, result)
     array[...] = result
     return array
+
+
+def check_inplace(array, result):
+    """An array does not grow in place."""
+    if np.shape(result) != array.shape:
+        found = f"non-broadcastable output operand with shape {array.shape} doesn't match the broadcast shape {np.shape(result)}"
+        raise errors.ShapeError(found, errors.here())
 
 
 def describe(array):
@@ -331,17 +378,15 @@ def describe(array):
     return DTYPES.get(array.dtype, str(array.dtype)) + (f"[{axes}]" if array.shape else "")
 
 
-def shadow_of(shape):
-    """A NumPy array of that shape and row-major strides without memory: only its shape and strides are ever looked at."""
-    strides = np.cumprod([1, *reversed(shape[1:])])[::-1] if len(shape) else ()
-    return np.lib.stride_tricks.as_strided(np.zeros(1, np.int8), tuple(shape), [int(s) for s in strides])
-
-
 def traced(handle, scalar=None, ordered=True, weak=False):
-    """A new root with this value. Results of rank 0 are scalars, as in NumPy; `ordered` where NumPy's result is row-major."""
+    """A new root with this value. Results of rank 0 are scalars, as in NumPy; `ordered` is how NumPy's result lies in memory: row-major (True), as a
+    shadow says, or not known (False, None)."""
     dtype, shape = current().type(handle)
     array = Array(shape, NUMPY[dtype], scalar=not shape if scalar is None else scalar)
-    array._shadow = shadow_of(array.shape) if ordered or len(shape) < 2 else None
+    if isinstance(ordered, np.ndarray):
+        array._shadow = ordered
+    else:
+        array._shadow = shadow_of(array.shape) if ordered or not shape else None
     array._value = handle
     array._weak = weak
     return array
@@ -351,33 +396,45 @@ def local(elements):
     """A concrete root with a copy of these elements; scalars stay as they are, other element types stay NumPy's."""
     if not isinstance(elements, np.ndarray) or elements.dtype not in DTYPES:
         return elements
-    ordered = elements.flags.c_contiguous or elements.ndim < 2
-    array = Array(elements.shape, elements.dtype, shadow=shadow_of(elements.shape) if ordered else None)
-    array._const = np.array(elements, order="C")
+    array = Array(elements.shape, elements.dtype, shadow=compact(elements.shape, np.empty_like(elements)))
+    array._const = np.array(elements, order="K")
     return array
 
 
-def repeated(number, shape, dtype=None):
-    """A concrete root, all of whose elements are one number; it takes memory when some of them are written."""
+def repeated(number, shape, dtype=None, shadow=None):
+    """A concrete root, all of whose elements are one number; it takes memory when some of them are written, and lies there as a shadow says."""
     extents = shape if isinstance(shape, (tuple, list, np.ndarray)) else (shape,)
     elements = np.broadcast_to(np.asarray(number, dtype), [operator.index(extent) for extent in extents])
     if elements.ndim == 0 or np.ndim(number) or elements.dtype not in DTYPES:
         return local(np.array(elements))
-    array = Array(elements.shape, elements.dtype, shadow=shadow_of(elements.shape))
+    array = Array(elements.shape, elements.dtype, shadow=shadow_of(elements.shape) if shadow is None else shadow)
     array._const = elements
     return array
 
 
-def outer(elements, name):
-    """The concrete Array for a NumPy array that the function did not make; one per array, so that aliases agree."""
+def demand(array):
+    """Traces again with this value known, where it follows from indices of loops, integer arguments and outer values alone."""
     trace = current()
-    known = trace.outer.get(id(elements))
-    if known is None:
-        array = Array(elements.shape, elements.dtype)
-        array._const, array._outer, array._frame = elements, name, trace.frames[0]
-        array._shadow = shadow_of(elements.shape) if elements.flags.c_contiguous else None
-        known = trace.outer[id(elements)] = (elements, array)
-    return known[1]
+    if trace is None or array.root()._poison is not None:
+        return
+    sources = trace.derived.get(array.handle())
+    if sources:
+        demand_all(sources)
+
+
+def demand_outer(array):
+    """The same where it follows from arguments and outer values alone: no loop is unrolled for it."""
+    sources = current().derived.get(array.handle())
+    if sources and all(source.depth() < 0 for source in sources):
+        demand_all(sources)
+
+
+def demand_all(sources):
+    """Traces again, from the outermost loop or function that these are known in."""
+    outermost = min(sources, key=lambda source: source.depth())
+    for source in sources:
+        source.demand()
+    raise Retry(outermost.loop())
 
 
 def view(parent, link):
@@ -388,29 +445,35 @@ def view(parent, link):
     return array
 
 
-def reshaped(array, shape):
+def reshaped(array, shape, copy=None):
     """NumPy's reshape: a view where strides allow it, else a copy; where the strides are not known, something in between."""
-    plain = shadow_of(array.shape)
     try:
-        shape = plain.reshape(shape).shape
+        shape = shadow_of(array.shape).reshape(shape).shape
     except ValueError as error:
         raise errors.ShapeError(str(error), errors.here()) from None
-    if array._shadow is not None or array.ndim < 2:
-        try:
-            np.reshape(array._shadow, shape, copy=False)
-        except ValueError:
-            return frozen_copy(array, shape, ambiguous=False)
-        return view(array, Reshape(shape))
-    return frozen_copy(array, shape, ambiguous=True)
+    if copy:
+        return frozen_copy(array, shape, ambiguous=False)
+    if array._shadow is None:
+        if copy is False:
+            raise errors.Unsupported("a reshape with copy=False of an array whose order in memory is not known", errors.here())
+        return frozen_copy(array, shape, ambiguous=True)
+    try:
+        np.reshape(array._shadow, shape, copy=False)
+    except ValueError as error:
+        if copy is False:
+            raise errors.ShapeError(str(error), errors.here()) from None
+        return frozen_copy(array, shape, ambiguous=False)
+    return view(array, Reshape(shape))
 
 
 def frozen_copy(array, shape, ambiguous):
+    """A new root with the elements in another shape, row-major."""
     payload = array.payload()
     if payload is not None:
-        result = local(payload.reshape(shape))
+        result = local(np.array(payload.reshape(shape), order="C"))
     else:
         trace = current()
-        result = traced(trace.op("reshape", [array.handle()], shape=list(shape)), scalar=False)
+        result = traced(reshape(trace, array.handle(), shape), scalar=False)
     if ambiguous:
         entangle(result, array.root())
     return result

@@ -1,19 +1,25 @@
 """Machine code for arguments of fixed types: runs, what they take, and files of it."""
 
 import collections
-import functools
 import json
 import os
+import tempfile
+import threading
 import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
 
 from . import _native, errors
-from .arguments import Signature
+from .arguments import Signature, row_major
+from .options import Options, directory
 from .outcome import Outcome, unboxed
+from .plan import Plan
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_native.forked)
-
-PICOSECONDS = 1e12  # of a second
 
 CacheInfo = collections.namedtuple("CacheInfo", "hits misses kept capacity")
 CacheInfo.__doc__ = """Compilations of this process that were found, that were not, that are kept, and that can be."""
@@ -27,76 +33,6 @@ class Progress(collections.namedtuple("Progress", "fraction part parts step step
 
     def __str__(self):
         return f"{self.fraction:.0%}, loop {self.part + 1} of {self.parts}, step {self.step}" + ("" if self.steps is None else f" of {self.steps}")
-
-
-CurvePoint = collections.namedtuple("CurvePoint", "bytes seconds chosen")
-CurvePoint.__doc__ = """A plan at one budget: its peak, predicted seconds of a run, and whether it is the plan that was asked for."""
-
-
-class Plan:
-    """How a run uses memory; it prints. `bytes_peak`, and `bytes_spilled` on disk, are exact. `seconds` is predicted, for one thread of a machine like the one
-    that prices were measured on; `None` where it was loaded from a file.
-
-    The rest is there for a plan that was made, not for one that was loaded:
-
-        plan = rg.value_and_grad(loss, budget="16 MB").plan(x)
-        plan.gap                                        # 0.03: a plan in this memory could be 3 % faster at most, by the same prices
-        plan.data["loops"][0]["forward_steps"]          # all that the text says, as dicts and lists
-        [(p.bytes, p.seconds) for p in plan.curve]      # what more or less memory would be worth
-        plan.save_pictures("pictures")                  # curve.svg, and the schedule of each loop
-    """
-
-    def __init__(self, executable):
-        self.bytes_peak, self.bytes_spilled, self.seconds = executable.bytes_peak, executable.bytes_spilled, executable.seconds_planned
-        self._executable = executable
-
-    def __str__(self):
-        return self._executable.plan()
-
-    __repr__ = __str__
-
-    @functools.cached_property
-    def data(self):
-        """The whole plan as dicts and lists: the peak and its parts, predicted work in picoseconds, its least and its bound, every loop with its schedule, and
-        every value that could be kept with its bytes, its fate and why."""
-        return json.loads(self._made(self._executable.plan_json()))
-
-    @property
-    def seconds_bound(self):
-        """No plan in so many bytes takes less, by the same prices."""
-        return self.data["work_bound"] / PICOSECONDS
-
-    @property
-    def gap(self):
-        """How far `seconds` is above `seconds_bound`: 0.03 is 3 %."""
-        # What takes no work is not above its bound.
-        return max(self.data["work"], 1) / max(self.data["work_bound"], 1) - 1
-
-    @property
-    def curve(self):
-        """Predicted seconds against memory, a list of `CurvePoint` by ascending bytes, from the least budget that works to none; the plan that was asked for is on
-        it. The first time, that takes as long as to plan some twenty times."""
-        return [CurvePoint(point["bytes"], point["work"] / PICOSECONDS, point["chosen"]) for point in json.loads(self._curve[0])]
-
-    def save_pictures(self, folder):
-        """Writes the curve and the schedule of each loop into a folder, as SVG; returns the paths."""
-        pictures = [*self._executable.pictures(), ("curve.svg", self._curve[1])]
-        paths = [os.path.join(folder, name) for name, _ in pictures]
-        os.makedirs(folder, exist_ok=True)
-        for path, (_, picture) in zip(paths, pictures):
-            with open(path, "w") as file:
-                file.write(picture)
-        return paths
-
-    @functools.cached_property
-    def _curve(self):
-        return self._made(self._executable.curve())
-
-    @staticmethod
-    def _made(found):
-        if found is None:
-            raise errors.Unsupported("a plan that was loaded from a file prints, and has its bytes; for the rest compile the function again")
-        return found
 
 
 class Stats:
@@ -140,17 +76,25 @@ class Compiled:
     def __init__(self, signature, key, outcome, executable, single, progress, look=None, aux=None):
         self._signature, self._key, self.outcome, self._executable = signature, key, outcome, executable
         self._single, self._progress, self._look, self._aux = single, _reporter(progress), look, aux
-        self._taken, self.times, self.plan = None, None, Plan(executable)
+        self._taken, self.times, self.plan = None, None, Plan(executable, getattr(outcome, "unrolled", {}))
+        self._outside = getattr(outcome, "outside", None)
+        self._static = tuple(getattr(outcome, "static", {}).items())
+        self.hidden = tuple(self._outside.names()) if self._outside is not None else ()
+        self._is_current = self._outside.fast_guard() if self._outside is not None else None
         self._direct = self._native_call()
 
     @staticmethod
-    def of(transformed, arguments):
-        """The function compiled for arguments of these types."""
+    def of(transformed, arguments, varying=()):
+        """The function compiled for arguments of these types; `varying` are places of numbers outside of it that change."""
         begin = time.perf_counter()
-        outcome, options = transformed._outcome(arguments), transformed.options
+        outcome, options = transformed._outcome(arguments, varying), transformed.options
         traced = time.perf_counter() - begin
-        strategy = options.strategy.native()
-        executable = _native.compile(outcome.program, transformed.wanted, outcome.leaves, strategy, options.limits(), options.machine())
+        make = lambda strategy: _native.compile(
+            outcome.program, (transformed.wanted, outcome.leaves, options.exact), strategy.native(), options.limits(), options.machine()
+        )
+        executable = make(options.strategy)
+        if outcome.fates and options.strategy.name in ("auto", "user"):
+            executable = make(options.strategy.with_values(Plan(executable).named_fates(outcome.fates)))
         aux = transformed._aux if transformed.wants_aux() else None
         shown = options.progress, transformed.look
         compiled = Compiled(transformed.signature(), arguments.key, outcome, executable, transformed.single(), *shown, aux)
@@ -179,7 +123,13 @@ class Compiled:
     def __call__(self, *args, **kwargs):
         if not kwargs and (ran := self.run_directly(args)) is not None:
             return ran[0]
-        result = self._run(self._bind(args, kwargs), [])
+        arguments = self._bind(args, kwargs)
+        for k, value in self._static:
+            if arguments.leaves[k][0].item() != value:
+                raise errors.ArgumentError(f"{self.name}() was compiled for {value!r} as an argument that decides about its Program, found {arguments.leaves[k][0].item()!r}")
+        if self._outside is not None and (place := self._outside.changed()) is not None:
+            raise errors.ArgumentError(f"{self.name}() was compiled for another value of `{place.name}`, which it reads from outside; compile it again")
+        result = self._run(arguments, [])
         return result if self._aux is None else (result, self._aux(args, kwargs))
 
     def count(self, *args, **kwargs):
@@ -187,18 +137,50 @@ class Compiled:
 
         Bytes are those of loads, stores and copies as the compiler wrote them; some of them stay in registers and caches.
         """
-        inputs = self._bind(args, kwargs).arrays()
+        inputs = self._bind(args, kwargs).arrays() + self._hidden_values()
         return Stats(*self._executable.counting().count(inputs))
 
-    def save(self, path):
+    def __reduce__(self):
+        """By the file that `save` writes."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "compiled.rgx")
+            self.save(path)
+            with open(path, "rb") as file:
+                return _loaded, (file.read(), self.backend.split()[0], self.threads)
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __repr__(self):
+        return f"<{self.name}() compiled by {self.backend}, peak {self.plan.bytes_peak} bytes>"
+
+    def save(self, path, freeze=False):
         """Writes it to a file, which `rg.load` reads without tracing, differentiating or planning again.
 
         The file holds no machine code: that is made on loading, so that the file serves on any machine with the same version of Retrograd.
+        Arrays that the function reads from outside (`hidden` names them) are part of it with `freeze=True`; else it is refused.
         """
+        if self.hidden and not freeze:
+            raise errors.ArgumentError(f"{self.name}() reads {', '.join(self.hidden)} from outside; make them arguments, or save them as they are now: save(path, freeze=True)")
         if self._aux is not None:
             raise errors.Unsupported(f"{self.name}() returns something besides its Jacobian by running Python again; it cannot be saved with has_aux=True")
         note = {"signature": self._signature.to_json(), "key": _key_to_json(self._key), "outcome": self.outcome.to_json(), "single": self._single}
+        note["hidden"] = [[name, str(value.dtype), list(value.shape), value.tobytes().hex()] for name, value in zip(self.hidden, self._hidden_values())]
+        note["static"] = [list(item) for item in self._static]
         self._executable.save(os.fspath(path), json.dumps(note))
+
+    def is_current(self):
+        """Whether all that it read from outside is as it was."""
+        return self._is_current is None or self._is_current() and (not self.hidden or self._outside.values() is not None)
+
+    def _hidden_values(self):
+        """What it reads from outside as inputs, now."""
+        if not self.hidden:
+            return []
+        values = self._frozen if self._outside is None else self._outside.values()
+        if values is None:
+            raise errors.ArgumentError(f"{self.name}() was compiled for other types of {', '.join(self.hidden)}, which it reads from outside; compile it again")
+        return [row_major(value) for value in values]
 
     def _bind(self, args, kwargs):
         arguments = self._signature.bind(args, kwargs)
@@ -213,19 +195,28 @@ class Compiled:
         number = lambda dtype, shape, scalar: dtype == "f64" and scalar == "python"
         plain = lambda dtype, shape, scalar: dtype != "bool" and scalar == ""
         nested = keywords or any(structure is not None for structure in structures)
+        nested = nested or self._static
         if nested or self._look is not None or self._aux is not None or not all(plain(*ty) or number(*ty) for ty in types):
             return None
-        return _native.Direct(self._executable, [number(*ty) for ty in types])
+        hidden = [False] * len(self.hidden)
+        return _native.Direct(self._executable, [number(*ty) for ty in types] + hidden)
 
     def run_directly(self, args):
         """The result in a list, where these are arguments of the very types that this was compiled for; else None, and `_run` says what is wrong."""
-        if self._direct is None or (ran := self._direct(args, self._progress)) is None:
+        if self._direct is None or self._is_current is not None and not self._is_current():
+            return None
+        if self.hidden:
+            values = self._outside.values()
+            if values is None:
+                return None
+            args = (*args, *values)
+        if (ran := self._direct(args, self._progress)) is None:
             return None
         self._taken = ran[1:]
         return [self.outcome.assemble(ran[0], self._single, unboxed)]
 
     def _run(self, arguments, seeds):
-        inputs = arguments.arrays()
+        inputs = arguments.arrays() + self._hidden_values()
         if seeds:
             inputs += seeds
         if self._look is not None:
@@ -235,30 +226,102 @@ class Compiled:
         return self.outcome.assemble(results, self._single, unboxed)
 
 
-def load(path, backend="cranelift", threads=None, spill=None, progress=None):
+class Variants:
+    """What a function was compiled to for arguments of the same types: for values of integers that decide about it, and for what it read from
+    outside. The least recently used is forgotten."""
+
+    capacity = 64
+
+    def __init__(self, name):
+        self.name, self.made, self.changes, self.varying, self.warned = name, [], collections.Counter(), set(), False
+        self.lock = threading.Lock()  # of the order of those made; nothing is compiled while it is held
+
+    def find(self, arguments):
+        """The one for these arguments, as all is outside now; None where there is none."""
+        with self.lock:
+            return self._find(arguments)
+
+    def _find(self, arguments):
+        for k, compiled in enumerate(self.made):
+            if all(arguments.leaves[number][0].item() == value for number, value in compiled._static if np.ndim(arguments.leaves[number][0]) == 0):
+                if compiled.is_current():
+                    if k:
+                        self.made.insert(0, self.made.pop(k))
+                    return compiled
+                self._note(compiled)
+        return None
+
+    def _note(self, compiled):
+        """Counts that a number outside has changed: one that does so again is an input from then on."""
+        place = compiled._outside.changed()
+        if place is not None:
+            self.changes[place.identity()] += 1
+            if self.changes[place.identity()] > 1:
+                self.varying.add(place.identity())
+
+    def add(self, compiled):
+        with self.lock:
+            self.made.insert(0, compiled)
+            forgotten = len(self.made) > self.capacity and self.made.pop()
+        if forgotten:
+            if not self.warned:
+                self.warned = True
+                found = ", ".join(f"argument {number}" for number, _ in compiled._static) or "what it reads from outside"
+                warnings.warn(f"{self.name}() was compiled for more than {self.capacity} values of {found}; pass it as a float or as an array", stacklevel=4)
+        return compiled
+
+    def __getattr__(self, name):
+        if name.startswith("__") or not self.__dict__.get("made"):
+            raise AttributeError(name)
+        return getattr(self.made[0], name)
+
+
+def load(
+    path: str | os.PathLike[str], backend: str = "cranelift", threads: int | None = None, spill: str | os.PathLike[str] | None = None,
+    progress: Callable[["Progress"], Any] | None = None,
+) -> "Compiled":
     """What `save` wrote, as machine code by this back end: called as the function that was saved, with the same bits and the same peak.
 
         rg.value_and_grad(loss).compile(x).save("loss.rgx")
         value, gradient = rg.load("loss.rgx")(x)
 
-    A file that is damaged, cut off, or of another version of Retrograd is an error. A whole file is trusted as a program is: load what
-    you would run. Memory was planned before it was saved; what was planned to spill goes to the directory `spill`.
+    A file that is damaged, cut off, or of another version of Retrograd is an error, and so is one that holds no valid program: it is verified
+    when it is loaded. Memory was planned before it was saved; what was planned to spill goes to the directory `spill`.
     """
-    executable = _native.load(os.fspath(path), (backend, threads), None if spill is None else os.fspath(spill))
+    options = Options({"backend": backend, "threads": threads, "progress": progress})
+    executable = _native.load(os.fspath(path), options.machine(), directory("spill", spill))
     text = executable.note()
     if text is None:
-        raise errors.ArgumentError(f"{path} was not saved from Python; `retrograd run` runs it, and `Executable::load` in Rust")
-    note = json.loads(text)
-    signature, outcome = Signature.from_json(note["signature"]), Outcome.from_json(note["outcome"])
-    return Compiled(signature, _key_from_json(note["key"]), outcome, executable, note["single"], progress)
+        raise errors.ArgumentError(f"{path} was not saved from Python; `retrograd run` runs it, and `Saved::load` in Rust")
+    try:
+        note = json.loads(text)
+        signature, outcome = Signature.from_json(note["signature"]), Outcome.from_json(note["outcome"])
+        compiled = Compiled(signature, _key_from_json(note["key"]), outcome, executable, note["single"], progress)
+        hidden = note.get("hidden", [])
+        compiled._frozen = [np.frombuffer(bytes.fromhex(data), dtype).reshape(shape) for _, dtype, shape, data in hidden]
+        compiled._static, compiled.hidden = tuple((k, value) for k, value in note.get("static", [])), tuple(name for name, *_ in hidden)
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        raise errors.ArgumentError(f"{path} does not say what its function takes and returns; save it anew") from error
+    if hidden or compiled._static:
+        compiled._direct = None
+    return compiled
 
 
-def cache_info():
+def _loaded(content, backend, threads):
+    """What was pickled."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "compiled.rgx")
+        with open(path, "wb") as file:
+            file.write(content)
+        return load(path, backend.lower(), threads)
+
+
+def cache_info() -> CacheInfo:
     """What the cache of compilations did: a function that is traced again, from the same lines to the same Program, is not compiled again."""
     return CacheInfo(*_native.cache_info())
 
 
-def cache_clear():
+def cache_clear() -> None:
     """Forgets all compilations, and counts from 0; functions that were compiled keep theirs."""
     _native.cache_clear()
 

@@ -4,21 +4,21 @@ import numpy as np
 
 from . import errors
 from .functions import _as_array
-from .numeric import known
 from .rewrite import rewrite
+from .rules import implements
 
 # So many shifted slices are added in one sweep over the result; more become a loop.
 AT_ONCE = 16
 
 
-@known(np.convolve)
+@implements(np.convolve)
 def _convolve(a, v, mode="full"):
     a, v = _line(a, "convolve"), _line(v, "convolve")
     long, short = (v, a) if v.shape[0] > a.shape[0] else (a, v)
     return _slid(long, np.flip(short), _places(mode, long.shape[0], short.shape[0], "convolve"))
 
 
-@known(np.correlate)
+@implements(np.correlate)
 def _correlate(a, v, mode="valid"):
     a, v = _line(a, "correlate"), _line(v, "correlate")
     if v.shape[0] > a.shape[0]:

@@ -2,6 +2,8 @@
 
 import collections
 import functools
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -105,7 +107,7 @@ class custom_jvp:
         return call.finish(body, "jvp", [dot], structure, results)
 
 
-def stop_gradient(x):
+def stop_gradient(x: Any) -> Any:
     """The same values, taken as constants by every derivative."""
     leaves, structure = tree.flatten(x)
     return tree.unflatten(structure, [_still(leaf) for leaf in leaves])
@@ -123,7 +125,7 @@ def _same(x):
     return x
 
 
-def probe(x, name):
+def probe(x: Any, name: str) -> Any:
     """`x`, shown under a name to whoever observes the run (`rg.observe`), once per step of the loops around it.
 
     Steps that are run again for a gradient show nothing, whatever the budget. Outside of `rg.observe` it does nothing.
@@ -133,19 +135,37 @@ def probe(x, name):
     return x
 
 
-def probe_cotangent(x, name):
+def check(condition: Any, message: str, raises: type[Exception] | None = None) -> None:
+    """Ends a run with `message`, at this line, unless all of `condition` holds: every loop around it is left at once.
+
+    The exception is an `rg.CheckError`, and also one of the class `raises`, if that is given. Only the first execution of a step checks:
+    steps that are run again for a gradient do not. Of several checks the first in the order of the function is the one that fails,
+    whatever the budget, back end or number of threads. A gradient checks what its function does.
+    """
+    tag = "" if raises is None else errors.tag_of(raises)
+    if current() is None:
+        if not np.all(condition):
+            raise errors.of_check(str(message), errors.here(), tag)
+        return
+    condition = condition if isinstance(condition, Array) else np.asarray(condition)
+    if condition.dtype != np.bool_:
+        condition = condition != 0
+    current().tracer.check(lift(condition, "a condition"), str(message), tag, errors.here())
+
+
+def probe_cotangent(x: Any, name: str) -> Any:
     """`x`, whose cotangent in reverse mode is shown under a name, as by `rg.probe`."""
     return map_cotangent(x, lambda ct: probe(ct, name))
 
 
-def map_cotangent(x, change):
+def map_cotangent(x: Any, change: Callable[[Any], Any]) -> Any:
     """`x`, whose cotangent in reverse mode is `change(ct)`: to look at it in other units, to scale, to clip or to replace it."""
     same = custom_vjp(_same)
     same.defvjp(lambda x: (x, ()), lambda _, ct: (change(ct),))
     return same(x)
 
 
-def clip_cotangent(x, low, high):
+def clip_cotangent(x: Any, low: float, high: float) -> Any:
     """`x`, whose cotangent in reverse mode is kept between `low` and `high`."""
     return map_cotangent(x, lambda ct: np.minimum(np.maximum(ct, low), high))
 

@@ -1,8 +1,12 @@
 """The errors: one hierarchy, each with the user's own file, line and source text."""
 
+import builtins
 import linecache
 import os
 import sys
+import types
+
+import numpy as np
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
@@ -13,7 +17,10 @@ class Error(Exception):
     def __init__(self, message, pos=None):
         self.message = message
         self.pos = pos
-        super().__init__(f"{message}\n  at {place(pos)}" if pos else message)
+        super().__init__(f"{message}\n  at {place(pos)}{caret(pos)}" if pos else message)
+
+    def __reduce__(self):
+        return _again, (type(self), self.args, self.__dict__)
 
 
 class ShapeError(Error, ValueError):
@@ -42,6 +49,14 @@ class MissingRule(Error):
 
 class DivisionByZero(Error, ZeroDivisionError):
     """An integer was divided by zero."""
+
+
+class CheckError(Error):
+    """A check failed: `rg.check`, or that of a function that has no answer. It is also an exception of the class that the check names."""
+
+
+class LinAlgError(CheckError, np.linalg.LinAlgError):
+    """A matrix is singular, or not positive definite."""
 
 
 class NotFinite(Error, FloatingPointError):
@@ -86,9 +101,47 @@ _KINDS = {
 }
 
 
-def from_native(kind, message, file, line, needed=None, budget=None):
+# What a failed check raises, by its tag.
+_RAISED = {"": CheckError, "LinAlgError": LinAlgError}
+
+
+def tag_of(raises):
+    """The tag of a check that shall raise an exception of this class: the exception is that, and a `CheckError`.
+
+    Builtin exceptions have their name as tag, so that it means the same wherever a compiled function is loaded; others are known to this process.
+    """
+    is_builtin = getattr(builtins, raises.__name__, None) is raises
+    tag = raises.__name__ if is_builtin else f"{raises.__module__}.{raises.__qualname__}"
+    if _RAISED.get(tag, CheckError) is CheckError or raises not in _RAISED[tag].__mro__:
+        _RAISED[tag] = _also(raises)
+    return tag
+
+
+def _also(raises):
+    """The class of exceptions that are a `CheckError` and one of these."""
+    if issubclass(raises, CheckError):
+        return raises
+    if issubclass(CheckError, raises):
+        return CheckError
+    return type(raises.__name__, (CheckError, raises), {"__doc__": raises.__doc__, "__module__": raises.__module__})
+
+
+def of_check(message, pos, tag):
+    """The exception of a failed check; a tag that nobody knows here is an attribute of it."""
+    raised = _RAISED.get(tag)
+    builtin = getattr(builtins, tag, None)
+    if raised is None and isinstance(builtin, type) and issubclass(builtin, Exception):
+        raised = _RAISED[tag_of(builtin)]
+    error = (raised or CheckError)(message, pos)
+    error.tag = tag
+    return error
+
+
+def from_native(kind, message, file, line, needed=None, budget=None, tag=None):
     """The exception for an error of the compiler; `_native` calls it."""
     pos = (file, line) if file is not None else None
+    if kind == "Check":
+        return of_check(message, pos, tag)
     if kind == "OverBudget":
         return OverBudget(message, pos, needed, budget)
     return _KINDS[kind](message, pos)
@@ -101,17 +154,73 @@ def place(pos):
     return f"{file}:{line}: {text}" if text else f"{file}:{line}"
 
 
+def caret(pos):
+    """A line with carets below what runs now of the user's line, after `  at ` and the place; nothing where that is another line, or Python cannot tell."""
+    frame = _users_frame()
+    if frame is None or (frame.f_code.co_filename, frame.f_lineno) != tuple(pos) or not hasattr(frame.f_code, "co_positions"):
+        return ""
+    first, last, start, end = list(frame.f_code.co_positions())[frame.f_lasti // 2]
+    line = linecache.getline(*pos).rstrip("\n")
+    if None in (first, last, start, end) or first != pos[1] or not line.strip():
+        return ""
+    # Columns are bytes of the source.
+    start, end = (len(line.encode()[:column].decode(errors="replace")) for column in (start, end if last == first else len(line.encode())))
+    if end - start >= len(line.strip()):
+        return ""
+    margin = len(line) - len(line.lstrip())
+    return "\n" + " " * (len(f"  at {pos[0]}:{pos[1]}: ") + start - margin) + "^" * max(end - start, 1)
+
+
+# Whether tracebacks show what happens inside of this package.
+show_frames = False
+
+
+def trimmed(error):
+    """The error with a traceback that has no frames of this package or of NumPy, unless `rg.errors.show_frames` asks for them."""
+    if show_frames:
+        return error
+    kept = []
+    at = error.__traceback__
+    while at is not None:
+        if not _is_hidden(at.tb_frame.f_code.co_filename):
+            kept.append(at)
+        at = at.tb_next
+    chain = None
+    for at in reversed(kept):
+        chain = types.TracebackType(chain, at.tb_frame, at.tb_lasti, at.tb_lineno)
+    return error.with_traceback(chain)
+
+
+def _again(kind, args, state):
+    """An error that was pickled."""
+    error = kind.__new__(kind, *args)
+    error.args = args
+    error.__dict__.update(state)
+    return error
+
+
 def is_ours(file):
     """Whether a file is part of this package."""
     return file.startswith(_PACKAGE)
 
 
-def here():
-    """The (file, line) that runs now in the user's code: the innermost frame outside this package and NumPy."""
+def _is_hidden(file):
+    return is_ours(file) or f"{os.sep}numpy{os.sep}" in file or file.startswith("<__array_function__")
+
+
+def _users_frame():
     frame = sys._getframe(1)
-    while frame is not None:
-        file = frame.f_code.co_filename
-        if not is_ours(file) and f"{os.sep}numpy{os.sep}" not in file and not file.startswith("<__array_function__"):
-            return (file, frame.f_lineno)
+    while frame is not None and (_is_hidden(frame.f_code.co_filename) or _is_library(frame.f_code.co_filename)):
         frame = frame.f_back
-    return None
+    return frame
+
+
+def _is_library(file):
+    """Whether a file belongs to an installed package that works on arrays: what happens there is told at the line that called it."""
+    return f"{os.sep}site-packages{os.sep}scipy{os.sep}" in file
+
+
+def here():
+    """The (file, line) that runs now in the user's code: the innermost frame outside this package, NumPy and SciPy."""
+    frame = _users_frame()
+    return None if frame is None else (frame.f_code.co_filename, frame.f_lineno)

@@ -110,7 +110,9 @@ def live_before(statements, live):
 def _statement(node):
     if isinstance(node, ast.If):
         then, other = flow(node.body), flow(node.orelse)
-        return loaded(node.test) | then[0] | other[0], then[1] & other[1]
+        # A side that leaves says nothing about what is bound after.
+        kills = other[1] if _leaves(node.body) else then[1] if _leaves(node.orelse) else then[1] & other[1]
+        return loaded(node.test) | then[0] | other[0], kills | set(stored(node.test))
     if isinstance(node, (ast.For, ast.AsyncFor)):
         targets = set(stored(node.target))
         uses, _ = flow(node.body)
@@ -126,34 +128,66 @@ def _statement(node):
         return {name for part in parts for name in flow(part)[0]} | {n for p in parts for s in p for n in loaded(s)}, set()
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return loaded(node), {node.name}
-    if isinstance(node, ast.Delete):
+    if isinstance(node, (ast.Delete, ast.Match)):
         return loaded(node), set()
     return loaded(node), set(stored(node))
 
 
-def escapes(statements):
-    """The first statement that leaves a loop body or a branch on another way than its end: (what, line), or None."""
-    for statement in statements:
-        found = _escape(statement, in_loop=False)
-        if found:
-            return found
-    return None
+def _leaves(statements):
+    return any(isinstance(item, (ast.Return, ast.Break, ast.Continue, ast.Raise)) for item in statements)
 
 
-def _escape(node, in_loop):
-    if isinstance(node, ast.Return):
-        return ("return", node.lineno)
-    if isinstance(node, (ast.Break, ast.Continue)) and not in_loop:
-        return ("break" if isinstance(node, ast.Break) else "continue", node.lineno)
-    if isinstance(node, (ast.Yield, ast.YieldFrom, ast.Await)):
-        return ("yield", node.lineno)
-    if isinstance(node, (ast.Global, ast.Nonlocal)):
-        return ("global" if isinstance(node, ast.Global) else "nonlocal", node.lineno)
-    if isinstance(node, SCOPES):
+def rebound(statements):
+    """Names that are bound otherwise than by `name += …`, which leaves an array where it is."""
+    todo, found = list(statements), set()
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            todo.append(node.value)
+            continue
+        found.update(_bindings(node))
+        if isinstance(node, ast.comprehension):
+            todo += [*node.ifs, node.iter]
+        elif not isinstance(node, SCOPES):
+            todo += ast.iter_child_nodes(node)
+    return found
+
+
+_NUMBERS = (ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.operator, ast.unaryop, ast.cmpop, ast.boolop, ast.expr_context, ast.Call)
+_CALLED = {"abs", "min", "max", "float", "int", "round"}
+
+
+def condition_slice(loop):
+    """(names, statements): what the condition of a `while` depends on inside its body, where that is arithmetic on names alone; else None."""
+    if not _is_arithmetic(loop.test):
         return None
-    inside = in_loop or isinstance(node, (ast.For, ast.While, ast.AsyncFor))
-    for child in ast.iter_child_nodes(node):
-        found = _escape(child, inside)
-        if found:
-            return found
-    return None
+    needed, chosen = loaded(loop.test) - _CALLED, []
+    changed = True
+    while changed:
+        changed = False
+        for statement in loop.body:
+            if statement in chosen or not needed & set(stored(statement)):
+                continue
+            target = statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else getattr(statement, "target", None)
+            simple = isinstance(statement, (ast.Assign, ast.AugAssign)) and isinstance(target, ast.Name) and _is_arithmetic(statement.value)
+            if not simple:
+                return None
+            chosen.append(statement)
+            needed |= loaded(statement.value) - _CALLED
+            changed = True
+    if not chosen:
+        return None
+    return sorted(needed), [statement for statement in loop.body if statement in chosen]
+
+
+def _is_arithmetic(node):
+    for item in ast.walk(node):
+        if not isinstance(item, _NUMBERS):
+            return False
+        if isinstance(item, ast.Call) and not (isinstance(item.func, ast.Name) and item.func.id in _CALLED and not item.keywords):
+            return False
+    return True
+
+
+def copied_all(nodes):
+    return [copied(node) for node in nodes]

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from . import errors, runs, views
-from .array import Array, Symbol, affine, entangle, is_weak, lift, local, repeated, reshaped, result_dtype, traced, view
+from . import errors, layout, runs, views
+from .array import Array, Symbol, affine, demand_outer, entangle, is_weak, lift, local, repeated, reshaped, result_dtype, traced, view
+from .rules import FUNCTIONS, Rule, implements, name_of, place_of
 from .trace import DTYPES, NUMPY, current, is_float, refuse_dtype
 
 
@@ -12,46 +13,80 @@ from .trace import DTYPES, NUMPY, current, is_float, refuse_dtype
 
 def ufunc(function, method, inputs, kwargs):
     """`np.add(x, y)` and the like."""
-    name = f"np.{function.__name__}"
+    name = name_of(function)
     if runs.has_run(inputs):
         return runs.ufunc(function, method, inputs, kwargs)
-    if method == "at":
+    if method != "__call__":
         from . import numeric
 
-        return numeric.write_at(function, *inputs)
-    if method != "__call__":
-        raise errors.Unsupported(f"{name}.{method} is not supported", errors.here())
-    if any(item is not None for item in kwargs.get("out") or ()):
-        raise errors.Unsupported(f"{name} with out= is not supported; assign the result", errors.here())
-    if kwargs.get("where", True) is not True:
-        raise errors.Unsupported(f"{name} with where= is not supported; use np.where", errors.here())
-    kwargs = {key: value for key, value in kwargs.items() if key not in ("out", "where")}
+        return numeric.method_of(function, method, inputs, kwargs)
+    outs, where = kwargs.get("out") or (), kwargs.get("where", True)
+    kwargs = {key: value for key, value in kwargs.items() if key not in ("out", "where") and not _is_usual(key, value)}
+    if outs or where is not True:
+        result = _written(name, function(*inputs, **kwargs), outs[0] if len(outs) == 1 else None, where, len(outs))
+        return result
     known = [payload_of(value) for value in inputs]
     if all(value is not None for value in known):
         return _local_result(function(*known, **kwargs), inputs)
+    dtype = kwargs.pop("dtype", None)
     if kwargs:
         raise errors.Unsupported(f"{name} with {next(iter(kwargs))}= is not supported", errors.here())
-    rule = UFUNCS.get(function) or SPECIAL.get(function.__name__)
+    rule = UFUNCS.get(function) or (SPECIAL.get(function.__name__) if name.startswith("scipy.special.") else None)
     if rule is None:
         raise errors.Unsupported(f"{name} is not supported", errors.here())
-    return rule(*inputs)
+    return rule(*inputs) if dtype is None else _in_dtype(name, rule, inputs, dtype)
+
+
+def _is_usual(key, value):
+    """Whether a keyword of a ufunc says what it does anyway."""
+    return key == "casting" and value == "same_kind" or key == "subok" and value is True or key == "order" and value == "K"
+
+
+def _in_dtype(name, rule, inputs, dtype):
+    """A ufunc whose loop runs in an element type: that of its result, where that is a float."""
+    if np.dtype(dtype).kind != "f" or np.dtype(dtype) not in DTYPES:
+        raise errors.Unsupported(f"{name} with dtype={np.dtype(dtype)} is not supported", errors.here())
+    result = rule(*[astype(_as_array(value), dtype) for value in inputs])
+    if isinstance(result, tuple) or result.dtype != dtype:
+        raise errors.DTypeError(f"{name} has no loop with dtype={np.dtype(dtype)}", errors.here())
+    return result
+
+
+def _written(name, result, out, where, count):
+    """The result of a function, in the array given as `out=`, at the places of `where=`."""
+    if count > 1 or isinstance(result, tuple):
+        raise errors.Unsupported(f"{name} with several results and out= is not supported", errors.here())
+    if out is None:
+        raise errors.Unsupported(f"{name} with where= and without out= leaves elements that are not set; use np.where", errors.here())
+    if isinstance(out, np.ndarray):
+        raise errors.Unsupported(f"{name} with out= an array that is not local to the function", errors.here())
+    if np.shape(result) != out.shape:
+        raise errors.ShapeError(f"{name}: out= has shape {out.shape}, the result {np.shape(result)}", errors.here())
+    dtype = result.dtype if isinstance(result, Array) else np.asarray(result).dtype
+    if not np.can_cast(dtype, out.dtype, "same_kind"):
+        raise errors.DTypeError(f"{name}: out= of {out.dtype} cannot take a result of {dtype}", errors.here())
+    out[...] = result if where is True else np.where(where, result, out)
+    return out
 
 
 def function(called, args, kwargs):
     """`np.sum(x)` and the like."""
-    from . import linalg
-
     if runs.has_run(args):
         return runs.function(called, args, kwargs)
-
-    rule = FUNCTIONS.get(called) or linalg.FUNCTIONS.get(called)
-    if rule is None:
+    place = place_of(called, "out")
+    out = args[place] if place is not None and len(args) > place else kwargs.get("out")
+    if out is not None and out is not np._NoValue:
+        rest = [*args[:place], None, *args[place + 1 :]] if place is not None and len(args) > place else args
+        result = function(called, rest, {key: value for key, value in kwargs.items() if key != "out"})
+        return _written(name_of(called), result, out, True, 1)
+    rule = FUNCTIONS.get(called)
+    if rule is None or not rule.memory:
         known_args, known = _known(args)
         known_kwargs, also = _known(kwargs)
-        if not (known and also):
-            module = "np.linalg" if called.__module__ == "numpy.linalg" else "np"
-            raise errors.Unsupported(f"{module}.{called.__name__} is not supported", errors.here())
-        return _local_result(called(*known_args, **known_kwargs), _arrays((args, kwargs)))
+        if known and also:
+            return _local_result(called(*known_args, **known_kwargs), _arrays((args, kwargs)))
+    if rule is None:
+        raise errors.Unsupported(f"{name_of(called)} is not supported", errors.here())
     return rule(*args, **kwargs)
 
 
@@ -59,6 +94,10 @@ def _known(value):
     """The value with the elements of its arrays, and whether all of them are known."""
     if isinstance(value, Array):
         payload = value.payload()
+        if payload is not None and payload.flags.writeable:
+            # What NumPy would change in place is not changed while a trace only looks at it.
+            payload = payload.view()
+            payload.flags.writeable = False
         return payload, payload is not None
     if isinstance(value, (tuple, list)):
         parts = [_known(item) for item in value]
@@ -110,12 +149,27 @@ def _operands(*values):
     except ValueError:
         shapes = " and ".join(str(tuple(shape)) for _, shape in types)
         raise errors.ShapeError(f"operands could not be broadcast together with shapes {shapes}", errors.here()) from None
-    ordered = all(not isinstance(value, Array) or value.ndim < 2 or _row_major(value) for value in values)
-    return handles, [dtype for dtype, _ in types], shape, ordered
+    return handles, [dtype for dtype, _ in types], shape, _elementwise_layout(shape, values)
 
 
-def _row_major(array):
-    return array._shadow is not None and array._shadow.flags.c_contiguous
+_SAMPLED = {1: np.negative, 2: np.add, 3: np.clip}
+
+
+def _elementwise_layout(shape, values):
+    """How NumPy's result of an elementwise function lies in memory."""
+    if len(shape) < 2:
+        return True
+    shadows = [_shadow_of(value) for value in values if np.ndim(value)]
+    return layout.result_shadow(shape, _SAMPLED[len(shadows)], shadows) if shadows else True
+
+
+def _shadow_of(value):
+    return value._shadow if isinstance(value, Array) else layout.shadow_like(np.asarray(value))
+
+
+def _kept_layout(x):
+    """How a copy of an array lies in memory that keeps the order of its axes."""
+    return layout.result_shadow(x.shape, np.copy, [x._shadow])
 
 
 def _apply(row, values, dtype, **attrs):
@@ -234,7 +288,7 @@ def _negative(x):
 def _positive(x):
     if _dtype_of(x) == "bool":
         raise errors.DTypeError("the positive of a bool array is not defined", errors.here())
-    return traced(x.handle(), ordered=_row_major(x))
+    return traced(x.handle(), ordered=_kept_layout(x))
 
 
 def _divide(a, b):
@@ -288,32 +342,22 @@ def _square(x):
 
 
 def _power(x, exponent):
-    """Constant exponents k, k + 1/2, and their negatives, by multiplication and square root; others by the function of two arguments."""
+    """Exponents that are known numbers are products where they can be, as `Var.pow` has them; others are the function of two arguments."""
     known, common = payload_of(exponent), _common(x, exponent)
-    if known is None or np.ndim(known) != 0 or not float(2 * known).is_integer() or abs(known) > 64:
-        if not is_float(common):
+    if known is None and not exponent.shape and exponent.dtype.kind == "i":
+        demand_outer(exponent)
+    is_number = known is not None and np.ndim(known) == 0
+    if not is_float(common):
+        if not is_number or known > 64 or common == "bool":
             raise errors.Unsupported("np.power of integers by an exponent that is traced or large; use floats", errors.here())
+        if known < 0:
+            raise errors.DTypeError("integers to negative integer powers are not allowed", errors.here())
+    if not is_number:
         return _apply("pow", [x, exponent], common)
-    if not is_float(common) and known < 0:
-        raise errors.DTypeError("integers to negative integer powers are not allowed", errors.here())
-    base = x if _dtype_of(x) == common else astype(_as_array(x), NUMPY[common])
-    whole, half = int(np.floor(abs(known))), float(known) % 1 != 0
-    result = np.sqrt(base) if half else None
-    while whole:
-        if whole % 2:
-            result = base if result is None else result * base
-        whole //= 2
-        base = base * base if whole else base
-    if result is None:
-        result = _ones(base)
-    result = traced(result.handle(), ordered=_row_major(result)) if result is x else result
-    return 1.0 / result if known < 0 else result
-
-
-def _ones(x):
     trace = current()
-    one = trace.constant(NUMPY[_dtype_of(x)].type(1))
-    return traced(views.broadcast(trace, one, x.shape))
+    (handle,), _, _, ordered = _operands(_literal(x, common))
+    constant = trace.constant(NUMPY[common].type(known))
+    return traced(trace.tracer.power(views.convert(trace, handle, common), constant, errors.here()), ordered=ordered)
 
 
 def _number(row):
@@ -327,7 +371,7 @@ def _number(row):
 
 def _whole(row):
     """Rounding: integers stay as they are."""
-    return lambda x: _apply(row, [x], _dtype_of(x)) if is_float(_dtype_of(x)) else traced(x.handle(), ordered=_row_major(x))
+    return lambda x: _apply(row, [x], _dtype_of(x)) if is_float(_dtype_of(x)) else traced(x.handle(), ordered=_kept_layout(x))
 
 
 def _two_floats(row):
@@ -337,12 +381,6 @@ def _two_floats(row):
 def _either(larger):
     """`np.fmax` and `np.fmin`: a NaN gives way to a number."""
     return lambda a, b: np.where(np.isnan(a), b, np.where(np.isnan(b), a, larger(a, b)))
-
-
-def _logaddexp(a, b):
-    """log(exp a + exp b) from the larger one, without overflow."""
-    high, low = np.maximum(a, b), np.minimum(a, b)
-    return high + np.log1p(np.exp(low - high))
 
 
 # Rows of one float, under NumPy's names.
@@ -373,8 +411,8 @@ UFUNCS = {
     np.copysign: _two_floats("copysign"),
     np.fmod: _fmod,
     np.divmod: lambda a, b: (_floor_divide(a, b), _remainder(a, b)),
-    np.logaddexp: _logaddexp,
-    np.logaddexp2: lambda a, b: np.maximum(a, b) + np.log2(1.0 + np.exp2(np.minimum(a, b) - np.maximum(a, b))),
+    np.logaddexp: _two_floats("logaddexp"),
+    np.logaddexp2: _two_floats("logaddexp2"),
     np.reciprocal: lambda x: _divide(1.0, x),
     np.isinf: lambda x: np.logical_not(np.logical_or(np.isnan(x), np.isfinite(x))),
     np.signbit: lambda x: np.copysign(1.0, x) < 0,
@@ -391,6 +429,7 @@ UFUNCS = {
     np.remainder: _remainder,
     np.negative: _negative,
     np.positive: _positive,
+    np.conjugate: _positive,
     np.square: _square,
     np.power: _power,
     np.float_power: lambda x, exponent: _power(astype(_as_array(x), np.float64), exponent),
@@ -427,35 +466,44 @@ def _axes(axis, ndim, name):
         raise errors.ShapeError(f"np.{name}: {error}", errors.here()) from None
 
 
-def _only(name, **options):
-    """Refuses options that are not at their default."""
-    for option, value in options.items():
-        if value is not None and value is not np._NoValue:
-            raise errors.Unsupported(f"np.{name} with {option}= is not supported", errors.here())
+def _axis(axis, ndim, name):
+    """One axis, which None is not."""
+    if isinstance(axis, (tuple, list)) or not hasattr(axis, "__index__"):
+        raise errors.ArgumentError(f"np.{name}: an axis is an integer, found {axis!r}", errors.here())
+    return _axes(axis.__index__(), ndim, name)[0]
 
 
-def _sum(x, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None):
-    _only("sum", dtype=dtype, out=out, initial=initial, where=None if where is True else where)
-    x = _as_array(x)
-    payload = x.payload()
-    keepdims = False if keepdims is np._NoValue else keepdims
-    if payload is not None:
-        return _local_result(np.sum(payload, axis=axis, keepdims=keepdims), [x])
+@implements(np.sum)
+def _sum(x, axis=None, dtype=None, keepdims=False, initial=None, where=True):
+    x = _as_array(x) if dtype is None else astype(_as_array(x), dtype)
+    if where is not True:
+        x = np.where(where, x, x.dtype.type(0))
     axes = _axes(axis, x.ndim, "sum")
     trace = current()
     # Integers of any width and truth values are summed as int64.
-    dtype = DTYPES[x.dtype] if x.dtype.kind == "f" else "i64"
+    dtype = DTYPES[x.dtype] if x.dtype.kind == "f" or dtype is not None else "i64"
     total = trace.op("sum", [views.convert(trace, x.handle(), dtype)], axes=list(axes))
     if keepdims:
         total = views.reshape(trace, total, [1 if k in axes else extent for k, extent in enumerate(x.shape)])
-    return traced(total)
+    total = traced(total, ordered=reduced_layout(x, axes, keepdims))
+    return total if initial is None else total + initial
 
 
-def _mean(x, axis=None, dtype=None, out=None, keepdims=False, where=None):
-    _only("mean", dtype=dtype, out=out, where=None if where is True else where)
-    x = _as_array(x)
-    count = np.prod([x.shape[k] for k in _axes(axis, x.ndim, "mean")], dtype=np.int64)
-    return _sum(1.0 * x if x.dtype.kind != "f" else x, axis=axis, keepdims=keepdims) / float(count)
+def reduced_layout(x, axes, keepdims):
+    """How NumPy's reduction lies in memory."""
+    extents = [1 if k in axes else extent for k, extent in enumerate(x.shape) if keepdims or k not in axes]
+    return layout.result_shadow(extents, lambda sample: np.asarray(np.sum(sample, axis=axes, keepdims=bool(keepdims))), [x._shadow])
+
+
+@implements(np.mean)
+def _mean(x, axis=None, dtype=None, keepdims=False, where=True):
+    if dtype is not None and np.dtype(dtype).kind != "f":
+        raise errors.Unsupported(f"np.mean with dtype={np.dtype(dtype)} is not supported", errors.here())
+    x = _as_array(x) if dtype is None else astype(_as_array(x), dtype)
+    count = float(np.prod([x.shape[k] for k in _axes(axis, x.ndim, "mean")], dtype=np.int64))
+    if where is not True:
+        count = np.sum(np.broadcast_to(_truth(where), x.shape), axis=axis, keepdims=keepdims)
+    return _sum(1.0 * x if x.dtype.kind != "f" else x, axis=axis, keepdims=keepdims, where=where) / (count if where is True else 1.0 * count)
 
 
 def _as_array(x):
@@ -467,8 +515,8 @@ def _as_array(x):
     return local(np.array(x)) if np.ndim(x) else traced(lift(x))
 
 
-def _dot(a, b, out=None):
-    _only("dot", out=out)
+@implements(np.dot)
+def _dot(a, b):
     a, b = _as_array(a), _as_array(b)
     if not a.ndim or not b.ndim:
         return np.multiply(a, b)
@@ -511,6 +559,7 @@ def _contract(name, a, b, left, right, batch):
 # Selection and shape
 
 
+@implements(np.where)
 def _where(condition, x=None, y=None):
     if x is None or y is None:
         raise errors.Unsupported("np.where with one argument is not supported", errors.here())
@@ -521,15 +570,47 @@ def _where(condition, x=None, y=None):
     return traced(trace.op("select", [views.broadcast(trace, handle, shape) for handle in converted]), ordered=ordered)
 
 
-def _reshape(x, shape=None, order="C", newshape=None, copy=None):
-    if order != "C":
-        raise errors.Unsupported(f"np.reshape with order={order!r} is not supported", errors.here())
-    shape = newshape if shape is None else shape
+@implements(np.reshape, memory=True)
+def _reshape(x, shape, order="C", copy=None):
+    x = _as_array(x)
     shape = tuple(int(n) if not isinstance(n, Array) else n.__index__() for n in (shape if isinstance(shape, (tuple, list)) else (shape,)))
-    return reshaped(x, shape)
+    if order == "A":
+        order = "F" if _is_column_major(x) else "C"
+    if order not in ("C", "F"):
+        raise errors.ArgumentError(f"np.reshape has the orders C, F and A, found {order!r}", errors.here())
+    if order == "C":
+        return reshaped(x, shape, copy)
+    return _transpose(reshaped(_transpose(x), shape[::-1], copy))
 
 
+def _known_shadow(x, what):
+    if x._shadow is None:
+        raise errors.Unsupported(f"{what} of an array whose order in memory is not known; copy it first with .copy()", errors.here())
+    return x._shadow
+
+
+def _is_column_major(x):
+    flags = _known_shadow(x, "order='A'").flags
+    return flags.f_contiguous and not flags.c_contiguous
+
+
+@implements(np.ravel, memory=True)
+def _ravel(x, order="C"):
+    x = _as_array(x)
+    if order == "K":
+        strides = _known_shadow(x, "order='K'").strides
+        x, order = _transpose(x, sorted(range(x.ndim), key=lambda axis: -abs(strides[axis]))), "C"
+    if order == "A":
+        order = "F" if _is_column_major(x) else "C"
+    if x._shadow is None or x._shadow.flags["C_CONTIGUOUS" if order == "C" else "F_CONTIGUOUS"]:
+        return _reshape(x, -1, order)
+    # What is not contiguous is copied, also where a view could be.
+    return _reshape(x, -1, order, copy=True)
+
+
+@implements(np.transpose, np.permute_dims, memory=True)
 def _transpose(x, axes=None):
+    x = _as_array(x)
     if x._scalar:
         return x
     axes = tuple(reversed(range(x.ndim))) if axes is None else _permutation(axes, x.ndim)
@@ -543,13 +624,28 @@ def _permutation(axes, ndim):
     return axes
 
 
+@implements(np.swapaxes, memory=True)
 def _swapaxes(x, axis1, axis2):
     axes = list(range(x.ndim))
     axes[axis1], axes[axis2] = axes[axis2], axes[axis1]
     return _transpose(x, axes)
 
 
+@implements(np.rollaxis, memory=True)
+def _rollaxis(x, axis, start=0):
+    x = _as_array(x)
+    axis = _axis(axis, x.ndim, "rollaxis")
+    start = start + x.ndim if start < 0 else start
+    if not 0 <= start <= x.ndim:
+        raise errors.ShapeError(f"np.rollaxis: start={start} does not fit {x.ndim} axes", errors.here())
+    order = [k for k in range(x.ndim) if k != axis]
+    order.insert(start - (axis < start), axis)
+    return _transpose(x, order)
+
+
+@implements(np.expand_dims, memory=True)
 def _expand_dims(x, axis):
+    x = _as_array(x)
     axes = axis if isinstance(axis, tuple) else (axis,)
     ndim = x.ndim + len(axes)
     axes = _axes(axes, ndim, "expand_dims")
@@ -557,14 +653,17 @@ def _expand_dims(x, axis):
     return reshaped(x, tuple(1 if k in axes else next(rest) for k in range(ndim)))
 
 
+@implements(np.squeeze, memory=True)
 def _squeeze(x, axis=None):
+    x = _as_array(x)
     axes = [k for k, extent in enumerate(x.shape) if extent == 1] if axis is None else _axes(axis, x.ndim, "squeeze")
     if any(x.shape[k] != 1 for k in axes):
         raise errors.ShapeError("cannot squeeze an axis whose size is not one", errors.here())
     return reshaped(x, tuple(extent for k, extent in enumerate(x.shape) if k not in axes))
 
 
-def _broadcast_to(x, shape, subok=False):
+@implements(np.broadcast_to, memory=True)
+def _broadcast_to(x, shape):
     x = _as_array(x)
     shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
     try:
@@ -576,53 +675,112 @@ def _broadcast_to(x, shape, subok=False):
     return view(x, views.Spread(shape))
 
 
-def copy(x, order="K", subok=False):
+@implements(np.copy)
+def copy(x, order="K"):
     """A new root with the same elements."""
+    x = _as_array(x)
     payload = x.payload()
     if payload is not None:
-        return local(np.array(payload, order="C"))
-    return traced(x.handle(), scalar=False, ordered=order == "C" or _row_major(x))
+        return local(np.array(payload, order=order))
+    return traced(x.handle(), scalar=False, ordered=_ordered(x, order))
 
 
-def astype(x, dtype):
+def _ordered(x, order):
+    """How a copy of an array lies in memory."""
+    if order not in ("C", "F", "A", "K"):
+        raise errors.ArgumentError(f"the orders of a copy are C, F, A and K, found {order!r}", errors.here())
+    if order == "A":
+        order = "F" if x.ndim > 1 and _is_column_major(x) else "C"
+    if order == "K":
+        return _kept_layout(x)
+    return True if order == "C" or x.ndim < 2 else layout.shadow_of(x.shape, range(x.ndim)[::-1])
+
+
+def _lies(x, order):
+    """Whether an array lies in memory as an order demands."""
+    if order in (None, "K"):
+        return True
+    if order == "A":
+        flags = _known_shadow(x, "order='A'").flags
+        return flags.c_contiguous or flags.f_contiguous
+    flags = _known_shadow(x, f"order={order!r}").flags
+    return flags.c_contiguous if order == "C" else flags.f_contiguous
+
+
+def astype(x, dtype, order="K", casting="unsafe", copy=True):
     """`x.astype(dtype)`."""
     dtype = np.dtype(dtype)
     if dtype not in DTYPES:
         raise errors.DTypeError(f".astype: {refuse_dtype(dtype)}", errors.here())
+    if not np.can_cast(x.dtype, dtype, casting):
+        raise errors.DTypeError(f".astype: {x.dtype} cannot become {dtype} with casting={casting!r}", errors.here())
+    if not copy and dtype == x.dtype and _lies(x, order):
+        return x
     payload = x.payload()
     if payload is not None:
-        return local(payload.astype(dtype))
+        return local(payload.astype(dtype, order=order))
     trace = current()
-    return traced(views.convert(trace, x.handle(), DTYPES[dtype]), scalar=x._scalar, ordered=_row_major(x))
+    return traced(views.convert(trace, x.handle(), DTYPES[dtype]), scalar=x._scalar, ordered=_ordered(x, order))
 
 
-def _like(fill):
-    def rule(x, dtype=None, order="K", subok=True, shape=None, **_):
-        shape = x.shape if shape is None else shape
-        return repeated(fill, shape, dtype or x.dtype)
-
-    return rule
+implements(np.astype, memory=True)(lambda x, dtype, copy=True: astype(x, dtype, copy=copy))
 
 
-def _full_like(x, fill_value, dtype=None, order="K", subok=True, shape=None, **_):
-    return full(x.shape if shape is None else shape, fill_value, dtype or x.dtype)
+def _like(fill, function):
+    def rule(x, dtype=None, order="K", shape=None):
+        return _full_like(x, fill, dtype, order, shape)
+
+    implements(function, memory=True)(rule)
 
 
-def full(shape, fill_value, dtype=None, order="C", **_):
-    """`np.full`, also with a traced number."""
+_like(0, np.zeros_like)
+_like(0, np.empty_like)
+_like(1, np.ones_like)
+
+
+@implements(np.full_like, memory=True)
+def _full_like(x, fill_value, dtype=None, order="K", shape=None):
+    x = _as_array(x)
+    extents = x.shape if shape is None else shape if isinstance(shape, (tuple, list)) else (shape,)
+    ordered = _ordered(x, order) if len(extents) == x.ndim else order != "F"
+    if not isinstance(ordered, np.ndarray) and not ordered and len(extents) > 1:
+        raise errors.Unsupported("an array like one whose order in memory is not known; copy that first with .copy()", errors.here())
+    order = "F" if isinstance(ordered, np.ndarray) and not ordered.flags.c_contiguous else "C"
+    if order == "C" or len(extents) != x.ndim:
+        return full(extents, fill_value, dtype or x.dtype)
+    lies = layout.compact(tuple(extents), ordered)
     known = payload_of(fill_value)
-    if known is not None:
+    if known is None:
+        target = astype(fill_value, dtype or x.dtype)
+        return traced(_broadcast_to(target, tuple(extents)).handle(), scalar=False, ordered=lies)
+    elements = np.broadcast_to(np.asarray(known).astype(dtype or x.dtype), extents)
+    return local(layout.allocated(elements, lies))
+
+
+def full(shape, fill_value, dtype=None, order="C"):
+    """`np.full`, also with a traced number."""
+    if order not in ("C", "F"):
+        raise errors.ArgumentError(f"only 'C' or 'F' order is permitted, found {order!r}", errors.here())
+    known = payload_of(fill_value)
+    if known is not None and order == "C":
         return repeated(known, shape, dtype)
+    if known is not None:
+        return local(np.full(tuple(shape) if isinstance(shape, (tuple, list)) else shape, known, dtype, order))
     target = fill_value if dtype is None else astype(fill_value, dtype)
-    return copy(_broadcast_to(target, shape), order="C")
+    return copy(_broadcast_to(target, shape), order=order)
 
 
-def _concatenate(arrays, axis=0, out=None, dtype=None, casting=None):
-    _only("concatenate", out=out, dtype=dtype)
+@implements(np.concatenate)
+def _concatenate(arrays, axis=0, dtype=None, casting="same_kind"):
+    result = _concatenated(arrays, axis)
+    return result if dtype is None else astype(result, dtype, casting=casting)
+
+
+def _concatenated(arrays, axis):
     arrays = [_as_array(x) for x in arrays]
     if axis is None:
         arrays, axis = [np.ravel(x) for x in arrays], 0
-    axis = _axes(axis, arrays[0].ndim, "concatenate")[0]
+    axis = _axis(axis, arrays[0].ndim, "concatenate")
     rest = {x.shape[:axis] + x.shape[axis + 1 :] for x in arrays}
     if len(rest) != 1 or len({x.ndim for x in arrays}) != 1:
         raise errors.ShapeError(f"np.concatenate: shapes {[x.shape for x in arrays]} do not fit along axis {axis}", errors.here())
@@ -635,53 +793,93 @@ def _concatenate(arrays, axis=0, out=None, dtype=None, casting=None):
         at = [trace.constant(np.int64(start if k == axis else 0)) for k in range(len(shape))]
         result = trace.op("update", [result, views.convert(trace, x.handle(), dtype), *at], step=[1] * len(shape))
         start += x.shape[axis]
-    return traced(result)
+    return traced(result, ordered=layout.result_shadow(shape, lambda *samples: np.concatenate(samples, axis), [x._shadow for x in arrays]))
 
 
-def _stack(arrays, axis=0, out=None, dtype=None, casting=None):
+@implements(np.stack)
+def _stack(arrays, axis=0, dtype=None, casting="same_kind"):
     arrays = [_as_array(x) for x in arrays]
-    axis = _axes(axis, arrays[0].ndim + 1, "stack")[0]
-    return _concatenate([_expand_dims(x, axis) for x in arrays], axis=axis, out=out, dtype=dtype)
+    axis = _axis(axis, arrays[0].ndim + 1, "stack")
+    return _concatenate([_expand_dims(x, axis) for x in arrays], axis=axis, dtype=dtype, casting=casting)
 
 
-def array_of(value, dtype=None, **_):
+def array_of(value, dtype=None, *, copy=True, order="K", ndmin=0):
     """`np.array` of arrays and of nested sequences with traced elements."""
     if isinstance(value, Array):
-        return astype(value, dtype) if dtype is not None and np.dtype(dtype) != value.dtype else copy(value, order="C")
-    if isinstance(value, (list, tuple)) and _arrays(value):
+        result = _array_of_array(value, dtype, copy, order)
+    elif copy is False and not isinstance(value, np.ndarray):
+        raise errors.ShapeError("Unable to avoid copy while creating an array as requested", errors.here())
+    elif isinstance(value, (list, tuple)) and _arrays(value):
         result = _stack([array_of(item) if isinstance(item, (list, tuple, Array)) else item for item in value])
-        return astype(result, dtype) if dtype is not None else result
-    return local(np.array(value, dtype=dtype))
+        result = astype(result, dtype) if dtype is not None else result
+        result = result if order in ("C", "K", None, "A") else _copied(result, order)
+    else:
+        result = local(np.array(value, dtype=dtype, order=order))
+    missing = ndmin - np.ndim(result)
+    return result if missing <= 0 else reshaped(_as_array(result), (1,) * missing + np.shape(result))
 
 
-def as_array(value, dtype=None, **options):
+def _array_of_array(value, dtype, copy, order):
+    same = (dtype is None or np.dtype(dtype) == value.dtype) and not value._weak and not value._scalar
+    if not copy and same and _lies(value, order):
+        return value
+    if copy is False:
+        raise errors.ShapeError("Unable to avoid copy while creating an array as requested", errors.here())
+    if dtype is None or np.dtype(dtype) == value.dtype:
+        return _copied(value, order)
+    return astype(value, dtype, order=order)
+
+
+def _copied(value, order):
+    return copy(value, order="K" if order is None else order)
+
+
+def as_array(value, dtype=None, order=None, *, copy=None):
     """`np.asarray`: an array stays itself, a Python number is one of NumPy's from here on."""
-    if isinstance(value, Array) and (dtype is None or np.dtype(dtype) == value.dtype):
-        return traced(value.handle()) if value._weak else value
-    return array_of(value, dtype, **options)
+    return array_of(value, dtype, copy=copy, order="K" if order is None else order)
 
 
-FUNCTIONS = {
-    np.sum: _sum,
-    np.mean: _mean,
-    np.dot: _dot,
-    np.where: _where,
-    np.reshape: _reshape,
-    np.ravel: lambda x, order="C": _reshape(x, -1, order),
-    np.transpose: _transpose,
-    np.swapaxes: _swapaxes,
-    np.expand_dims: _expand_dims,
-    np.squeeze: _squeeze,
-    np.broadcast_to: _broadcast_to,
-    np.copy: copy,
-    np.zeros_like: _like(0),
-    np.empty_like: _like(0),
-    np.ones_like: _like(1),
-    np.full_like: _full_like,
-    np.concatenate: _concatenate,
-    np.stack: _stack,
-    np.real: lambda x: x,
-    np.shape: lambda x: x.shape,
-    np.ndim: lambda x: x.ndim,
-    np.size: lambda x, axis=None: x.size if axis is None else x.shape[axis],
+def _required(value, dtype=None, requirements=None):
+    """`np.require`."""
+    wanted = {requirement.upper()[0] for requirement in ([requirements] if isinstance(requirements, str) else requirements or ())}
+    if wanted - set("CFAW"):
+        raise errors.Unsupported(f"np.require with requirements={requirements!r} is not supported; C, F, A and W are", errors.here())
+    return as_array(value, dtype, "C" if "C" in wanted else "F" if "F" in wanted else None)
+
+
+def _filled(fill):
+    """`np.zeros` and its like; elements of `np.empty`, which are not set, are zero."""
+
+    def rule(shape, dtype=None, order="C"):
+        return full(shape, fill, float if dtype is None else dtype, order)
+
+    return rule
+
+
+# What makes arrays: NumPy does not ask the arguments of these what to do, so the runtime does.
+CREATION = {
+    function: Rule(function, rule, memory=True)
+    for function, rule in {
+        np.array: array_of,
+        np.asarray: as_array,
+        np.asanyarray: as_array,
+        np.ascontiguousarray: lambda value, dtype=None: array_of(value, dtype, copy=None, order="C", ndmin=1),
+        np.asfortranarray: lambda value, dtype=None: array_of(value, dtype, copy=None, order="F"),
+        np.require: _required,
+        np.full: full,
+        np.empty: _filled(0),
+        np.zeros: _filled(0),
+        np.ones: _filled(1),
+    }.items()
 }
+
+implements(np.matrix_transpose, memory=True)(lambda x: _swapaxes(x, -1, -2))
+implements(np.real, memory=True)(lambda x: x)
+implements(np.real_if_close, memory=True)(lambda x: x)
+implements(np.shape, memory=True)(lambda x: x.shape)
+implements(np.ndim, memory=True)(lambda x: x.ndim)
+
+
+@implements(np.size, memory=True)
+def _size(x, axis=None):
+    return x.size if axis is None else int(np.prod([x.shape[k] for k in _axes(axis, x.ndim, "size")], dtype=np.int64))

@@ -3,7 +3,8 @@
 import numpy as np
 
 from . import errors, runs, views
-from .array import Array, affine, describe, index_of, lift, shadow_of, traced, view
+from .array import Array, affine, demand, describe, index_of, lift, traced, view
+from .layout import shadow_of
 from .trace import DTYPES, current
 
 
@@ -11,9 +12,10 @@ def load(array, index):
     """`array[index]`: a view; an element is a scalar."""
     if array._scalar:
         index = index if isinstance(index, tuple) else (index,)
-        if any(item is not Ellipsis for item in index):
+        if any(item is not Ellipsis and item is not None for item in index):
             raise errors.BoundsError("invalid index to a scalar", errors.here())
-        return array
+        added = [1 for item in index if item is None]
+        return traced(views.reshape(current(), array.handle(), added), scalar=False) if added else array
     chosen = _chosen(array, index)
     if chosen is not None:
         rest, axis, indices = chosen
@@ -40,6 +42,8 @@ def store(array, index, value):
     if array._scalar:
         raise errors.ArgumentError("a scalar does not support item assignment", errors.here())
     array.check_writable()
+    if array.root()._frame is not current().frame:
+        current().claim(array.root())
     _check_cast(array, value)
     run = runs.window(array, index)
     if run is not None:
@@ -231,12 +235,24 @@ def _slice(item, extent, axis):
     return _traced_slice(item, extent, axis, step.__index__())
 
 
+def _stays_inside(item, extent, step, start, stop):
+    """A slice that may reach over an end of its axis has another length there: then its bounds are needed as Python values. Backwards, a stop
+    below 0 would count from the end, which the check of the window does not see."""
+    symbol = affine(item.start)[0]
+    low, high = (start, stop) if step > 0 else (stop, start + 1)
+    if symbol.low is not None and symbol.low + low < 0 or symbol.high is not None and symbol.high + high > extent or step < 0 and symbol.low is None:
+        demand(item.start)
+        if step < 0:
+            raise errors.Unsupported("a slice backwards whose stop may be below 0, where it counts from the end, is not supported; use a loop", errors.here())
+
+
 def _traced_slice(item, extent, axis, step):
     """A slice whose bounds are traced but differ by a constant: `A[i:i+3]`. Others are runs."""
     (_, start), (_, stop) = affine(item.start), affine(item.stop)
     size = len(range(start, stop, step))
     if size == 0:
         return 0, 0, 1, slice(0, 0)
+    _stays_inside(item, extent, step, start, stop)
     span = (size - 1) * abs(step) + 1
     if span > extent:
         raise errors.BoundsError(f"a slice of {span} elements is out of bounds for axis {axis} with size {extent}", errors.here())

@@ -1,87 +1,239 @@
-"""`break` and `continue` as flags: what comes after them in a step runs only where neither was met."""
+"""`return`, `break`, `continue` and the `else` of loops as structured control flow: one way out of every body.
+
+What follows a statement that may leave runs in the branch that does not leave, where one branch surely does; else under a flag. So
+bodies of loops and branches have one end, which is what a Program can say.
+"""
 
 import ast
 import copy
 
-from . import flow
+RETURNED, VALUE = "_rg_returned", "_rg_value"
+_LOOPS = (ast.For, ast.While)
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
-def without_breaks(loop, label):
-    """A function that gives the same loop without `break` and `continue`, over the steps of that name; None where it has none, or where
-    they stand inside something other than `if`."""
-    found = _leaves(loop.body)
-    if not found or flow.escapes(_plain(loop.body)):
-        return None
-    stop, skip = f"{label()}_stop", f"{label()}_skip"
+def lowered(body):
+    """The body of a function with one `return`, at its end; nothing is changed where nothing leaves early."""
+    if not _needed(body):
+        return body
+    surely = _always(body)
+    returns = any("return" in _exits(statement) for statement in body)
+    new = _Lowering().block(body, None)
+    if not returns:
+        return new
+    start = [_set(RETURNED, ast.Constant(False)), _set(VALUE, _runtime("UNSET"))]
+    flag = ast.Constant(True) if surely else _name(RETURNED)
+    end = ast.Return(ast.Call(_runtime("returned"), [_name(VALUE), flag], []))
+    return _placed(start, body[0]) + new + _placed([end], body[-1])
 
-    def build(steps):
-        node = flow.copied(loop)
-        body = _guarded(node.body, stop, skip, _flags(found, stop, skip))
-        if ast.Continue in found:
-            body.insert(0, _set(skip, False))
-        if ast.Break not in found:
-            node.body = body
-            if steps is not None:
-                node.iter = ast.Name(steps, ast.Load())
+
+class _Loop:
+    """The flags of a loop under way."""
+
+    def __init__(self, number):
+        self.stop, self.skip = f"_rg_stop_{number}", f"_rg_skip_{number}"
+
+
+class _Lowering:
+    def __init__(self):
+        self.count = 0
+
+    def block(self, statements, loop):
+        """The statements, without what leaves them; `loop` is the innermost one around."""
+        result = []
+        for k, statement in enumerate(statements):
+            rest = statements[k + 1 :]
+            if isinstance(statement, ast.Return):
+                value = statement.value or ast.Constant(None)
+                return result + _placed([_set(VALUE, value), _set(RETURNED, ast.Constant(True))], statement)
+            if isinstance(statement, ast.Break):
+                return result + _placed([_set(loop.stop, ast.Constant(True))], statement)
+            if isinstance(statement, ast.Continue):
+                return result + _placed([_set(loop.skip, ast.Constant(True))], statement)
+            exits = _exits(statement)
+            if isinstance(statement, ast.If) and exits:
+                body_leaves, else_leaves = _always(statement.body), _always(statement.orelse)
+                if body_leaves or else_leaves:
+                    then = statement.body if body_leaves else statement.body + rest
+                    other = statement.orelse if else_leaves else statement.orelse + rest
+                    test = ast.If(statement.test, self.block(then, loop) or [ast.Pass()], self.block(other, loop))
+                    return result + _placed([test], statement)
+            result += self.statement(statement, loop)
+            if isinstance(statement, ast.Raise):
+                return result
+            if exits and rest:
+                flags = {"return": RETURNED, "break": loop and loop.stop, "continue": loop and loop.skip}
+                guarded = ast.If(_none_of([flags[name] for name in sorted(exits)]), self.block(rest, loop), [])
+                return result + _placed([guarded], rest[0])
+        return result
+
+    def statement(self, node, loop):
+        """A statement that ends at its end, with the statements inside it."""
+        if isinstance(node, _LOOPS):
+            return self.loop(node)
+        if isinstance(node, ast.Match):
+            chosen = _as_branches(node, f"_rg_subject_{self._number()}")
+            if chosen is not None:
+                return self.block(chosen, loop)
+            for case in node.cases:
+                case.body = self.block(case.body, loop)
             return [node]
-        if isinstance(node, ast.While):
-            node.test = ast.BoolOp(ast.And(), [ast.UnaryOp(ast.Not(), ast.Name(stop, ast.Load())), node.test])
-            node.body = body
-        else:
-            item = f"{stop}_item"
-            body.insert(0, ast.Assign([node.target], ast.Name(item, ast.Load())))
-            node.target, node.iter = ast.Name(item, ast.Store()), ast.Name(steps, ast.Load())
-            node.body = [ast.If(ast.UnaryOp(ast.Not(), ast.Name(stop, ast.Load())), body, [])]
-        return [_set(stop, False), node]
+        if isinstance(node, (ast.With, ast.If)):
+            node.body = self.block(node.body, loop) or _placed([ast.Pass()], node)
+        if isinstance(node, ast.If):
+            node.orelse = self.block(node.orelse, loop)
+        if isinstance(node, ast.Try):
+            exits = set().union(*(_exits(item) for item in node.body)) if node.orelse else set()
+            node.body = self.block(node.body, loop)
+            for handler in node.handlers:
+                handler.body = self.block(handler.body, loop)
+            node.orelse, node.finalbody = self.block(node.orelse, loop), self.block(node.finalbody, loop)
+            if exits:
+                flags = {"return": RETURNED, "break": loop and loop.stop, "continue": loop and loop.skip}
+                node.orelse = _placed([ast.If(_none_of([flags[name] for name in sorted(exits)]), node.orelse, [])], node)
+        return [node]
 
-    return build
+    def loop(self, node):
+        inner = set().union(*(_exits(statement) for statement in node.body))
+        flags, orelse = _Loop(self._number()), node.orelse
+        node.orelse = []
+        start, stops = [], []
+        if "break" in inner:
+            start.append(_set(flags.stop, ast.Constant(False)))
+            stops.append(flags.stop)
+        if "return" in inner:
+            stops.append(RETURNED)
+        body = self.block(node.body, flags)
+        if "continue" in inner:
+            body.insert(0, _set(flags.skip, ast.Constant(False)))
+        node.body = _placed(body, node)
+        node.stops = tuple(stops)
+        if isinstance(node, ast.While) and stops:
+            node.test = _placed([ast.Expr(ast.BoolOp(ast.And(), [_none_of(stops), node.test]))], node.test)[0].value
+        result = _placed(start, node) + [node]
+        if not orelse:
+            return result
+        orelse = self.block(orelse, None)
+        if stops:
+            orelse = _placed([ast.If(_none_of(stops), orelse, [])], orelse[0])
+        return result + orelse
+
+    def _number(self):
+        self.count += 1
+        return self.count
 
 
-def _leaves(statements):
-    """The kinds of statements that leave a step, through branches alone."""
-    found = set()
+def _as_branches(node, subject):
+    """A `match` over values as `if` statements, which may be on a traced subject; None where a pattern is another."""
+    load = lambda: ast.Name(subject, ast.Load())
+
+    def test(pattern):
+        if isinstance(pattern, ast.MatchValue):
+            return ast.Compare(load(), [ast.Eq()], [pattern.value])
+        if isinstance(pattern, ast.MatchSingleton):
+            return ast.Compare(load(), [ast.Is()], [ast.Constant(pattern.value)])
+        if isinstance(pattern, ast.MatchOr):
+            parts = [test(item) for item in pattern.patterns]
+            return None if any(part is None for part in parts) else ast.BoolOp(ast.Or(), parts)
+        return ast.Constant(True) if isinstance(pattern, ast.MatchAs) and pattern.pattern is None and pattern.name is None else None
+
+    if any(case.guard is not None and any(isinstance(item, ast.NamedExpr) for item in ast.walk(case.guard)) for case in node.cases):
+        return None
+    chain = []
+    for case in reversed(node.cases):
+        condition = test(case.pattern)
+        if condition is None:
+            return None
+        if case.guard is not None:
+            condition = ast.BoolOp(ast.And(), [condition, case.guard])
+        chain = _placed([ast.If(condition, case.body, chain)], case.body[0])
+    return _placed([_set(subject, node.subject)], node) + chain
+
+
+def _needed(body):
+    """Whether something leaves early, or a loop has an `else`."""
+    for k, statement in enumerate(body):
+        if not (k == len(body) - 1 and isinstance(statement, ast.Return)) and _exits(statement):
+            return True
+    return any(isinstance(node, ast.Match) or isinstance(node, _LOOPS) and (node.orelse or any(map(_exits, node.body))) for node in _walk(body))
+
+
+def _walk(body):
+    todo = list(body)
+    while todo:
+        node = todo.pop()
+        yield node
+        if not isinstance(node, _SCOPES):
+            todo += ast.iter_child_nodes(node)
+
+
+def _exits(node, in_loop=False):
+    """The ways on which a statement may be left besides its end: "return", "break", "continue"."""
+    if isinstance(node, ast.Return):
+        return {"return"}
+    if isinstance(node, (ast.Break, ast.Continue)):
+        return set() if in_loop else {type(node).__name__.lower()}
+    if isinstance(node, (*_SCOPES, ast.expr)):
+        return set()
+    if isinstance(node, _LOOPS):
+        inside = set().union(*(_exits(item, True) for item in node.body))
+        return inside.union(*(_exits(item, in_loop) for item in node.orelse))
+    return set().union(*(_exits(child, in_loop) for child in ast.iter_child_nodes(node)))
+
+
+def _always(statements):
+    """Whether no way through the statements reaches their end."""
     for statement in statements:
-        if isinstance(statement, (ast.Break, ast.Continue)):
-            found.add(type(statement))
-        elif isinstance(statement, ast.If):
-            found |= _leaves(statement.body) | _leaves(statement.orelse)
-    return found
+        if isinstance(statement, (ast.Return, ast.Break, ast.Continue, ast.Raise)):
+            return True
+        if isinstance(statement, ast.If) and statement.orelse and _always(statement.body) and _always(statement.orelse):
+            return True
+        if isinstance(statement, ast.With) and _always(statement.body):
+            return True
+        if isinstance(statement, ast.Match) and any(_wild(case) for case in statement.cases) and all(_always(case.body) for case in statement.cases):
+            return True
+        endless = isinstance(statement, ast.While) and isinstance(statement.test, ast.Constant) and statement.test.value
+        if endless and not any("break" in _exits(item) for item in statement.body):
+            return True
+    return False
 
 
-def _plain(statements):
-    """The statements with those that leave a step taken out: what is still an escape cannot be composed."""
-    result = []
-    for statement in statements:
-        if isinstance(statement, (ast.Break, ast.Continue)):
-            continue
-        if isinstance(statement, ast.If):
-            statement = ast.copy_location(ast.If(statement.test, _plain(statement.body), _plain(statement.orelse)), statement)
-        result.append(statement)
-    return result
+def _wild(case):
+    return case.guard is None and isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None
 
 
-def _guarded(statements, stop, skip, flags):
-    result = []
-    for k, statement in enumerate(statements):
-        if isinstance(statement, (ast.Break, ast.Continue)):
-            return [*result, ast.copy_location(_set(stop if isinstance(statement, ast.Break) else skip, True), statement)]
-        if isinstance(statement, ast.If) and _leaves([statement]):
-            # The same names are bound on both sides.
-            statement.body = _guarded(statement.body, stop, skip, flags)
-            statement.orelse = _guarded(statement.orelse, stop, skip, flags)
-            rest = _guarded(statements[k + 1 :], stop, skip, flags)
-            after = [ast.copy_location(ast.If(copy.deepcopy(flags), rest, []), rest[0])] if rest else []
-            return [*result, statement, *after]
-        result.append(statement)
-    return result
-
-
-def _flags(found, stop, skip):
-    """Whether neither was met in this step."""
-    names = [name for name, kind in ((stop, ast.Break), (skip, ast.Continue)) if kind in found]
-    tests = [ast.UnaryOp(ast.Not(), ast.Name(name, ast.Load())) for name in names]
+def _none_of(flags):
+    tests = [ast.UnaryOp(ast.Not(), _name(flag)) for flag in flags]
     return tests[0] if len(tests) == 1 else ast.BoolOp(ast.And(), tests)
 
 
+def none_of(flags, node):
+    """Whether no flag is set, at the place of a node."""
+    return _placed([ast.Expr(_none_of(flags))], node)[0].value
+
+
+def _name(name):
+    return ast.Name(name, ast.Load())
+
+
+def _runtime(name):
+    return ast.Attribute(ast.Name("_rg", ast.Load()), name, ast.Load())
+
+
 def _set(name, value):
-    return ast.Assign([ast.Name(name, ast.Store())], ast.Constant(value))
+    return ast.Assign([ast.Name(name, ast.Store())], value)
+
+
+def _placed(statements, node):
+    """The statements, at the place of a node where they have none."""
+    for statement in statements:
+        for item in ast.walk(statement):
+            if "lineno" in item._attributes and not hasattr(item, "lineno"):
+                ast.copy_location(item, node)
+                item.end_lineno, item.end_col_offset = item.lineno, item.col_offset
+    return statements
+
+
+def copied(node):
+    """A definition to be changed; the one that was parsed stays as it is."""
+    return copy.deepcopy(node)

@@ -2,18 +2,20 @@
 
 import collections
 import string
+from typing import Any
 
 import numpy as np
 
 from . import errors, functions, views
 from .array import entangle, traced
+from .rules import implements
 from .trace import current
 
 QRResult = collections.namedtuple("QRResult", ("Q", "R"))
 SlogdetResult = collections.namedtuple("SlogdetResult", ("sign", "logabsdet"))
 
 
-def triangular_solve(a, b, lower=True, trans=False, unit_diagonal=False):
+def triangular_solve(a: Any, b: Any, lower: bool = True, trans: bool = False, unit_diagonal: bool = False) -> Any:
     """x with T x = b, where T is the lower or upper triangle of `a`, or its transpose; nothing else of `a` is read.
 
     Batches broadcast as in `np.linalg.solve`. With `unit_diagonal` T has ones on its diagonal, whatever `a` has there.
@@ -27,7 +29,7 @@ def triangular_solve(a, b, lower=True, trans=False, unit_diagonal=False):
     return _system("triangular_solve", a, b, lower=[int(lower)], transpose=[int(trans)], unit=[int(unit_diagonal)])
 
 
-def lu(a):
+def lu(a: Any) -> tuple[Any, Any]:
     """The packed factors of `a`, L below the diagonal and U on and above it, by partial pivoting, and which row of `a` is row i of L U.
 
     As `jax.lax.linalg.lu` without its exchanges of rows. Axes before the last two are batches.
@@ -57,11 +59,13 @@ def _known_lu(a):
 
 def _matrix(row, a):
     trace = current()
+    trace.risk(np.linalg.LinAlgError)
     return traced(trace.tracer.of_matrices(row, functions._as_array(a).handle(), errors.here()))
 
 
 def _system(row, a, b, **attrs):
     trace = current()
+    trace.risk(np.linalg.LinAlgError)
     arrays = [functions._as_array(x) for x in (a, b)]
     dtype = functions._floating(functions._common(*arrays))
     handles = [views.convert(trace, x.handle(), dtype) for x in arrays]
@@ -86,21 +90,38 @@ def _qr(a, mode="reduced"):
     return traced(r) if mode == "r" else QRResult(traced(q), traced(r))
 
 
+def _norm(x, ord=None, axis=None, keepdims=False):
+    """Of vectors the norms 1, 2 and infinity, of matrices that of Frobenius."""
+    x = functions._as_array(x)
+    x = x if x.dtype.kind == "f" else 1.0 * x
+    axis = tuple(range(x.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    if ord is None or len(axis) == 1 and ord == 2 or len(axis) == 2 and ord == "fro":
+        return np.sqrt(np.sum(x * x, axis=axis, keepdims=keepdims))
+    if len(axis) == 1 and ord == 1:
+        return np.sum(np.abs(x), axis=axis, keepdims=keepdims)
+    if len(axis) == 1 and ord in (np.inf, -np.inf):
+        return (np.max if ord > 0 else np.min)(np.abs(x), axis=axis, keepdims=keepdims)
+    raise errors.Unsupported(f"np.linalg.norm with ord={ord!r} over {len(axis)} axes is not supported", errors.here())
+
+
 # Products
 
 
-def _einsum(*operands, out=None, optimize=None, dtype=None, order="K", casting="safe"):
-    functions._only("einsum", out=out, dtype=dtype)
+def _einsum(*operands, optimize=None):
+    """The order of products is ours, whatever `optimize` says: that with the fewest multiplications."""
     subscripts, *operands = operands
     if not isinstance(subscripts, str):
         raise errors.Unsupported('np.einsum with lists of axes is not supported; name the axes: np.einsum("ij,jk->ik", a, b)', errors.here())
     trace = current()
     arrays = [functions._as_array(x) for x in operands]
+    before, arrow, after = subscripts.replace(" ", "").partition("->")
+    if len(arrays) == 1 and arrow and sorted(before) == sorted(after) and len(set(before)) == len(before) == arrays[0].ndim:
+        return np.transpose(arrays[0], [before.index(letter) for letter in after])
     dtype = functions._stored(arrays)
     handles = [views.convert(trace, x.handle(), dtype) for x in arrays]
     result = traced(trace.tracer.einsum(subscripts, handles, errors.here()))
     if len(arrays) == 1:
-        # Of a transpose or a diagonal NumPy returns a view.
+        # Of a diagonal NumPy returns a view.
         entangle(result, arrays[0].root())
     return result
 
@@ -123,8 +144,7 @@ def _axis(axis, x, name):
     return axis % x.ndim
 
 
-def _outer(a, b, out=None):
-    functions._only("outer", out=out)
+def _outer(a, b):
     a, b = (np.ravel(functions._as_array(x)) for x in (a, b))
     return np.multiply(a[:, None], b)
 
@@ -151,9 +171,10 @@ def _vdot(a, b):
     return functions._contract("vdot", a, b, [0], [0], 0)
 
 
-def _trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
-    functions._only("trace", dtype=dtype, out=out, offset=offset or None)
-    a = functions._as_array(a)
+def _trace(a, offset=0, axis1=0, axis2=1, dtype=None):
+    if offset:
+        return np.sum(np.diagonal(a, offset, axis1, axis2), axis=-1, dtype=dtype)
+    a = functions._as_array(a) if dtype is None else functions.astype(functions._as_array(a), dtype)
     letters = list(string.ascii_lowercase[: a.ndim])
     first, second = _axis(axis1, a, "trace"), _axis(axis2, a, "trace")
     if a.ndim < 2 or first == second:
@@ -165,33 +186,20 @@ def _trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
     return _einsum(f"{''.join(letters)}->{rest}", square)
 
 
-def _by_numpy_where_known(called, rule):
-    """The rule, except where all elements are known: then NumPy computes."""
-
-    def run(*args, **kwargs):
-        (known_args, known), (known_kwargs, also) = functions._known(args), functions._known(kwargs)
-        if known and also:
-            return functions._local_result(called(*known_args, **known_kwargs), functions._arrays((args, kwargs)))
-        return rule(*args, **kwargs)
-
-    return run
-
-
-FUNCTIONS = {
-    called: _by_numpy_where_known(called, rule)
-    for called, rule in {
-        np.linalg.cholesky: _cholesky,
-        np.linalg.solve: lambda a, b: _system("solve", a, b, transpose=[0]),
-        np.linalg.inv: lambda a: _matrix("inverse", a),
-        np.linalg.det: lambda a: _matrix("det", a),
-        np.linalg.slogdet: _slogdet,
-        np.linalg.qr: _qr,
-        np.einsum: _einsum,
-        np.tensordot: _tensordot,
-        np.outer: _outer,
-        np.inner: _inner,
-        np.vdot: _vdot,
-        np.cross: _cross,
-        np.trace: _trace,
-    }.items()
-}
+for _called, _rule in {
+    np.linalg.cholesky: _cholesky,
+    np.linalg.solve: lambda a, b: _system("solve", a, b, transpose=[0]),
+    np.linalg.inv: lambda a: _matrix("inverse", a),
+    np.linalg.det: lambda a: _matrix("det", a),
+    np.linalg.slogdet: _slogdet,
+    np.linalg.qr: _qr,
+    np.linalg.norm: _norm,
+    np.einsum: _einsum,
+    np.tensordot: _tensordot,
+    np.outer: _outer,
+    np.inner: _inner,
+    np.vdot: _vdot,
+    np.cross: _cross,
+    np.trace: _trace,
+}.items():
+    implements(_called)(_rule)

@@ -1,10 +1,17 @@
 """What every transformation can be told besides its function: how much memory there is, and how code is made and run."""
 
 import inspect
+import operator
 import os
 import textwrap
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
 
 from . import errors
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 OPTIONS = {
     "budget": (None, 'bytes that a run may take ("16 MB", or an int); it never changes a bit of the result. None is no limit but what the machine can spare.'),
@@ -14,8 +21,48 @@ OPTIONS = {
     "spill": (None, "a directory for states of loops that the budget has no room for: what is faster to read again than to compute goes there, and nothing is left there after a run."),
     "spill_budget": (None, 'bytes for one run in that directory ("10 GB").'),
     "threads": (None, "how many work on large arrays, as many as there are cores unless told; results do not depend on it."),
+    "exact": (False, "round every operation as it is written, and add in that order. Unless True, a product that is added may be rounded together with the sum, "
+              "where nothing else sees the product, and sums of products of repeated arrays are contractions."),
     "progress": (None, "called with an `rg.Progress` during long runs, at most ten times a second; an exception of it ends the run."),
 }
+
+
+MOST_THREADS = 4096
+
+
+def integer(name, number, least, most, words):
+    """An int from `least` to `most`, of whatever kind; `words` say in the error what it is."""
+    try:
+        found = None if isinstance(number, (bool, np.bool_)) else operator.index(number)
+    except TypeError:
+        found = None
+    if found is None or not least <= found <= most:
+        raise errors.ArgumentError(f"`{name}` is {words}, found {number!r}")
+    return found
+
+
+def _bytes(name, given):
+    """Bytes as an int, or words that the compiler reads."""
+    return given if given is None or isinstance(given, str) else integer(name, given, 0, 2**64 - 1, 'an int of bytes or a string such as "16 MB"')
+
+
+def _text(name, given, words):
+    if not isinstance(given, str):
+        raise errors.ArgumentError(f"`{name}` is {words}, found {given!r}")
+    return given
+
+
+def directory(name, given):
+    """The path of a directory, or None."""
+    if given is None:
+        return None
+    try:
+        path = os.fspath(given)
+    except TypeError:
+        path = ""
+    if not path or not isinstance(path, str):
+        raise errors.ArgumentError(f"`{name}` is the path of a directory, found {given!r}")
+    return path
 
 
 class Strategy:
@@ -26,6 +73,14 @@ class Strategy:
 
     def __repr__(self):
         return f"rg.{self.name}({', '.join(f'{key}={value}' for key, value in self.options.items())})"
+
+    def with_values(self, values):
+        """The same with fates of named values; what the user names stays."""
+        named = {**values, **self.options.get("values", {})}
+        return Strategy("user", values=named, loops=self.options.get("loops", {})) if named else self
+
+    def __eq__(self, other):
+        return isinstance(other, Strategy) and (self.name, self.options) == (other.name, other.options)
 
     def native(self):
         """(name, numbers, fates of values, fates of loops), as the compiler takes it."""
@@ -42,14 +97,22 @@ class Options:
         if unknown:
             raise errors.ArgumentError(f"there is no option `{unknown[0]}`; there are {', '.join(OPTIONS)}")
         values = {name: given.get(name, default) for name, (default, _) in OPTIONS.items()}
-        strategy, threads = values["strategy"], values["threads"]
+        strategy, threads, progress = values["strategy"], values["threads"], values["progress"]
         if (values["spill"] is None) != (values["spill_budget"] is None):
             raise errors.ArgumentError('`spill` is a directory and `spill_budget` the bytes for a run there ("10 GB"): both or neither')
-        if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
-            raise errors.ArgumentError(f"`threads` is a positive int, or None for as many as there are cores, found {threads!r}")
-        self.strategy = strategy if isinstance(strategy, Strategy) else Strategy("auto" if strategy is None else str(strategy))
-        self.budget, self.threads, self.backend, self.progress = values["budget"], threads, values["backend"], values["progress"]
-        self.spill = None if values["spill"] is None else (os.fspath(values["spill"]), values["spill_budget"], None)
+        if progress is not None and not callable(progress):
+            raise errors.ArgumentError(f"`progress` is called with an `rg.Progress`, found {progress!r}")
+        most = f"an int from 1 to {MOST_THREADS}, or None for as many as there are cores"
+        self.threads = None if threads is None else integer("threads", threads, 1, MOST_THREADS, most)
+        named = strategy is None or isinstance(strategy, Strategy)
+        self.strategy = (strategy or Strategy("auto")) if named else Strategy(_text("strategy", strategy, "one of `rg.auto()` and its like, or a name"))
+        self.budget, self.progress = _bytes("budget", values["budget"]), progress
+        self.backend = _text("backend", values["backend"], 'a name: "cranelift", "llvm", "llvm:PATH" or "auto"')
+        spill = directory("spill", values["spill"])
+        self.spill = None if spill is None else (spill, _bytes("spill_budget", values["spill_budget"]), None)
+        if not isinstance(values["exact"], bool):
+            raise errors.ArgumentError(f"`exact` is True or False, found {values['exact']!r}")
+        self.exact = values["exact"]
 
     def limits(self):
         """Bytes of memory, and the directory with its bytes."""
@@ -59,7 +122,7 @@ class Options:
         return self.backend, self.threads
 
 
-def takes_options(function):
+def takes_options(function: F) -> F:
     """Tells the options in the documentation and the signature of a function that takes them by `**options`."""
     lines = (textwrap.fill(f"{name}: {words}", 120, initial_indent="    ", subsequent_indent="        ") for name, (_, words) in OPTIONS.items())
     function.__doc__ = inspect.cleandoc(function.__doc__) + "\n\nOptions:\n" + "\n".join(lines)

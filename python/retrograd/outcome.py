@@ -1,14 +1,14 @@
 """What tracing a function gives: its Program, and how results of the Program become what the user gets."""
 
+import functools
 import re
-import types
 
 import numpy as np
 
-from . import _native, errors, tree, views
+from . import _native, effects, errors, tree, views
 from .array import Array, describe, lift, traced
-from .rewrite import rewrite
-from .trace import NUMPY, Trace, current, is_float, tracing
+from .outside import Outside
+from .trace import NUMPY, Retry, Trace, current, is_float, tracing
 
 SCALAR = {"gradient", "value_and_gradient", "hvp", "hessian"}
 JACOBIANS = {"jacfwd", "jacrev", "jacobian"}
@@ -18,24 +18,75 @@ WITHOUT_AUX = {"hvp", "hessian", *JACOBIANS}
 class Outcome:
     """A function traced over arguments of fixed types."""
 
-    def __init__(self, fun, arguments, wanted, has_aux, wrt):
+    def __init__(self, fun, arguments, wanted, has_aux, wrt, varying=()):
         self.wanted, self.has_aux, self.wrt = wanted, has_aux, wrt
         self.leaves = [k for _, leaves in wrt for k in leaves if k is not None]
         self._maker = None
-        function = traceable(fun)
+        self.static = {k: arguments.leaves[k][0].item() for k, (dtype, _, scalar) in enumerate(arguments.types) if dtype == "bool" and scalar == "python" and _is_known(arguments.leaves[k][0])}
+        inside = current() is not None
+        self.outside = current().outside if inside else Outside(varying=varying)
+        if inside:
+            self.static.update({k: leaf.item() for k, (leaf, scalar) in enumerate(arguments.leaves) if scalar == "python" and _is_known(leaf) and leaf.dtype.kind == "i"})
+        notes, again = {}, 0
+        while True:
+            self.outside.target = self.outside.target or self
+            try:
+                trace = self._trace(fun, arguments, notes)
+            except Retry as retry:
+                if retry.loop is not self:
+                    raise
+                again += 1
+                if again > 100:
+                    raise errors.InternalError("the function is traced again and again; please report it", place_of(fun)) from None
+                if not inside:
+                    self.outside = Outside(self.outside.fixed, self.outside.varying)
+                continue
+            break
+        self.taken = [array for array, _ in trace.taken.values()]
+        self.unrolled, self.bodies_traced, self.fates = trace.unrolled, trace.bodies_traced, trace.fates
+        if not inside:
+            self._check_outside(fun, arguments, notes, trace)
+
+    def _trace(self, fun, arguments, notes):
+        from . import runtime
+
         name = getattr(fun, "__name__", type(fun).__name__)
-        trace = Trace(_native.Tracer(name), name)
+        trace = Trace(_native.Tracer(name), name, notes, self.outside)
         with tracing(trace):
-            boxes = [
-                traced(trace.tracer.input(dtype, list(shape)), scalar=bool(scalar), weak=scalar == "python") for dtype, shape, scalar in arguments.types
-            ]
+            boxes = []
+            for k, (dtype, shape, scalar) in enumerate(arguments.types):
+                handle = trace.tracer.input(dtype, list(shape))
+                if scalar and dtype in ("i64", "i32") and not shape and _is_known(arguments.leaves[k][0]):
+                    trace.derived[handle] = frozenset([Argument(self, k, arguments.leaves[k][0].item())])
+                boxes.append(traced(handle, scalar=bool(scalar), weak=scalar == "python") if k not in self.static else self.static[k])
             args, kwargs = arguments.rebuild(boxes)
-            result = _run(trace, function, args, kwargs)
+            for value in (*args, *kwargs.values()):
+                _own(value)
+            result = _run(trace, functools.partial(runtime.call, fun), args, kwargs)
             if len(trace.frames) > 1:
                 raise errors.Unsupported("an error inside a loop was caught by the function; tracing cannot go on after it", trace.frame.pos)
             handles = self._results(fun, name, result)
             self.program = trace.tracer.finish(handles)
-        self.taken = [array for array, _ in trace.taken.values()]
+        return trace
+
+    def _check_outside(self, fun, arguments, notes, trace):
+        """What a function reads from outside is as it was before, and a second trace finds the same where not all that ran could be read."""
+        place = self.outside.changed()
+        if place is not None:
+            raise errors.Unsupported(f"the function changes `{place.name}`, which lives outside of it: it would change once, not at every call", place_of(fun))
+        if not trace.unread:
+            return
+        program, outside = self.program, self.outside
+        self.outside = Outside(outside.fixed, outside.varying)
+        self.outside.target = self
+        try:
+            self._trace(fun, arguments, notes)
+            same = str(self.program) == str(program)
+        except Retry:
+            same = False
+        if not same:
+            raise errors.Unsupported("the function is another one when it is traced again: it depends on something that it changes outside of itself", place_of(fun))
+        self.program, self.outside = program, outside
 
     def _results(self, fun, name, result):
         pos = place_of(fun)
@@ -44,13 +95,23 @@ class Outcome:
             if not isinstance(result, tuple) or len(result) != 2:
                 raise errors.ArgumentError(f"with has_aux=True, {name}() must return a pair of its value and something else", pos)
             result, aux = result
-        leaves, self.structure = tree.flatten(result)
-        others, self.aux_structure = tree.flatten(aux) if self.has_aux else ([], None)
+        leaves, self.structure = tree.flatten(result, objects=True)
+        others, self.aux_structure = tree.flatten(aux, objects=True) if self.has_aux else ([], None)
         others = [] if self.wanted in WITHOUT_AUX else others
+        for value in tree.statics(self.structure):
+            if value is not None or result is None:
+                raise errors.ArgumentError(f"{name}() must return arrays and numbers, found {type(value).__name__}", pos)
         handles = [_handle(leaf, name, pos) for leaf in [*leaves, *others]]
+        shape = current().type(handles[0])[1] if handles else ()
+        # A gradient is that of the one number in an array, which the caller gets in the shape that the function gives it.
+        self.value_shape = tuple(shape) if self.wanted in SCALAR and shape and all(extent == 1 for extent in shape) else None
+        if self.value_shape is not None:
+            handles[0] = views.reshape(current(), handles[0], ())
         self.types = [current().type(handle) for handle in handles]
         self.count = len(leaves)
         self.scalars = [not isinstance(leaf, (Array, np.ndarray)) or isinstance(leaf, Array) and leaf._scalar for leaf in [*leaves, *others]]
+        if self.value_shape is not None:
+            self.scalars[0] = self.value_shape
         if self.wanted in SCALAR and (self.structure is not None or self.types[0][1] or not is_float(self.types[0][0])):
             found = "several values" if self.structure is not None else describe(leaves[0]) if isinstance(leaves[0], Array) else type(leaves[0]).__name__
             raise errors.ShapeError(f"a gradient needs a function that returns one float; {name}() returns {found}; reduce it with np.sum", pos)
@@ -64,7 +125,7 @@ class Outcome:
         wrt = [[structure(part), numbers] for part, numbers in self.wrt]
         return {
             "wanted": self.wanted, "has_aux": self.has_aux, "wrt": wrt, "types": self.types, "count": self.count, "scalars": self.scalars,
-            "structure": structure(self.structure), "aux_structure": structure(self.aux_structure),
+            "value_shape": self.value_shape, "structure": structure(self.structure), "aux_structure": structure(self.aux_structure),
         }
 
     @staticmethod
@@ -73,6 +134,9 @@ class Outcome:
         outcome._maker = None
         outcome.wanted, outcome.has_aux, outcome.count, outcome.scalars = saved["wanted"], saved["has_aux"], saved["count"], saved["scalars"]
         outcome.wrt = [(structure(part), numbers) for part, numbers in saved["wrt"]]
+        outcome.value_shape = None if saved["value_shape"] is None else tuple(saved["value_shape"])
+        if outcome.value_shape is not None:
+            outcome.scalars[0] = outcome.value_shape
         outcome.types = [(dtype, tuple(shape)) for dtype, shape in saved["types"]]
         outcome.structure, outcome.aux_structure = structure(saved["structure"]), structure(saved["aux_structure"])
         return outcome
@@ -83,6 +147,11 @@ class Outcome:
         if structure is None:
             return None
         kind, parts = structure
+        if isinstance(kind, tree.Node) and kind.kind == "static" and (kind.rest is None or isinstance(kind.rest, str)):
+            return ["static", [], kind.rest]
+        if isinstance(kind, tree.Node):
+            what = f"something static, a {type(kind.rest).__name__}," if kind.kind == "static" else f"what is nested in {kind.kind.__name__}"
+            raise errors.Unsupported(f"{what} cannot be saved; use tuples, lists and dicts")
         parts = [Outcome.structure_to_json(part) for part in parts]
         if isinstance(kind, tuple):
             keys = list(kind[1])
@@ -98,6 +167,8 @@ class Outcome:
         if saved is None:
             return None
         kind, parts, *keys = saved
+        if kind == "static":
+            return tree.Node("static", keys[0]), ()
         parts = tuple(Outcome.structure_from_json(part) for part in parts)
         return (("dict", tuple(keys[0])), parts) if kind == "dict" else ({"tuple": tuple, "list": list}[kind], parts)
 
@@ -174,24 +245,46 @@ class Outcome:
 
 
 def unboxed(result, scalar):
-    """A result as NumPy gives it: gradients of numbers are arrays of rank 0."""
+    """A result as NumPy gives it: gradients of numbers are arrays of rank 0. `scalar` is a shape where the number has one."""
+    if type(scalar) is tuple:
+        return result.reshape(scalar)
     return result[()] if scalar else result
 
 
-def traceable(fun):
-    """The function to run for tracing: rewritten where it is the user's own source."""
-    if isinstance(fun, types.MethodType):
-        return types.MethodType(rewrite(fun.__func__), fun.__self__)
-    ours = isinstance(fun, types.FunctionType) and errors.is_ours(fun.__code__.co_filename)
-    return rewrite(fun) if isinstance(fun, types.FunctionType) and not ours else fun
+class Argument:
+    """An integer argument as the source of integers: to know it in Python, the function is traced for its value."""
+
+    def __init__(self, outcome, number, value):
+        self.outcome, self.number, self.value = outcome, number, value
+
+    def depth(self):
+        return -1
+
+    def loop(self):
+        return self.outcome
+
+    def demand(self):
+        self.outcome.static[self.number] = self.value
+
+
+def _is_known(leaf):
+    return isinstance(leaf, (np.ndarray, np.generic)) and np.ndim(leaf) == 0
+
+
+def _own(value):
+    """Containers of arguments are copies, which belong to the function."""
+    if isinstance(value, (list, dict)):
+        effects.made(value)
+    if isinstance(value, (list, tuple, dict)):
+        for item in value.values() if isinstance(value, dict) else value:
+            _own(item)
 
 
 def readable(fun):
-    """The same for a part of a traced function: without source it runs as it is, as functions that it calls do."""
-    try:
-        return traceable(fun)
-    except errors.Unsupported:
-        return fun
+    """A part of a traced function: read where it has source, as functions that it calls are."""
+    from . import runtime
+
+    return functools.partial(runtime.call, fun)
 
 
 def place_of(fun):
@@ -223,6 +316,6 @@ def _run(trace, function, args, kwargs):
 
 
 def _handle(leaf, name, pos):
-    if leaf is None or isinstance(leaf, (str, bytes)) or not isinstance(leaf, (Array, np.ndarray, np.generic, int, float)):
+    if isinstance(leaf, np.ndarray) and type(leaf) is not np.ndarray or not isinstance(leaf, (Array, np.ndarray, np.generic, int, float)):
         raise errors.ArgumentError(f"{name}() must return arrays and numbers, found {type(leaf).__name__}", pos)
     return lift(leaf, "the result")

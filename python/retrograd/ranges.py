@@ -3,7 +3,7 @@
 import numpy as np
 
 from . import errors
-from .array import Array, Symbol, affine, index_of, traced
+from .array import Array, Symbol, affine, demand, index_of, traced
 from .trace import current
 
 
@@ -25,6 +25,7 @@ class TracedRange:
         return (_known(low, "low", below), _known(high, "high", -above))
 
     def __iter__(self):
+        demand(self.count)
         raise errors.Unsupported("a range with a traced bound can only be the subject of a `for` statement", errors.here())
 
 
@@ -63,24 +64,154 @@ def _count(start, stop, step):
     return traced(trace.op("select", [negative, zero, distance.handle()]))
 
 
-def count_of(steps):
-    """(handle of the count, the count where it is known)."""
-    if isinstance(steps, range):
-        return current().constant(np.int64(len(steps))), len(steps)
-    return steps.count.handle(), None
+class Ranged:
+    """The steps of a `range`."""
+
+    def __init__(self, steps):
+        self.steps = steps
+        self.count = None if isinstance(steps, range) else steps.count
+        if isinstance(steps, range):
+            beyond = next((end for end in (steps.start, steps.stop, steps.step) if not -(2**63) <= end < 2**63), None)
+            if beyond is not None:
+                raise errors.ArgumentError(f"the range of a loop has integers of 64 bits, found {beyond}", errors.here())
+
+    def known(self):
+        return len(self.steps) if isinstance(self.steps, range) else None
+
+    def at(self, k):
+        return self.steps[k]
+
+    def item(self, index, first):
+        """The user's loop variable at a step; `index` counts from 0 at the step `first`."""
+        steps = self.steps
+        if isinstance(steps, range):
+            rest = steps[first:]
+            start, step, bounds = rest.start, rest.step, (min(rest[0], rest[-1]), max(rest[0], rest[-1]))
+        else:
+            start, step, bounds = steps.start, steps.step, steps.bounds()
+        item = index
+        if step != 1:
+            item = item * step
+        if isinstance(start, Array) or start != 0:
+            item = item + start
+        if item is index:
+            item = traced(index.handle())
+        item._symbol, item._offset = Symbol(*bounds), 0
+        item._weak = True  # whatever its bounds are, a range gives Python's integers
+        return item
+
+    def __iter__(self):
+        return iter(self.steps)
 
 
-def item_of(steps, index):
-    """The user's loop variable at a step; `index` counts from 0."""
+class Rows:
+    """The steps over an array: its rows, or its elements."""
+
+    def __init__(self, array):
+        self.array = array
+        self.count = None
+
+    def known(self):
+        return self.array.shape[0]
+
+    def at(self, k):
+        return self.array[k]
+
+    def item(self, index, first):
+        return self.array[Ranged(range(self.known())).item(index, first)]
+
+    def __iter__(self):
+        return (self.at(k) for k in range(self.known()))
+
+
+class Zipped:
+    """The steps of several at once, as many as the shortest has."""
+
+    def __init__(self, parts, wrap=tuple):
+        self.parts = parts
+        counts = [part.known() for part in parts]
+        self._known = None if None in counts else min(counts)
+        self.count = None
+        if self._known is None:
+            unknown = [part.count if part.known() is None else part.known() for part in parts]
+            self.count = unknown[0]
+            for count in unknown[1:]:
+                self.count = np.minimum(self.count, count)
+
+    def known(self):
+        return self._known
+
+    def at(self, k):
+        return tuple(part.at(k) for part in self.parts)
+
+    def item(self, index, first):
+        return tuple(part.item(index, first) for part in self.parts)
+
+    def __iter__(self):
+        if self._known is None:
+            raise errors.Unsupported("a zip over a range with a traced bound can only be the subject of a `for` statement", errors.here())
+        return (self.at(k) for k in range(self._known))
+
+
+class Reversed:
+    """The steps of another from its end, as many as are known."""
+
+    def __init__(self, part):
+        self.part, self.count = part, None
+
+    def known(self):
+        return self.part.known()
+
+    def at(self, k):
+        return self.part.at(self.known() - 1 - k)
+
+    def item(self, index, first):
+        last = self.known() - 1 - first
+        item = last - index
+        item._symbol, item._offset, item._weak = Symbol(0, last), 0, True
+        return self.part.array[item]
+
+    def __iter__(self):
+        return (self.at(k) for k in range(self.known()))
+
+
+def steps_of(value):
+    """The counted steps of a loop over this, or None where they are Python's own."""
+    if isinstance(value, (Ranged, Rows, Zipped, Reversed)):
+        return value
+    if isinstance(value, (range, TracedRange)):
+        return Ranged(value)
+    return Rows(value) if isinstance(value, Array) and value.shape else None
+
+
+def zipped(*parts, strict=False):
+    """`zip`, over arrays and ranges in a loop of the Program."""
+    steps = [steps_of(part) for part in parts]
+    if not parts or any(step is None for step in steps) or not any(isinstance(part, (Array, TracedRange, Rows, Zipped)) for part in parts):
+        return zip(*[_plain(part) for part in parts], strict=strict)
+    if strict and len({step.known() for step in steps}) > 1:
+        raise ValueError("zip() arguments have different lengths")
+    return Zipped(steps)
+
+
+def enumerated(items, start=0):
+    """`enumerate`, over an array or a zip of arrays in a loop of the Program."""
+    steps = steps_of(items)
+    if steps is None or isinstance(items, range) or isinstance(start, Array):
+        return enumerate(items, start)
+    if steps.known() is None:
+        return Zipped([Ranged(TracedRange(start, start + steps.count, 1, steps.count)), steps])
+    return Zipped([Ranged(range(start, start + steps.known())), steps])
+
+
+def backwards(steps):
+    """`reversed`."""
     if isinstance(steps, range):
-        start, step, bounds = steps.start, steps.step, (min(steps[0], steps[-1]), max(steps[0], steps[-1]))
-    else:
-        start, step, bounds = steps.start, steps.step, steps.bounds()
-    item = index
-    if step != 1:
-        item = item * step
-    if isinstance(start, Array) or start != 0:
-        item = item + start
-    item._symbol, item._offset = Symbol(*bounds), 0
-    item._weak = True  # whatever its bounds are, a range gives Python's integers
-    return item
+        return steps[::-1]
+    if isinstance(steps, TracedRange):
+        return steps.reversed()
+    return Reversed(Rows(steps)) if isinstance(steps, Array) and steps.shape else reversed(steps)
+
+
+def _plain(part):
+    return iter(part) if isinstance(part, (Zipped, Rows, Reversed)) else part

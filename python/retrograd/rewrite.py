@@ -1,50 +1,86 @@
-"""Rewrites a function's source so that its loops, branches, stores and calls go through `runtime`; lines stay the user's own."""
+"""Rewrites a function's source so that all that has a meaning goes through `runtime`; lines stay the user's own.
+
+Calls, loads and stores of what is not a local name, branches, loops, operators, displays and errors are sent there. Code objects are
+rewritten once. What has no source that is the code that runs is not rewritten: it is traced as it runs.
+"""
 
 import ast
-import inspect
 import types
 
-from . import errors, flow, leave
+from . import errors, flow, leave, source
 
 _UNTOUCHED = {"super", "locals", "globals", "vars", "dir", "eval", "exec"}
+_OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.MatMult, ast.BitAnd, ast.BitOr, ast.BitXor, ast.LShift, ast.RShift)
 _rewritten = {}
 _codes = set()
 
 
+class Scope:
+    """Where a function finds the names that are not its own: cells, then globals."""
+
+    def __init__(self, names, cells):
+        self.globals, self.cells = names, cells
+
+
+def is_rewritten(function):
+    return function.__code__ in _codes
+
+
 def rewrite(function):
-    """The rewritten function: same globals, same closure cells, same defaults, same lines."""
+    """The rewritten function: same globals, same closure cells, same defaults, same lines; None where it has no source."""
     code = function.__code__
     if code in _codes:
         return function
-    new = _rewritten.get(code)
+    if code not in _rewritten:
+        _rewritten[code] = _compile(function)
+    new = _rewritten[code]
     if new is None:
-        new = _rewritten[code] = _compile(function)
+        return None
     from . import runtime
 
     cells = dict(zip(code.co_freevars, function.__closure__ or ()))
-    cells["__rg"] = types.CellType(runtime)
-    closure = tuple(cells[name] for name in new.co_freevars)
+    extra = {"_rg": types.CellType(runtime), "_rg_scope": types.CellType(Scope(function.__globals__, cells))}
+    closure = tuple({**cells, **extra}[name] for name in new.co_freevars)
     made = types.FunctionType(new, function.__globals__, function.__name__, function.__defaults__, closure)
     made.__kwdefaults__ = function.__kwdefaults__
     made.__qualname__ = function.__qualname__
+    made.__dict__.update(function.__dict__)
     return made
 
 
 def _compile(function):
-    node, file = _definition(function)
-    free = [name for name in function.__code__.co_freevars]
+    code = function.__code__
+    found = source.definition(code, function.__globals__)
+    if found is None:
+        return None
+    node = leave.copied(found.node)
+    if found.owner is not None:
+        _mangle(node, found.owner)
+    if isinstance(node, ast.Lambda):
+        body = ast.copy_location(ast.Return(node.body), node.body)
+        node = ast.copy_location(_definition("_rg_function", node.args, [body]), node)
+    node.name = "_rg_function"  # a function that calls itself finds itself by its own name where it did before
+    free = list(code.co_freevars)
     rewritten = _Function(node, set(), set(free)).definition(top=True)
-    arguments = ast.arguments([], [ast.arg(name) for name in [*free, "__rg"]], None, [], [], None, [])
-    factory = ast.FunctionDef("__rg_factory", arguments, [rewritten, *ast.parse(f"return {rewritten.name}").body], [])
-    if "type_params" in ast.FunctionDef._fields:
-        factory.type_params = []
+    arguments = ast.arguments([], [ast.arg(name) for name in [*free, "_rg", "_rg_scope"]], None, [], [], None, [])
+    factory = _definition("_rg_factory", arguments, [rewritten, *ast.parse(f"return {rewritten.name}").body])
     module = ast.Module([ast.copy_location(factory, node)], [])
     ast.fix_missing_locations(module)
-    compiled = compile(module, file, "exec", dont_inherit=True)
-    outer = _inner(compiled, "__rg_factory")
+    try:
+        outer = _inner(compile(module, code.co_filename, "exec", dont_inherit=True), "_rg_factory")
+    except SyntaxError as error:
+        raise errors.Unsupported(f"`{function.__name__}` is nested too deeply ({error.msg}); use functions", position(code)) from None
     result = _inner(outer, rewritten.name)
+    result = result.replace(co_name=code.co_name)
     _remember(result)
     return result
+
+
+def _definition(name, arguments, body):
+    node = ast.FunctionDef(name, arguments, body, [])
+    if "type_params" in ast.FunctionDef._fields:
+        node.type_params = []
+    return node
 
 
 def _inner(code, name):
@@ -54,32 +90,25 @@ def _inner(code, name):
 def _remember(code):
     _codes.add(code)
     for item in code.co_consts:
-        if isinstance(item, types.CodeType):
+        if isinstance(item, types.CodeType) and not item.co_name.isidentifier() or isinstance(item, types.CodeType) and "_rg" in item.co_freevars:
             _remember(item)
 
 
-def _definition(function):
-    """The parsed definition of a function, with the lines of its file."""
-    name = getattr(function, "__name__", repr(function))
-    code = function.__code__
-    pos = (code.co_filename, code.co_firstlineno)
-    if name == "<lambda>":
-        raise errors.Unsupported("a lambda has no body whose source could be read; write it as a `def`", pos)
-    if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
-        raise errors.Unsupported(f"`{name}` is a generator or coroutine", pos)
-    try:
-        lines, first = inspect.getsourcelines(function)
-    except (OSError, TypeError):
-        message = f"the source of `{name}` cannot be read; define it in a file or a notebook cell"
-        raise errors.Unsupported(message, pos) from None
-    # An indented definition is put under an `if`, so that columns and multi-line strings stay as they are.
-    indented = lines[0][:1].isspace()
-    tree = ast.parse(("if True:\n" if indented else "") + "".join(lines))
-    ast.increment_lineno(tree, first - (2 if indented else 1))
-    found = [item for item in ast.walk(tree) if isinstance(item, ast.FunctionDef) and item.name == code.co_name]
-    if not found:
-        raise errors.Unsupported(f"the source of `{name}` could not be found where Python says it is", pos)
-    return found[0], code.co_filename
+def _mangle(node, owner):
+    """Private names, as a class gives them to its methods."""
+    prefix = "_" + owner.lstrip("_")
+    private = lambda name: name.startswith("__") and not name.endswith("__") and "." not in name and prefix != "_"
+    for item in ast.walk(node):
+        for field in ("id", "attr", "arg", "name"):
+            name = getattr(item, field, None)
+            if isinstance(name, str) and private(name):
+                setattr(item, field, prefix + name)
+        if isinstance(item, (ast.Global, ast.Nonlocal)):
+            item.names = [prefix + name if private(name) else name for name in item.names]
+
+
+def _has(node, kinds):
+    return any(isinstance(item, kinds) for item in ast.walk(node))
 
 
 class _Function(ast.NodeTransformer):
@@ -90,8 +119,11 @@ class _Function(ast.NodeTransformer):
         arguments = node.args
         every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
         body = node.body if isinstance(node.body, list) else [node.body]
-        self.locals = enclosing | {item.arg for item in every if item} | set(flow.stored(body)) | _comprehension_targets(body)
-        self.locals -= free
+        declared = [item for item in _scope(body) if isinstance(item, (ast.Global, ast.Nonlocal))]
+        self.declared = {name: type(item) for item in declared for name in item.names}
+        own = {item.arg for item in every if item} | set(flow.stored(body)) | _comprehension_targets(body)
+        foreign = {name for name, kind in self.declared.items() if kind is ast.Global or name not in enclosing}
+        self.locals = (enclosing | own) - foreign - (free - own)
         self.captured = flow.captured(node)
         self.count = 0
 
@@ -104,8 +136,29 @@ class _Function(ast.NodeTransformer):
             for item in ast.walk(node.args):
                 if isinstance(item, ast.arg):
                     item.annotation = None
+        unsure = self._unsure(node)
+        if unsure:
+            node.body = _Flags(unsure).body(node.body)
+            self.locals |= {_flag(name) for name in unsure}
+        node.body = leave.lowered(node.body)
+        self.locals |= {name for name in flow.stored(node.body) if name.startswith("_rg_")}
+        rebound = sorted((_rebound_inside(node.body) & self.locals) - set(self.declared))
         node.body = self.block(node.body, set(self.captured))
+        if rebound:
+            read = ast.Tuple([ast.Name(name, ast.Load()) for name in rebound], ast.Load())
+            node.body.insert(0, _at(ast.Expr(_call("own", _lambda(read))), node.body[0], missing=True))
         return node
+
+    def _unsure(self, node):
+        """Own names that may be read before they are bound, by the order of statements alone."""
+        every = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs, node.args.vararg, node.args.kwarg]
+        own = set(flow.stored(node.body)) - {item.arg for item in every if item} - set(self.declared) - self.captured
+        handlers = {item.name for item in _scope(node.body) if isinstance(item, ast.ExceptHandler)}
+        return (flow.flow(flow.copied_all(node.body))[0] & own) - handlers
+
+    def stored(self, node):
+        """Local names that statements bind, with the line of the last binding."""
+        return {name: line for name, line in flow.stored(node).items() if name not in self.declared}
 
     # Statements: each block knows which names matter after each of its statements.
 
@@ -118,98 +171,100 @@ class _Function(ast.NodeTransformer):
         return result
 
     def visit_For(self, node):
-        guarded = leave.without_breaks(node, self._label) if not node.orelse else None
-        if guarded is None:
-            return self._for(node)
-        # A loop over a range cannot be left before its end, so its steps do nothing from there on; other loops are plain Python.
-        steps = f"{self._label()}_steps"
-        take = ast.Assign([ast.Name(steps, ast.Store())], node.iter)
-        node.iter = ast.copy_location(ast.Name(steps, ast.Load()), node)
-        plain, live = flow.copied(node), set(self.live)
-        result = self.block([_at(take, node, missing=True)], live | {steps})
-        self.live = live
-        inner = self.block([_filled(item, node) for item in guarded(steps)], live)
-        self.live = live
-        choose = ast.If(_call("is_range", ast.Name(steps, ast.Load())), inner, [self._for(plain)])
-        return [*result, _at(choose, node, missing=True)]
-
-    def _for(self, node):
-        live = set(self.live)
-        escape = ("else", node.orelse[0].lineno) if node.orelse else flow.escapes(node.body)
-        inside = flow.live_before(node.body, live | flow.flow(node.body)[0]) | live
-        source = self.visit(node.iter)
-        if escape:
-            node.iter = _at(_call("iterate", source, ast.Constant(escape[0]), ast.Constant(escape[1])), source, missing=True)
-            node.body, node.orelse = self.block(node.body, inside), self.block(node.orelse, live)
-            return node
-        targets = flow.stored(node.target)
-        names = {**flow.stored(node.body), **{name: node.lineno for name in targets if name not in flow.stored(node.body)}}
-        uses, kills = flow.flow(node.body)
-        kills |= set(targets)
-        exposed = ((uses - set(targets)) | (live - kills)) & set(names)
+        live, stops = set(self.live), getattr(node, "stops", ())
+        body = node.body
+        inside = flow.live_before(body, live | flow.flow(body)[0]) | live | set(stops)
+        steps = self.visit(node.iter)
+        targets = self.stored(node.target)
+        names = {**{name: node.lineno for name in targets}, **self.stored(body)}
+        uses, kills = flow.flow(body)
+        kills = set() if stops else kills | set(targets)
+        exposed = ((uses - set(targets)) | (live - kills) | set(stops)) & set(names)
+        rebound = set(targets) | flow.rebound(body)
         label = self._label()
-        item = _at(ast.Assign([node.target], _expression(f"{label}.item()", node)), node, missing=True)
-        return self._control(node, "loop", label, source, names, exposed, live, [item, *self.block(node.body, inside)])
+        stores = []
+        target = self._target(node.target, stores)
+        item = _at(ast.Assign([target], _expression(f"{label}.item()", node)), node, missing=True)
+        inner = [item, *stores, *self.block(body, inside)]
+        if stops:
+            guard = ast.If(self._condition(leave.none_of(stops, node)), inner, [])
+            inner = self._branch(node, self._label(), guard.test, names, exposed | set(names) & inside, set(names) & inside, (guard.body, []))
+        return self._control(node, "loop", label, [steps], names, exposed, live, rebound, stops, inner)
 
     def visit_If(self, node):
         live = set(self.live)
         test = self._condition(node.test)
-        if flow.escapes([*node.body, *node.orelse]):
-            node.test = _at(_call("test", test, ast.Constant("if")), test, missing=True)
-            node.body, node.orelse = self.block(node.body, live), self.block(node.orelse, live)
-            return node
-        names = flow.stored([*node.body, *node.orelse])
+        names = self.stored([*node.body, *node.orelse])
         exposed = (flow.flow(node.body)[0] | flow.flow(node.orelse)[0] | live) & set(names)
         label = self._label()
-        inner = ast.If(_expression(f"{label}.side", node), self.block(node.body, live), self.block(node.orelse, live))
-        return self._control(node, "branch", label, test, names, exposed, live, [_at(inner, node, missing=True)])
+        sides = self.block(node.body, live), self.block(node.orelse, live)
+        return self._branch(node, label, test, names, exposed, live, sides)
+
+    def _branch(self, node, label, test, names, exposed, live, sides):
+        """A branch: one side after the other, of which a known condition takes one."""
+        result = [self._start(node, "branch", label, [test], names, exposed, live, set(), ())]
+        for side, statements in zip((True, False), sides):
+            body = [*_parse(self._bind(label, names), node), *statements, *_parse([f"{label}.done(locals())"], node)]
+            result.append(_at(ast.If(_expression(f"{label}.enter({side})", node), body, []), node, missing=True))
+        return [*result, *_parse(self._bind(label, names), node)]
+
+    def visit_While(self, node):
+        live, stops = set(self.live), getattr(node, "stops", ())
+        inside = flow.live_before([node], live) | live
+        uses = flow.loaded(node.test) | flow.flow(node.body)[0]
+        names = self.stored([node.test, *node.body])
+        exposed = (uses | live) & set(names)
+        counted, before = self._counted(node)
+        label = self._label()
+        ask = ast.Expr(ast.Call(_expression(f"{label}.test", node), [self._condition(node.test), _expression("locals()", node)], []))
+        body = self.block(node.body, inside)
+        step = ast.If(_expression(f"{label}.inside", node), [*_parse(self._bind(label, names), node), *body], [])
+        inner = [_at(ask, node, missing=True), _at(step, node, missing=True)]
+        return [*before, *self._control(node, "conditional", label, [counted], names, exposed, live, flow.rebound(node.body), stops, inner)]
+
+    def _counted(self, node):
+        """A function that counts the steps of a `while` by running what its condition depends on, where that is arithmetic on names."""
+        slice_ = flow.condition_slice(node)
+        if slice_ is None:
+            return ast.Constant(None), []
+        names, statements = slice_
+        arguments = ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
+        count = ast.parse("_rg_count += 1\nif _rg_count > _rg_most: return None").body
+        loop = ast.While(node.test, [*statements, *count], [])
+        body = [*ast.parse("_rg_count, _rg_most = 0, 10_000_000").body, loop, *ast.parse("return _rg_count").body]
+        function = _at(_definition("_rg_counted", arguments, flow.copied_all(body)), node, missing=True)
+        for item in ast.walk(function):
+            if "lineno" in item._attributes and not hasattr(item, "lineno"):
+                _put(item, node)
+        return ast.Tuple([_names(names, order=True), ast.Name("_rg_counted", ast.Load())], ast.Load()), [function]
 
     def _label(self):
         self.count += 1
-        return f"__rg_{self.count}"
+        return f"_rg_{self.count}"
 
-    def _control(self, node, kind, label, operand, names, exposed, live, body):
-        """A loop or branch: traced as often as `again` says, with its names bound anew each time."""
-        bind = self._bind(label, names)
-        facts = [ast.Constant(tuple(names.items())), _names(exposed), _names(set(names) & live), _expression("locals()", node)]
-        start = ast.Assign([ast.Name(label, ast.Store())], _call(kind, operand, *facts))
-        steps = ast.While(_expression(f"{label}.again()", node), [*_parse(bind, node), *body, *_parse([f"{label}.done(locals())"], node)], [])
-        return [_at(start, node, missing=True), _at(steps, node, missing=True), *_parse(bind, node)]
+    def _start(self, node, kind, label, operands, names, exposed, live, rebound, stops):
+        facts = [ast.Constant(tuple(names.items())), _names(exposed & set(names)), _names(set(names) & live), _names(rebound & set(names))]
+        where = ast.Constant((label, node.lineno))
+        start = ast.Assign([ast.Name(label, ast.Store())], _call(kind, *operands, *facts, _names(stops), where, _expression("locals()", node)))
+        return _at(start, node, missing=True)
 
-    def visit_While(self, node):
-        guarded = leave.without_breaks(node, self._label) if not node.orelse else None
-        if guarded is not None:
-            live = set(self.live)
-            return self.block([_filled(item, node) for item in guarded(None)], live)
-        live = set(self.live)
-        inside = flow.live_before([node], live) | live
-        escape = ("else", node.orelse[0].lineno) if node.orelse else flow.escapes(node.body)
-        uses = flow.loaded(node.test) | flow.flow(node.body)[0]
-        test = self._condition(node.test)
-        if escape:
-            node.test = _at(_call("test", test, ast.Constant(escape[0])), test, missing=True)
-            node.body, node.orelse = self.block(node.body, inside), self.block(node.orelse, live)
-            return node
-        names = flow.stored(node.body)
-        label = self._label()
-        bind = self._bind(label, names)
-        facts = [ast.Constant(tuple(names.items())), _names((uses | live) & set(names)), _names(set(names) & live)]
-        start = ast.Assign([ast.Name(label, ast.Store())], _call("conditional", *facts))
-        ask = ast.Expr(ast.Call(_expression(f"{label}.test", node), [test, _expression("locals()", node)], []))
-        body = [*_parse(bind, node), *self.block(node.body, inside), *_parse([f"{label}.done(locals())"], node)]
-        step = ast.If(_expression(f"{label}.inside", node), body, [])
-        steps = ast.While(_expression(f"{label}.again()", node), [*_parse(bind, node), ask, step], [])
-        return [_at(start, node, missing=True), _at(steps, node, missing=True), *_parse(bind, node)]
+    def _control(self, node, kind, label, operands, names, exposed, live, rebound, stops, body):
+        """A loop: traced as often as `again` says, with its names bound anew each time."""
+        start = self._start(node, kind, label, operands, names, exposed, live, rebound, stops)
+        tried = ast.Try([*body, *_parse([f"{label}.done(locals())"], node)], [], [], [])
+        tried.handlers = [ast.ExceptHandler(_expression("(_rg.Retry, NameError)", node), None, _parse([f"{label}.retry()"], node))]
+        bind = _parse(self._bind(label, names), node)
+        steps = ast.While(_expression(f"{label}.again()", node), [*bind, _at(tried, node, missing=True)], [])
+        return [start, _at(steps, node, missing=True), *_parse(self._bind(label, names), node)]
 
     def _condition(self, test):
-        """A condition, with `and`, `or` and `not` of what may be traced."""
-        if isinstance(test, ast.BoolOp):
+        """A condition, with `and`, `or` and `not` of what may be traced: only its truth matters."""
+        if isinstance(test, ast.BoolOp) and not _has(test, ast.NamedExpr):
             name = "both" if isinstance(test.op, ast.And) else "either"
             first, *rest = test.values
             result = self._condition(first)
             for value in rest:
-                nothing = ast.arguments([], [], None, [], [], None, [])
-                result = _call(name, result, ast.Lambda(nothing, self._condition(value)))
+                result = _call(name, result, _lambda(self._condition(value)))
             return _at(result, test, missing=True)
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             return _at(_call("negate", self._condition(test.operand)), test, missing=True)
@@ -224,16 +279,40 @@ class _Function(ast.NodeTransformer):
 
     def visit_With(self, node):
         live = set(self.live)
-        node.items = [self.visit(item) for item in node.items]
+        for item in node.items:
+            item.context_expr = _at(_call("context", self.visit(item.context_expr)), item.context_expr, missing=True)
         node.body = self.block(node.body, live)
         return node
 
     def visit_Try(self, node):
         live = set(self.live) | set().union(*(flow.loaded(item) for item in [*node.handlers, *node.orelse, *node.finalbody]))
+        kinds = [self.visit(leave.copied(handler.type)) if handler.type else ast.Name("BaseException", ast.Load()) for handler in node.handlers]
+        label = self._label()
         node.body = self.block(node.body, live)
+        if kinds:
+            node.body += [_at(ast.Expr(_call("tried", ast.Name(label, ast.Load()), ast.Tuple(kinds, ast.Load()))), node, missing=True)]
         for handler in node.handlers:
-            handler.body = self.block(handler.body, live)
+            handler.body = [*_parse(["_rg.caught()"], handler), *self.block(handler.body, live)]
         node.orelse, node.finalbody = self.block(node.orelse, live), self.block(node.finalbody, live)
+        return [*_parse([f"{label} = _rg.trying()"], node), node]
+
+    def visit_Raise(self, node):
+        if node.exc is None:
+            return node
+        cause = self.visit(node.cause) if node.cause else ast.Constant(None)
+        check = _at(ast.Expr(_call("raised", _lambda(self.visit(node.exc)))), node, missing=True)
+        return [check, _at(ast.If(_call("raises"), [_at(ast.Raise(_call("exception"), cause if node.cause else None), node, missing=True)], []), node, missing=True)]
+
+    def visit_Assert(self, node):
+        message = self.visit(node.msg) if node.msg else ast.Constant(None)
+        return _at(ast.Expr(_call("check", self._condition(node.test), _lambda(message))), node, missing=True)
+
+    def visit_Match(self, node):
+        live = set(self.live)
+        node.subject = self.visit(node.subject)
+        for case in node.cases:
+            case.guard = self.visit(case.guard) if case.guard else None
+            case.body = self.block(case.body, live)
         return node
 
     def visit_Assign(self, node):
@@ -246,74 +325,90 @@ class _Function(ast.NodeTransformer):
 
     def visit_AnnAssign(self, node):
         if node.value is None:
-            return node
+            return _at(ast.Pass(), node)
         return self.visit_Assign(ast.copy_location(ast.Assign([node.target], node.value), node))
 
     def _target(self, target, stores):
-        """A target with its subscripts and attributes replaced by names that are stored afterwards."""
+        """A target with all but local names replaced by names that are stored afterwards."""
         if isinstance(target, (ast.Tuple, ast.List)):
             target.elts = [self._target(item, stores) for item in target.elts]
             return target
         if isinstance(target, ast.Starred):
             target.value = self._target(target.value, stores)
             return target
-        if isinstance(target, ast.Name):
+        if isinstance(target, ast.Name) and target.id not in self.declared:
             return target
         name = f"{self._label()}_value"
-        if isinstance(target, ast.Subscript):
+        if isinstance(target, ast.Name):
+            call = self._store_declared(target.id, ast.Name(name, ast.Load()))
+        elif isinstance(target, ast.Subscript):
             call = _call("store", self.visit(target.value), self._index(target.slice), ast.Name(name, ast.Load()))
         else:
             call = _call("store_attribute", self.visit(target.value), ast.Constant(target.attr), ast.Name(name, ast.Load()))
         stores.append(_at(ast.Expr(call), target, missing=True))
         return ast.copy_location(ast.Name(name, ast.Store()), target)
 
+    def _store_declared(self, name, value):
+        if self.declared[name] is ast.Global:
+            return _call("store_global", ast.Name("_rg_scope", ast.Load()), ast.Constant(name), value)
+        return _call("store_cell", _lambda(ast.Name(name, ast.Load())), ast.Constant(name), value)
+
     def visit_AugAssign(self, node):
-        operator = ast.Constant(type(node.op).__name__)
+        operator = ast.Constant(_OPERATORS.index(type(node.op)))
         value = self.visit(node.value)
         target = node.target
         if isinstance(target, ast.Name):
-            call = _call("augment", operator, ast.Name(target.id, ast.Load()), value)
+            call = _call("augment", operator, self.visit(ast.copy_location(ast.Name(target.id, ast.Load()), target)), value)
+            if target.id in self.declared:
+                return _at(ast.Expr(self._store_declared(target.id, call)), node, missing=True)
             return _at(ast.Assign([ast.Name(target.id, ast.Store())], call), node, missing=True)
+        # Python reads the target before it evaluates what is added.
+        if _has(value, ast.NamedExpr):
+            raise errors.Unsupported("`:=` in what is added to an item or attribute is not supported", errors.here())
         if isinstance(target, ast.Subscript):
-            call = _call("augment_item", operator, self.visit(target.value), self._index(target.slice), value)
+            call = _call("augment_item", operator, self.visit(target.value), self._index(target.slice), _lambda(value))
         else:
-            call = _call("augment_attribute", operator, self.visit(target.value), ast.Constant(target.attr), value)
+            call = _call("augment_attribute", operator, self.visit(target.value), ast.Constant(target.attr), _lambda(value))
         return _at(ast.Expr(call), node, missing=True)
 
     def visit_Delete(self, node):
         result = []
         for target in node.targets:
             if isinstance(target, ast.Subscript):
-                result.append(_at(ast.Expr(_call("delete_item", self.visit(target.value), self._index(target.slice))), node, missing=True))
+                call = _call("delete_item", self.visit(target.value), self._index(target.slice))
+            elif isinstance(target, ast.Attribute):
+                call = _call("delete_attribute", self.visit(target.value), ast.Constant(target.attr))
+            elif isinstance(target, ast.Name) and target.id in self.declared:
+                call = _call("refuse_delete", ast.Constant(target.id))
             else:
                 result.append(ast.copy_location(ast.Delete([target]), node))
+                continue
+            result.append(_at(ast.Expr(call), node, missing=True))
         return result
 
     # Expressions
 
     def visit_Call(self, node):
         if isinstance(node.func, ast.Name) and node.func.id in _UNTOUCHED:
-            return self.generic_visit(node)
-        callee = node.func
-        if isinstance(callee, ast.Attribute):
-            callee.value = self.visit(callee.value)
-        elif not isinstance(callee, ast.Name):
-            callee = self.visit(callee)
+            node.args = [self.visit(item) for item in node.args]
+            node.keywords = [ast.keyword(item.arg, self.visit(item.value)) for item in node.keywords]
+            return node
         arguments = [self.visit(item) for item in node.args]
         keywords = [ast.keyword(item.arg, self.visit(item.value)) for item in node.keywords]
-        call = _call("call", callee, *arguments)
+        call = _call("call", self.visit(node.func), *arguments)
         call.keywords = keywords
         return _at(call, node, missing=True)
 
     def visit_Name(self, node):
-        if isinstance(node.ctx, ast.Load) and node.id not in self.locals and not node.id.startswith("__rg"):
-            return _at(_call("outer", ast.Name(node.id, ast.Load()), ast.Constant(node.id)), node, missing=True)
+        if isinstance(node.ctx, ast.Load) and node.id not in self.locals and not node.id.startswith("_rg"):
+            scope = ast.Name("_rg_scope", ast.Load())
+            return _at(_call("outer", scope, ast.Constant(node.id), ast.Name(node.id, ast.Load())), node, missing=True)
         return node
 
     def visit_Attribute(self, node):
         node.value = self.visit(node.value)
         if isinstance(node.ctx, ast.Load):
-            return _at(_call("outer", node, ast.Constant(node.attr)), node, missing=True)
+            return _at(_call("attribute", node.value, ast.Constant(node.attr)), node, missing=True)
         return node
 
     def visit_Subscript(self, node):
@@ -330,10 +425,92 @@ class _Function(ast.NodeTransformer):
             return ast.copy_location(ast.Tuple([self._index(item) for item in node.elts], ast.Load()), node)
         return self.visit(node)
 
+    def visit_BinOp(self, node):
+        operator = ast.Constant(_OPERATORS.index(type(node.op)))
+        return _at(_call("binary", operator, self.visit(node.left), self.visit(node.right)), node, missing=True)
+
+    def visit_UnaryOp(self, node):
+        if isinstance(node.op, ast.Not):
+            return _at(_call("negate", self._condition(node.operand)), node, missing=True)
+        return self.generic_visit(node)
+
+    def visit_IfExp(self, node):
+        test = self._condition(node.test)
+        if _has(node, ast.NamedExpr):
+            return ast.copy_location(ast.IfExp(_at(_call("test", test), node, missing=True), self.visit(node.body), self.visit(node.orelse)), node)
+        return _at(_call("choose", test, _lambda(self.visit(node.body)), _lambda(self.visit(node.orelse))), node, missing=True)
+
+    def visit_BoolOp(self, node):
+        if _has(node, ast.NamedExpr):
+            node.values = [_at(_call("test", self.visit(item)), item, missing=True) for item in node.values]
+            return node
+        name = "conjunction" if isinstance(node.op, ast.And) else "disjunction"
+        first, *rest = node.values
+        result = self.visit(first)
+        for value in rest:
+            result = _call(name, result, _lambda(self.visit(value)))
+        return _at(result, node, missing=True)
+
+    def visit_Compare(self, node):
+        if len(node.ops) > 1 and not _has(node, ast.NamedExpr):
+            left, parts = node.left, []
+            for k, (op, right) in enumerate(zip(node.ops, node.comparators)):
+                if k < len(node.ops) - 1:
+                    name = f"{self._label()}_value"
+                    following = ast.Name(name, ast.Load())
+                    right = ast.NamedExpr(ast.Name(name, ast.Store()), right)
+                parts.append((left, op, right))
+                left = following
+            compared = [self._compared(*part) for part in parts]
+            result = compared[-1]
+            for part in reversed(compared[:-1]):
+                result = _call("conjunction", part, _lambda(result))
+            return _at(result, node, missing=True)
+        if len(node.ops) == 1:
+            return _at(self._compared(node.left, node.ops[0], node.comparators[0]), node, missing=True)
+        return self.generic_visit(node)
+
+    def _compared(self, left, op, right):
+        left, right = self.visit(left), self.visit(right)
+        if isinstance(op, (ast.In, ast.NotIn)):
+            return _call("contains" if isinstance(op, ast.In) else "lacks", left, right)
+        return ast.Compare(left, [op], [right])
+
+    def visit_NamedExpr(self, node):
+        node.value = self.visit(node.value)
+        return node
+
+    def _made(self, node):
+        return _at(_call("made", self.generic_visit(node)), node, missing=True)
+
+    def visit_List(self, node):
+        return self._made(node) if isinstance(node.ctx, ast.Load) else self.generic_visit(node)
+
+    visit_Dict = visit_Set = lambda self, node: self._made(node)
+
+    def _comprehension(self, node):
+        for part in node.generators:
+            part.iter = _at(_call("iterated", self.visit(part.iter)), part.iter, missing=True)
+            part.ifs = [_at(_call("test", self._condition(item)), item, missing=True) for item in part.ifs]
+        for field in ("elt", "key", "value"):
+            if hasattr(node, field):
+                setattr(node, field, self.visit(getattr(node, field)))
+        return node if isinstance(node, ast.GeneratorExp) else _at(_call("made", node), node, missing=True)
+
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
+
+    def visit_FormattedValue(self, node):
+        node.value = _at(_call("formatted", self.visit(node.value)), node.value, missing=True)
+        node.format_spec = self.visit(node.format_spec) if node.format_spec else None
+        return node
+
     def visit_FunctionDef(self, node):
         node.decorator_list = [self.visit(item) for item in node.decorator_list]
         node.args.defaults = [self.visit(item) for item in node.args.defaults]
         node.args.kw_defaults = [item and self.visit(item) for item in node.args.kw_defaults]
+        node.returns = None
+        if any(isinstance(item, (ast.Yield, ast.YieldFrom, ast.Await)) for item in _scope(node.body)):
+            return node
         live = self.live
         result = _Function(node, self.locals, set()).definition(top=False)
         self.live = live
@@ -341,14 +518,98 @@ class _Function(ast.NodeTransformer):
 
     def visit_Lambda(self, node):
         inner = _Function(node, self.locals, set())
+        node.args.defaults = [self.visit(item) for item in node.args.defaults]
+        node.args.kw_defaults = [item and self.visit(item) for item in node.args.kw_defaults]
+        inner.count = self.count + 1000
         node.body = inner.visit(node.body)
         return node
 
     def visit_AsyncFunctionDef(self, node):
-        raise errors.Unsupported("async functions are not supported", None)
+        return node
 
     def visit_ClassDef(self, node):
         return node
+
+    def visit_Global(self, node):
+        # Stores go through the runtime; loads find the name without the declaration unless a store stands in the same function.
+        return node
+
+
+def _flag(name):
+    return f"_rg_has_{name}"
+
+
+class _Flags(ast.NodeTransformer):
+    """Notes in a flag whether a name is bound, and asks the flag where the name is read: one that a branch or a loop binds perhaps."""
+
+    def __init__(self, names):
+        self.names = names
+
+    def body(self, statements):
+        start = [ast.Assign([ast.Name(_flag(name), ast.Store())], ast.Constant(False)) for name in sorted(self.names)]
+        return [_at(item, statements[0], missing=True) for item in start] + self.block(statements)
+
+    def block(self, statements):
+        result = []
+        for statement in statements:
+            bound = sorted(self.names & set(flow.stored(flow.copied(_head(statement)))))
+            deletes = isinstance(statement, ast.Delete)
+            if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name) and statement.target.id in self.names:
+                read = ast.copy_location(ast.Name(statement.target.id, ast.Load()), statement)
+                result.append(ast.copy_location(ast.Expr(self.visit(read)), statement))
+            flags = [_at(ast.Assign([ast.Name(_flag(name), ast.Store())], ast.Constant(not deletes)), statement, missing=True) for name in bound]
+            new = self.visit(statement)
+            if isinstance(new, (ast.For, ast.With)):
+                new.body = flags + new.body
+                flags = []
+            result += [new, *flags]
+        return result
+
+    def generic_visit(self, node):
+        for field, value in ast.iter_fields(node):
+            if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
+                setattr(node, field, self.block(value))
+            elif isinstance(value, list):
+                setattr(node, field, [self.visit(item) if isinstance(item, ast.AST) else item for item in value])
+            elif isinstance(value, ast.AST):
+                setattr(node, field, self.visit(value))
+        return node
+
+    def visit_Name(self, node):
+        if not isinstance(node.ctx, ast.Load) or node.id not in self.names:
+            return node
+        return _at(_call("bound", ast.Name(_flag(node.id), ast.Load()), ast.Constant(node.id), _lambda(ast.Name(node.id, ast.Load()))), node, missing=True)
+
+    def visit_FunctionDef(self, node):
+        return node
+
+    visit_Lambda = visit_ClassDef = visit_AsyncFunctionDef = visit_FunctionDef
+
+
+def _head(statement):
+    """What a statement binds by itself, without the statements inside it."""
+    if isinstance(statement, ast.For):
+        return ast.Tuple([statement.target, statement.iter], ast.Load())
+    if isinstance(statement, (ast.If, ast.While)):
+        return statement.test
+    if isinstance(statement, ast.With):
+        return ast.With(statement.items, [])
+    return ast.Pass() if isinstance(statement, (ast.Try, ast.Match)) else statement
+
+
+def _scope(body):
+    """The nodes of a function, without those of functions inside it."""
+    todo = list(body)
+    while todo:
+        node = todo.pop()
+        yield node
+        if not isinstance(node, flow.SCOPES):
+            todo += ast.iter_child_nodes(node)
+
+
+def _rebound_inside(body):
+    """Names that functions inside a function declare `nonlocal`."""
+    return {name for statement in body for item in ast.walk(statement) if isinstance(item, ast.Nonlocal) for name in item.names}
 
 
 def _comprehension_targets(body):
@@ -357,20 +618,24 @@ def _comprehension_targets(body):
 
 
 def _call(name, *arguments):
-    function = ast.Attribute(ast.Name("__rg", ast.Load()), name, ast.Load())
+    function = ast.Attribute(ast.Name("_rg", ast.Load()), name, ast.Load())
     return ast.Call(function, list(arguments), [])
 
 
-def _names(names):
-    return ast.Constant(tuple(sorted(names)))
+def _lambda(body):
+    return ast.Lambda(ast.arguments([], [], None, [], [], None, []), body)
 
 
-def _expression(source, node):
-    return _at(ast.parse(source, mode="eval").body, node)
+def _names(names, order=False):
+    return ast.Constant(tuple(names if order else sorted(names)))
 
 
-def _parse(sources, node):
-    return [_at(statement, node) for source in sources for statement in ast.parse(source).body]
+def _expression(text, node):
+    return _at(ast.parse(text, mode="eval").body, node)
+
+
+def _parse(texts, node):
+    return [_at(statement, node) for text in texts for statement in ast.parse(text).body]
 
 
 def _at(new, node, missing=False):
@@ -386,14 +651,19 @@ def _at(new, node, missing=False):
     return new
 
 
-def _filled(new, node):
-    """A statement of which any part may have no place: those get the place of the old node."""
-    for item in ast.walk(new):
-        if "lineno" in item._attributes and not hasattr(item, "lineno"):
-            _put(item, node)
-    return new
-
-
 def _put(item, node):
     ast.copy_location(item, node)
-    item.end_lineno, item.end_col_offset = item.lineno, item.col_offset
+    if not isinstance(node, ast.expr):
+        # Of a statement Python would give some instructions to its last line. Of an expression the end is where carets end.
+        item.end_lineno, item.end_col_offset = item.lineno, item.col_offset
+
+
+def position(code):
+    return (code.co_filename, code.co_firstlineno)
+
+
+def unread(function):
+    """Why a function is traced as it runs."""
+    return errors.Unsupported(
+        f"the source of `{function.__name__}` cannot be read, or is not what runs: a condition or loop on traced values needs it", position(function.__code__)
+    )

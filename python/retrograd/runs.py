@@ -24,7 +24,7 @@ class Run:
     def check(self):
         """Refuses operands that have changed since they were read, as NumPy would have read them."""
         for root, _, version in self.reads:
-            if version is not None and version != root._version:
+            if version is not None and version != root._changes:
                 raise errors.Unsupported("an array has changed since a slice of it, whose length is traced, was computed with; use a loop", errors.here())
 
     def sum(self):
@@ -98,7 +98,7 @@ def ufunc(called, method, inputs, kwargs):
     _alike(runs)
     if any(np.ndim(value) for value in inputs if not isinstance(value, Run)):
         raise errors.ShapeError(f"np.{called.__name__}: a slice whose length is traced and an array of a known length", errors.here())
-    reads = [(root, place, root._version if version is None else version) for run in runs for root, place, version in run.reads]
+    reads = [(root, place, root._changes if version is None else version) for run in runs for root, place, version in run.reads]
     at = lambda k: called(*[value.at(k) if isinstance(value, Run) else value for value in inputs])
     with np.errstate(all="ignore"):
         dtype = called(*[np.ones((), value.dtype) if isinstance(value, (Run, Array)) else value for value in inputs]).dtype

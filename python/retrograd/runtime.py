@@ -1,188 +1,473 @@
-"""What rewritten functions call: loops, branches, stores, loads and calls."""
+"""What rewritten functions call: loops, branches, stores, loads, operators and calls."""
 
 import builtins
+import collections
+import contextlib
+import dataclasses
 import functools
 import inspect
+import itertools
 import operator
 import os
 import random
+import sys
 import sysconfig
 import types
+import warnings
 
 import numpy as np
 
-from . import array, convolution, errors, functions, indexing, loops, numeric  # noqa: F401, convolution and numeric fill the table of functions
+from . import array, builtin, convolution, effects, errors, functions, indexing, loops, numeric  # noqa: F401, convolution and numeric fill the table of functions
 from .array import Array
-from .ranges import TracedRange, make_range
-from .rewrite import rewrite
-from .trace import DTYPES, Frame, current
+from .builtin import formatted  # noqa: F401, called by rewritten code
+from .effects import made
+from .loops import UNSET, is_traced
+from .outside import Place, refuse_subclass
+from .ranges import steps_of
+from .rewrite import is_rewritten, rewrite
+from .trace import DTYPES, Frame, Retry, current  # noqa: F401, Retry is caught by rewritten code
 
 slice = builtins.slice
 
-_MUTATORS = {"append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "update", "setdefault", "popitem", "add", "discard"}
+_MUTATORS = {
+    "append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "update", "setdefault", "popitem", "add", "discard", "appendleft",
+    "extendleft", "popleft", "rotate", "__setitem__", "__delitem__", "difference_update", "intersection_update", "symmetric_difference_update",
+}
+_CONTAINERS = (list, dict, set, bytearray, collections.deque)
 _LIBRARIES = tuple({sysconfig.get_paths()[name] + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")})
-_OPERATORS = {
-    "Add": operator.iadd, "Sub": operator.isub, "Mult": operator.imul, "Div": operator.itruediv, "FloorDiv": operator.ifloordiv,
-    "Mod": operator.imod, "Pow": operator.ipow, "MatMult": operator.imatmul, "BitAnd": operator.iand, "BitOr": operator.ior,
-    "BitXor": operator.ixor, "LShift": operator.ilshift, "RShift": operator.irshift,
-}
-_PLAIN = {
-    "Add": operator.add, "Sub": operator.sub, "Mult": operator.mul, "Div": operator.truediv, "FloorDiv": operator.floordiv,
-    "Mod": operator.mod, "Pow": operator.pow, "MatMult": operator.matmul, "BitAnd": operator.and_, "BitOr": operator.or_,
-    "BitXor": operator.xor, "LShift": operator.lshift, "RShift": operator.rshift,
-}
+_INPLACE = (
+    operator.iadd, operator.isub, operator.imul, operator.itruediv, operator.ifloordiv, operator.imod, operator.ipow, operator.imatmul,
+    operator.iand, operator.ior, operator.ixor, operator.ilshift, operator.irshift,
+)
+_BINARY = (
+    operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow, operator.matmul,
+    operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift,
+)
+_NAMES = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor", "lshift", "rshift")
+_PLAIN = {Array, int, float, bool, np.ndarray, str, list, tuple, np.float64, np.float32, np.int64, np.int32, np.bool_}
 
 
 # Control flow
 
 
-def loop(steps, names, exposed, live, scope):
+def loop(steps, names, exposed, live, rebound, stops, where, scope):
     """The `for` statement."""
-    if isinstance(steps, (range, TracedRange)):
-        return loops.Loop(steps, names, exposed, live, scope, errors.here())
+    counted = steps_of(steps)
+    if counted is not None:
+        return loops.Loop(counted, (names, exposed, live, rebound), stops, where, scope)
     if hasattr(type(steps), "__next__"):
-        _guard(steps, "iteration")
-    return loops.Steps(steps)
+        _iterator(steps)
+    return loops.Steps(iterated(steps), stops)
 
 
-def conditional(names, exposed, live):
+def conditional(counted, names, exposed, live, rebound, stops, where, scope):
     """The `while` statement."""
-    return loops.While(names, exposed, live, errors.here())
+    return loops.While(counted, (names, exposed, live, rebound), stops, where, scope)
+
+
+def branch(condition, names, exposed, live, rebound, stops, where, scope):
+    """The `if` statement."""
+    _seen(condition)
+    return loops.Branch(condition, (names, exposed, live, rebound), stops, where, scope)
 
 
 def both(first, second):
     """`first and second()` in a condition; where the first is traced, the second runs only if it holds."""
-    return _lazily(first, second, when=True)
+    if not is_traced(first):
+        return second() if bool(first) else first
+    return loops.choose(first, lambda: builtin._bool(second()), lambda: False, errors.here())
 
 
 def either(first, second):
     """`first or second()` in a condition."""
-    return _lazily(first, second, when=False)
+    if not is_traced(first):
+        return first if bool(first) else second()
+    return loops.choose(first, lambda: True, lambda: builtin._bool(second()), errors.here())
 
 
-def _lazily(first, second, when):
-    if not _is_traced(first):
-        return second() if bool(first) is when else first
-    trace, pos = current(), errors.here()
-    other = trace.tracer.begin_if(loops.truth(first, pos).handle(), pos)
-    for side in (True, False):
-        frame = Frame("if", pos)
-        trace.push(frame)
-        result = array.lift(loops.truth(second(), pos) if side is when else not when)
-        other = trace.tracer.begin_else([result]) if side else trace.tracer.end_if([result])
-        trace.pop(frame)
-    return array.traced(other[0])
+def conjunction(first, second):
+    """`first and second()` as a value."""
+    if not is_traced(first):
+        return second() if bool(first) else first
+    return loops.choose(first, second, lambda: first, errors.here())
+
+
+def disjunction(first, second):
+    """`first or second()` as a value."""
+    if not is_traced(first):
+        return first if bool(first) else second()
+    return loops.choose(first, lambda: first, second, errors.here())
+
+
+def choose(condition, first, second):
+    """`first() if condition else second()`."""
+    _seen(condition)
+    if not is_traced(condition):
+        return first() if bool(condition) else second()
+    return loops.choose(condition, first, second, errors.here())
 
 
 def negate(condition):
-    """`not condition` in a condition."""
-    return np.logical_not(loops.truth(condition, errors.here())) if _is_traced(condition) else not condition
+    """`not condition`."""
+    if not is_traced(condition):
+        return not condition
+    result = np.logical_not(loops.truth(condition, errors.here()))
+    result._weak = True
+    return result
 
 
-def is_range(steps):
-    """Whether a `for` statement becomes a loop of the Program."""
-    return isinstance(steps, (range, TracedRange))
+def contains(item, container):
+    """`item in container`."""
+    if isinstance(container, (list, tuple)) and (is_traced(item) or any(is_traced(value) for value in container)):
+        found = [True if value is item else item == value for value in iterated(container)]
+        return builtin._any(found)
+    _seen(container)
+    return item in container
 
 
-def _is_traced(value):
-    return isinstance(value, Array) and value.payload() is None
+def lacks(item, container):
+    """`item not in container`."""
+    return negate(contains(item, container))
 
 
-def branch(condition, names, exposed, live, scope):
-    """The `if` statement."""
-    return loops.Branch(condition, names, exposed, live, scope, errors.here())
-
-
-def iterate(steps, construct, line):
-    """A `for` statement that is left on another way than its end."""
-    if isinstance(steps, (range, TracedRange)):
-        raise errors.Unsupported(f"`{construct}` in a `for` loop over a range is not supported", (errors.here()[0], line))
-    return steps
-
-
-def test(condition, construct):
-    """The condition of a `while` or of an `if` that is left on another way than its end."""
-    if _is_traced(condition):
-        if construct != "if":
-            raise errors.Unsupported(f"`{construct}` in a `while` on a traced condition is not supported", errors.here())
-        raise errors.Unsupported("`if` on a traced condition with return, break or continue inside is not supported; use np.where", errors.here())
+def test(condition):
+    """A condition where nothing can be traced on both ways."""
+    if is_traced(condition):
+        array.demand(condition)
+        raise errors.Unsupported("a traced condition here (of a comprehension, or around `:=`) is not supported; use an `if` statement", errors.here())
     return condition
 
 
-# Names and containers
+def returned(value, flag):
+    """What a function returns: `flag` says whether it does."""
+    if is_traced(flag):
+        raise errors.Unsupported("the function returns a value on one way and nothing on another, by a traced condition", errors.here())
+    return None if value is UNSET else value
 
 
-def outer(value, name):
-    """A name of an outer scope, or an attribute."""
-    if isinstance(value, np.ndarray) and value.dtype in DTYPES:
-        return array.outer(value, name)
-    return value
+# Errors
+
+
+def bound(flag, name, read):
+    """A name that may have no value; `flag` says whether it has one."""
+    if is_traced(flag):
+        _check(loops.truth(flag, errors.here()), f"cannot access local variable '{name}' where it is not associated with a value", UnboundLocalError)
+    return read()
+
+
+def raised(make):
+    """`raise make()`: under a traced condition a check at run time, else Python's own."""
+    trace = current()
+    if trace is None or not any(frame.kind in ("if", "while") or frame.kind == "for" and frame.loop.known is None for frame in trace.bodies()):
+        trace_error(make())
+        return
+    error = _message(make)
+    kind = error if isinstance(error, type) else type(error)
+    text = "" if isinstance(error, type) else ", ".join(str(item) for item in error.args)
+    _check(np.bool_(False), text or kind.__name__, kind)
+    trace.frame.raised = True
+
+
+_pending = []
+
+
+def trace_error(error):
+    _pending.append(error)
+
+
+def raises():
+    """Whether an error is raised now."""
+    return bool(_pending)
+
+
+def exception():
+    return _pending.pop()
+
+
+def _message(make):
+    try:
+        return make()
+    except errors.Unsupported as error:
+        raise errors.Unsupported("an error under a traced condition whose message has traced values in it is not supported; leave them out", error.pos) from None
+
+
+def check(condition, make):
+    """`assert condition, make()`."""
+    _seen(condition)
+    if not is_traced(condition):
+        if not condition:
+            message = make()
+            raise AssertionError(message) if message is not None else AssertionError
+        return
+    message = _message(make)
+    _check(loops.truth(condition, errors.here()), "assertion failed" if message is None else str(message), AssertionError)
+
+
+def _check(condition, message, kind):
+    trace = current()
+    if not hasattr(trace.tracer, "check"):
+        raise errors.Unsupported("an error or assertion under a traced condition is not supported", errors.here())
+    trace.tracer.check(array.lift(condition), message, errors.tag_of(kind), errors.here())
+
+
+def trying():
+    """The start of a `try`."""
+    return len(current().risks)
+
+
+def tried(start, kinds):
+    """The end of a `try`: what can fail only when the program runs would not be caught."""
+    kinds = tuple(kind for item in kinds for kind in (item if isinstance(item, tuple) else (item,)))
+    for risk in current().risks[start:]:
+        if any(issubclass(risk, kind) for kind in kinds):
+            raise errors.Unsupported(f"`try` around what can only fail when the program runs ({risk.__name__}) is not supported; test for it before", errors.here())
+
+
+def caught():
+    """The start of an `except`: what we refuse is not the function's own error."""
+    error = sys.exc_info()[1]
+    if isinstance(error, (Retry, errors.Unsupported, errors.InternalError)):
+        raise error
+
+
+def context(manager):
+    """The subject of a `with` statement."""
+    known = (np.errstate, warnings.catch_warnings, contextlib.nullcontext, contextlib.suppress)
+    if current().in_body() and not isinstance(manager, known):
+        raise errors.Unsupported(f"`with` a {type(manager).__name__} in a loop or branch is not supported; put it around", errors.here())
+    if isinstance(manager, contextlib.suppress):
+        raise errors.Unsupported("contextlib.suppress is not supported; test before what may fail", errors.here())
+    return manager
+
+
+# Names, attributes and items
+
+
+def outer(scope, name, value):
+    """A name of an outer scope."""
+    if name in scope.cells:
+        place = Place("cell", scope.cells[name], None, name)
+    elif name in scope.globals:
+        place = Place("item", scope.globals, name, name)
+    else:
+        return value
+    if isinstance(value, types.ModuleType) and _is_library(getattr(value, "__file__", None) or ""):
+        return value
+    if effects.owner(place.owner) is not None:
+        return value
+    return current().outside.read(place, value)
+
+
+def attribute(owner, name):
+    """`owner.name`, with properties of the user's classes read too."""
+    kind = type(owner)
+    if kind is Array:
+        if owner._weak and not name.startswith("_") and not hasattr(builtin.type_of(owner), name):
+            raise AttributeError(f"'{builtin.type_of(owner).__name__}' object has no attribute '{name}'")
+        return getattr(owner, name)
+    if kind is types.ModuleType:
+        value = getattr(owner, name)
+        return value if _is_library(getattr(owner, "__file__", None) or "") else _outside(Place("item", vars(owner), name, f"{owner.__name__}.{name}"), value)
+    if kind in _PLAIN or kind in (dict, set, types.FunctionType):
+        return getattr(owner, name)
+    found = inspect.getattr_static(kind, name, None) if kind is not type else None
+    if isinstance(found, property) and found.fget is not None and isinstance(found.fget, types.FunctionType):
+        return call(found.fget, owner)
+    if isinstance(found, functools.cached_property):
+        if name in vars(owner):
+            return _seen_attribute(owner, name, vars(owner)[name])
+        return call(found.func, owner)
+    value = getattr(owner, name)
+    return _seen_attribute(owner, name, value)
+
+
+def _seen_attribute(owner, name, value):
+    kind = type(value)
+    if kind in (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType) or effects.owner(owner) is not None:
+        return value
+    if isinstance(owner, type) and not _is_users_class(owner) or _is_library_object(owner):
+        return value
+    return _outside(Place("attribute", owner, name, f"{_name_of(owner)}.{name}"), value)
+
+
+def _outside(place, value):
+    return current().outside.read(place, value)
+
+
+def _name_of(owner):
+    return owner.__name__ if isinstance(owner, (type, types.ModuleType)) else type(owner).__name__.lower()
 
 
 def load(container, index):
     """`container[index]`."""
+    kind = type(container)
+    if kind is Array or kind is tuple or kind is str:
+        return container[_static(container, index)]
+    if kind in (list, dict):
+        index = _static(container, index)
+        value = container[index]
+        return value if effects.owner(container) is not None else _outside(Place("item", container, index, f"…[{index!r}]"), value)
+    method = getattr(kind, "__getitem__", None)
+    if isinstance(method, types.FunctionType) and _is_users(method):
+        return call(method, container, index)
+    if isinstance(container, np.ndarray):
+        refuse_subclass(container, "an array")
+        return array.local(container)[index]
     value = container[index]
-    return array.outer(value, "an array in a container") if isinstance(value, np.ndarray) and value.dtype in DTYPES else value
+    return array.local(value) if isinstance(value, np.ndarray) and value.dtype in DTYPES else value
+
+
+def _static(container, index):
+    """An index into a list, a tuple or a dict as Python knows it."""
+    if isinstance(index, Array) and not isinstance(container, Array):
+        if isinstance(container, dict):
+            array.demand(index) if is_traced(index) else None
+            return index.payload().item() if not is_traced(index) and index._scalar else index
+        return index.__index__()
+    return index
 
 
 def store(container, index, value):
     """`container[index] = value`."""
-    _guard(container, "assignment")
-    container[index] = value
+    if isinstance(container, Array):
+        container[index] = functions.array_of(value) if isinstance(value, (list, tuple)) else value
+        return
+    if isinstance(container, np.ndarray):
+        raise errors.Unsupported("in-place change of a NumPy array that is not local to the function", errors.here())
+    method = getattr(type(container), "__setitem__", None)
+    if isinstance(method, types.FunctionType) and _is_users(method):
+        call(method, container, index, value)
+        return
+    effects.change(container, "")
+    container[_static(container, index)] = value
 
 
 def delete_item(container, index):
     """`del container[index]`."""
-    _guard(container, "del")
-    del container[index]
+    effects.change(container, "")
+    del container[_static(container, index)]
 
 
 def store_attribute(owner, name, value):
     """`owner.name = value`."""
-    _guard_attribute(name)
-    setattr(owner, name, value)
+    found = inspect.getattr_static(type(owner), name, None)
+    if isinstance(found, property) and isinstance(found.fset, types.FunctionType):
+        call(found.fset, owner, value)
+        return
+    method = inspect.getattr_static(type(owner), "__setattr__", None)
+    if isinstance(owner, Array):
+        raise errors.Unsupported(f"assignment to the attribute .{name} of an array is not supported; use np.reshape or .astype", errors.here())
+    effects.change(owner, f"{_name_of(owner)}.{name}")
+    if isinstance(method, types.FunctionType) and _is_users(method):
+        call(method, owner, name, value)
+    else:
+        setattr(owner, name, value)
 
 
-def augment(name, target, value):
+def delete_attribute(owner, name):
+    """`del owner.name`."""
+    effects.change(owner, f"{_name_of(owner)}.{name}")
+    delattr(owner, name)
+
+
+def store_global(scope, name, value):
+    """`name = value` where the name is declared `global`."""
+    effects.change(scope.globals, name)
+    scope.globals[name] = value
+
+
+def store_cell(reads, name, value):
+    """`name = value` where the name is declared `nonlocal`; `reads` is a function that reads it."""
+    cell = reads.__closure__[reads.__code__.co_freevars.index(name)]
+    effects.change(cell, name)
+    cell.cell_contents = value
+
+
+def own(reads):
+    """Cells of this call that functions inside of it rebind."""
+    for cell in reads.__closure__ or ():
+        made(cell)
+
+
+def refuse_delete(name):
+    raise errors.Unsupported(f"`del {name}` of a name that is declared global or nonlocal is not supported", errors.here())
+
+
+def augment(number, target, value):
     """`target += value` for a name."""
-    if isinstance(target, (list, dict, set)):
-        _guard(target, "in-place change")
-    return _OPERATORS[name](target, value)
+    if isinstance(target, Array):
+        return _INPLACE[number](target, value)
+    if isinstance(target, _CONTAINERS):
+        effects.change(target, "")
+    method = getattr(type(target), f"__i{_NAMES[number]}__", None)
+    if isinstance(method, types.FunctionType) and _is_users(method):
+        return call(method, target, value)
+    if isinstance(method, types.FunctionType) or type(target) in _PLAIN or method is not None:
+        return _INPLACE[number](target, value)
+    return binary(number, target, value)
 
 
-def augment_item(name, container, index, value):
-    """`container[index] += value`, with one write."""
-    _guard(container, "in-place change")
+def augment_item(number, container, index, value):
+    """`container[index] += value()`, with one write; the item is read before."""
     if isinstance(container, Array):
         old = container[index]
-        indexing.store(container, index, _PLAIN[name](old, value))
-    else:
-        container[index] = _OPERATORS[name](load(container, index), value)
-
-
-def augment_attribute(operation, owner, name, value):
-    """`owner.name += value`."""
-    _guard_attribute(name)
-    setattr(owner, name, _OPERATORS[operation](outer(getattr(owner, name), name), value))
-
-
-def _guard_attribute(name):
-    if current().in_body():
-        raise errors.Unsupported(f"assignment to the attribute .{name} in a loop or branch is not supported; use a local name", errors.here())
-
-
-def _guard(container, what):
-    """Refuses changes in a loop body of lists and the like from outside it: they would happen once, not once per step."""
-    if isinstance(container, Array) or container is None:
+        result = _BINARY[number](old, value())
+        if isinstance(old, Array) and not old._scalar:
+            array.check_inplace(old, result)
+        indexing.store(container, index, result)
         return
-    for frame in current().bodies():
-        known = frame.containers.get(id(container))
-        if known is not None and known[1] is container:
-            raise errors.Unsupported(
-                f"{what} of the {type(container).__name__} `{known[0]}` in a loop over a range or a branch is not supported; use an array", errors.here()
-            )
-    if isinstance(container, np.ndarray) and current().in_body():
-        raise errors.Unsupported(f"{what} of a NumPy array that is not local to the function", errors.here())
+    item = load(container, index)
+    result = augment(number, item, value())
+    if result is not item or isinstance(container, np.ndarray):
+        store(container, index, result)
+
+
+def augment_attribute(number, owner, name, value):
+    """`owner.name += value()`."""
+    item = attribute(owner, name)
+    result = augment(number, item, value())
+    if result is not item:
+        store_attribute(owner, name, result)
+
+
+def binary(number, a, b):
+    """`a + b`, with the operators of the user's classes read too."""
+    if type(a) in _PLAIN and type(b) in _PLAIN:
+        return _BINARY[number](a, b)
+    for owner, other, name in ((a, b, f"__{_NAMES[number]}__"), (b, a, f"__r{_NAMES[number]}__")):
+        method = getattr(type(owner), name, None)
+        if isinstance(method, types.FunctionType) and _is_users(method):
+            result = call(method, owner, other)
+            if result is not NotImplemented:
+                return result
+    return _BINARY[number](a, b)
+
+
+def iterated(items):
+    """What a comprehension or an unrolled loop goes through."""
+    _seen(items)
+    return items
+
+
+def _seen(value):
+    """A container from outside whose contents matter to code that is not read."""
+    if isinstance(value, (*_CONTAINERS, frozenset)) and effects.owner(value) is None and current() is not None:
+        current().outside.contents(value, f"a {type(value).__name__}")
+
+
+def _iterator(steps):
+    """An iterator moves on: one from outside of the present body would once, not once per step."""
+    trace = current()
+    if effects.owner(steps) is trace.frame:
+        return
+    if effects.owner(steps) is None and not trace.in_body():
+        raise errors.Unsupported("iteration over an iterator that lives outside of the function: it would move on once, not at every call", errors.here())
+    for frame in reversed(trace.bodies()):
+        if frame is effects.owner(steps):
+            break
+        if frame.loop is not None and frame.loop.known is not None:
+            frame.loop.unroll(None)
+    raise errors.Unsupported("iteration over an iterator from outside in a loop or branch is not supported", errors.here())
 
 
 # Calls
@@ -190,98 +475,191 @@ def _guard(container, what):
 
 def call(function, *args, **kwargs):
     """A call: functions of the user are rewritten too, arrays that NumPy makes become traced arrays."""
-    special = _SPECIAL.get(function) if isinstance(function, (type, types.FunctionType, types.BuiltinFunctionType)) else None
-    if special is not None:
-        return special(*args, **kwargs)
-    _guard_call(function, args)
-    result = _resolve(function, args, kwargs)(*args, **kwargs)
-    return array.local(result) if isinstance(result, np.ndarray) else result
+    kind = type(function)
+    if kind in (types.BuiltinFunctionType, types.FunctionType, type, np.ufunc) or kind.__module__ == "numpy":
+        try:
+            special = _SPECIAL.get(function)
+        except TypeError:
+            special = None
+        if special is not None:
+            result = special(*args, **kwargs)
+            return made(result) if hasattr(type(result), "__next__") or type(result) is list else result
+    if kind is types.FunctionType:
+        if not _is_users(function):
+            return _library(function, args, kwargs)
+        return (rewrite(function) or _unread(function))(*args, **kwargs)
+    if kind is types.MethodType and isinstance(function.__func__, types.FunctionType):
+        return call(function.__func__, function.__self__, *args, **kwargs)
+    if kind is functools.partial:
+        return call(function.func, *function.args, *args, **{**function.keywords, **kwargs})
+    if isinstance(function, functools._lru_cache_wrapper):
+        return call(function.__wrapped__, *args, **kwargs)
+    if isinstance(function, type):
+        return _construct(function, args, kwargs)
+    method = getattr(kind, "__call__", None)
+    if isinstance(method, types.FunctionType) and _is_users(method):
+        return call(method, function, *args, **kwargs)
+    return _library(function, args, kwargs)
 
 
-def _resolve(function, args, kwargs):
-    """The rewritten function where it is the user's and gets traced values; else the function itself."""
-    if isinstance(function, types.MethodType):
-        inner = _resolve(function.__func__, (function.__self__, *args), kwargs)
-        return types.MethodType(inner, function.__self__)
-    if isinstance(function, functools.partial):
-        inner = _resolve(function.func, (*function.args, *args), {**function.keywords, **kwargs})
-        return functools.partial(inner, *function.args, **function.keywords)
-    if not isinstance(function, types.FunctionType) or not _is_users(function) or not _has_traced((args, kwargs, function)):
-        return function
-    try:
-        return rewrite(function)
-    except errors.Unsupported:
-        return function  # without source it runs as it is: its loops unroll, and what cannot be traced is refused where it happens
+def _construct(kind, args, kwargs):
+    """An object of a class; that of a user's class is made here, and its `__init__` is read."""
+    if kind.__new__ is object.__new__ and type(kind) is type and _is_users_class(kind) and not inspect.isabstract(kind):
+        value = made(object.__new__(kind))
+        initialise = kind.__init__
+        if isinstance(initialise, types.FunctionType):
+            if _is_users(initialise) and not dataclasses.is_dataclass(kind):
+                call(initialise, value, *args, **kwargs)
+            else:
+                initialise(value, *args, **kwargs)
+        elif args or kwargs:
+            raise TypeError(f"{kind.__name__}() takes no arguments")
+        return value
+    return _library(kind, args, kwargs)
+
+
+def _unread(function):
+    """A function without source is traced as it runs; what it changes of Python is not seen, so that what it can reach must not change."""
+    for cell in function.__closure__ or ():
+        with contextlib.suppress(ValueError):
+            _seen(cell.cell_contents)
+    for name in _names_in(function.__code__):
+        if name in function.__globals__:
+            value = function.__globals__[name]
+            if isinstance(value, (bool, int, float, str, *_CONTAINERS)):
+                _seen(value)
+                current().outside.read(Place("item", function.__globals__, name, name), value) if not isinstance(value, _CONTAINERS) else None
+    current().unread[function.__code__] = function
+    return function
+
+
+def _names_in(code):
+    return [*code.co_names, *(name for item in code.co_consts if isinstance(item, types.CodeType) for name in _names_in(item))]
+
+
+def _library(function, args, kwargs):
+    """A function that is not read."""
+    _guard_call(function, args, kwargs)
+    owner = getattr(function, "__self__", None)
+    if owner is not None and not isinstance(owner, types.ModuleType):
+        _seen(owner)
+    for value in (*args, *kwargs.values()):
+        _seen(value)
+    if function in _HIGHER:
+        args = [_read(value) for value in args]
+        kwargs = {key: _read(value) for key, value in kwargs.items()}
+    if type(function) is type and issubclass(function, (list, tuple, dict, set)) and args and isinstance(args[0], Array):
+        pass
+    result = function(*args, **kwargs)
+    if isinstance(result, np.ndarray):
+        return array.local(result)
+    if not isinstance(result, _IMMUTABLE):
+        # Nobody else refers to what was just made: `result`, and the argument of `getrefcount`.
+        if sys.getrefcount(result) <= 2 or isinstance(function, type):
+            made(result)
+            if isinstance(result, (list, dict)):
+                for item in result.values() if isinstance(result, dict) else result:
+                    if isinstance(item, _CONTAINERS) and sys.getrefcount(item) <= 3:
+                        made(item)
+    return result
+
+
+_IMMUTABLE = (Array, bool, int, float, complex, str, bytes, tuple, type(None), np.generic, type, types.FunctionType, types.ModuleType, np.dtype)
+_HIGHER = {map, filter, functools.reduce, itertools.accumulate, itertools.starmap, sorted, min, max, np.vectorize, np.apply_along_axis}
+
+
+def _read(value):
+    """An argument that a library calls is read, too."""
+    if isinstance(value, types.FunctionType) and _is_users(value):
+        return rewrite(value) or value
+    if isinstance(value, types.MethodType) and _is_users(value.__func__):
+        return types.MethodType(rewrite(value.__func__) or value.__func__, value.__self__)
+    if isinstance(value, functools.partial):
+        return functools.partial(_read(value.func), *value.args, **value.keywords)
+    return value
+
+
+@functools.cache
+def _is_library(file):
+    return not file or file.startswith(_LIBRARIES) or errors.is_ours(file) or file.startswith("<frozen")
 
 
 def _is_users(function):
-    file = function.__code__.co_filename
-    return function.__name__ != "<lambda>" and not file.startswith(_LIBRARIES) and not errors.is_ours(file)
+    return is_rewritten(function) or not _is_library(function.__code__.co_filename) or errors.is_ours(function.__code__.co_filename) and function.__name__ in _OURS
 
 
-def _has_traced(value, depth=4):
-    if isinstance(value, Array):
-        return True
-    if depth and isinstance(value, (tuple, list)):
-        return any(_has_traced(item, depth - 1) for item in value)
-    if depth and isinstance(value, dict):
-        return any(_has_traced(item, depth - 1) for item in value.values())
-    if depth and isinstance(value, types.FunctionType):
-        return any(_has_traced(_contents(cell), depth - 1) for cell in value.__closure__ or ())
-    if depth and hasattr(value, "__dict__") and not isinstance(value, (type, types.ModuleType)):
-        return any(_has_traced(item, depth - 1) for item in vars(value).values())
-    return False
+_OURS = ("_added", "_filled", "_assigned")
 
 
-def _contents(cell):
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return None
+def _is_users_class(kind):
+    module = sys.modules.get(kind.__module__)
+    return kind.__module__ != "builtins" and not _is_library(getattr(module, "__file__", None) or ("x" if module is None or kind.__module__ == "__main__" else ""))
 
 
-def _guard_call(function, args):
+def _is_library_object(owner):
+    kind = owner if isinstance(owner, type) else type(owner)
+    return not _is_users_class(kind) and kind is not types.SimpleNamespace
+
+
+def _guard_call(function, args, kwargs):
     owner = getattr(function, "__self__", None)
     name = getattr(function, "__name__", "")
-    if isinstance(owner, (list, dict, set, bytearray)) and name in _MUTATORS:
-        _guard(owner, f".{name}()")
+    if isinstance(owner, _CONTAINERS) and name in _MUTATORS:
+        effects.change(owner, "")
     if isinstance(owner, np.ndarray) and name in ("fill", "sort", "put", "partition", "resize", "itemset"):
-        _guard(owner, f".{name}()")
+        raise errors.Unsupported(f".{name}() of a NumPy array that is not local to the function", errors.here())
+    if isinstance(owner, np.random.Generator):
+        _drawn(owner, name)
+        return
     module = getattr(function, "__module__", None) or ""
-    drawn = isinstance(owner, (np.random.Generator, np.random.RandomState, random.Random))
-    if (drawn and not inspect.isclass(function)) or module.startswith("numpy.random") and not inspect.isclass(function):
-        if name not in ("default_rng", "seed"):
-            raise errors.Unsupported(f"random numbers ({name}) inside a traced function would be drawn once; pass them as an argument", errors.here())
-    if function is next and current().in_body():
-        raise errors.Unsupported("next() in a loop over a range or a branch is not supported", errors.here())
+    drawn = isinstance(owner, (np.random.RandomState, random.Random))
+    if drawn or module.startswith("numpy.random") and not inspect.isclass(function) and name != "default_rng":
+        raise errors.Unsupported(f"random numbers ({name}) inside a traced function would be drawn once; pass them as an argument, or use np.random.default_rng(seed) in it", errors.here())
+    if getattr(function, "__name__", "") == "default_rng" and not args and not kwargs.get("seed"):
+        raise errors.Unsupported("np.random.default_rng() without a seed in a traced function would be drawn once; give it a seed", errors.here())
+    if function is next:
+        _iterator(args[0])
+    if function is functools.partial.__class__:
+        return
+    if function is print and any(is_traced(value) for value in args):
+        raise errors.Unsupported("print of traced values, at run time, is not supported; use rg.probe", errors.here())
 
 
-def _reversed(steps):
-    if isinstance(steps, range):
-        return steps[::-1]
-    return steps.reversed() if isinstance(steps, TracedRange) else reversed(steps)
+def _drawn(generator, name):
+    """Numbers of a generator with a known seed that the function made are constants; in a loop each step draws others."""
+    trace = current()
+    frame = effects.owner(generator)
+    if frame is None:
+        raise errors.Unsupported(f"random numbers ({name}) of a generator from outside would be drawn once; pass them as an argument", errors.here())
+    for inner in trace.frames[frame.depth + 1 :]:
+        if inner.loop is not None:
+            inner.loop.unroll(errors.Unsupported("random numbers in a loop whose count is not known while tracing; pass them as an argument", errors.here()))
+        raise errors.Unsupported("random numbers under a traced condition; draw them before", errors.here())
 
 
-def _isinstance(value, kinds):
-    if isinstance(value, Array) and not value._scalar:
-        return isinstance(np.empty(0), kinds) or isinstance(value, kinds)
-    return isinstance(value, kinds)
+def _errstate(**kwargs):
+    if any(value in ("raise", "call", "print", "log") for value in kwargs.values()):
+        raise errors.Unsupported("np.errstate with 'raise' or 'call' in a traced function is not supported; use rg.debug_nan", errors.here())
+    return np.errstate(**kwargs)
 
 
-def _zeros(shape, dtype=None, order="C", **_):
-    """`np.empty` and `np.zeros`: elements that are not set yet are zero."""
-    return array.repeated(0, shape, float if dtype is None else dtype)
+def _warn(*args, **kwargs):
+    if current().in_body():
+        raise errors.Unsupported("a warning in a loop or under a traced condition is not supported", errors.here())
+    return warnings.warn(*args, **kwargs)
+
+
+def _arange(*args, **kwargs):
+    if any(is_traced(value) for value in args):
+        args = [value.__index__() if is_traced(value) else value for value in args]
+    return array.local(np.arange(*[value.payload() if isinstance(value, Array) else value for value in args], **kwargs))
 
 
 _SPECIAL = {
-    range: make_range,
-    reversed: _reversed,
-    isinstance: _isinstance,
-    np.array: functions.array_of,
-    np.asarray: functions.as_array,
-    np.ascontiguousarray: functions.as_array,
-    np.full: functions.full,
-    np.empty: _zeros,
-    np.zeros: _zeros,
+    **builtin.table(sys.modules[__name__]),
+    **functions.CREATION,
+    np.arange: _arange,
     np.linspace: functions.FUNCTIONS[np.linspace],
+    np.errstate: _errstate,
+    warnings.warn: _warn,
 }

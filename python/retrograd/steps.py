@@ -1,5 +1,8 @@
 """`scan` and `map`, with the signatures of `jax.lax`: loops that emit rows. Plain `for` statements need neither."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from . import errors, tree, views
@@ -9,7 +12,7 @@ from .outcome import readable
 from .trace import Frame, current
 
 
-def scan(f, init, xs=None, length=None):
+def scan(f: Callable[[Any, Any], tuple[Any, Any]], init: Any, xs: Any = None, length: int | None = None) -> tuple[Any, Any]:
     """`carry, y = f(carry, x)` over the rows of `xs`: the last carry, and all y put together along a new leading axis."""
     rows, structure = ([], None) if xs is None else tree.flatten(xs)
     counts = {int(np.shape(row)[0]) if np.ndim(row) else None for row in rows} | ({int(length)} if length is not None else set())
@@ -58,9 +61,10 @@ def _widened(kind, box, end, pos):
     return kind._replace(dtype=common, weak=kind.weak and is_weak(end))
 
 
-def map(f, xs):
+def map(f: Callable[[Any], Any], xs: Any) -> Any:
     """`f(x)` for every row x of `xs`, put together along a new leading axis."""
-    return scan(lambda carry, x: (carry, f(x)), (), xs)[1]
+    read = f if current() is None else readable(f)
+    return scan(lambda carry, x: (carry, read(x)), (), xs)[1]
 
 
 def _plain(f, carry, rows, structure, count):

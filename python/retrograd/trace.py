@@ -17,39 +17,69 @@ def is_float(dtype):
     return NUMPY[dtype].kind == "f"
 
 
+# Instructions that may fail when they run, with what Python raises then.
+_RISKY = {"dynamic_slice": IndexError, "gather": IndexError, "update": IndexError, "scatter_set": IndexError, "rem": ZeroDivisionError, "div": ZeroDivisionError}
+
+COPIES = 10_000  # of bodies of unrolled loops in one function
+
 _local = threading.local()
 
 
-class Frame:
-    """A function or body under construction. `mutated` holds the outer arrays that it changes in place, with their state before."""
+class Retry(BaseException):
+    """A body, or the whole function where there is no `loop`, is traced again: something was found out that it has to know from its start."""
 
-    def __init__(self, kind, pos, scope=()):
-        self.kind = kind
-        self.pos = pos
+    def __init__(self, loop=None):
+        super().__init__()
+        self.loop = loop
+
+
+class Frame:
+    """A function or body under construction. `mutated` holds the outer arrays that it changes in place or makes unknown, with their state
+    before; `roots` those that a loop carries; `read` those whose elements are known and were read; `effects` what else of Python it changes."""
+
+    def __init__(self, kind, pos, loop=None):
+        self.kind, self.pos, self.loop = kind, pos, loop
         self.mark = None  # of the trace that it belongs to
+        self.depth = None
         self.open = True
-        self.mutated = {}
-        self.containers = {}
-        for name, value in scope:
-            _reach(value, name, self.containers, depth=4)
+        self.raised = False
+        self.mutated, self.roots, self.read, self.effects = {}, {}, {}, {}
+
+    def undo(self):
+        """All is as it was before the body."""
+        for root, state in self.mutated.items():
+            root.restore(state)
+        for effect in reversed(self.effects.values()):
+            effect.restore()
 
 
 class Trace:
     """The tracer of the compiler with the stack of open frames. Handles are the tracer's values.
 
     A function that is differentiated while another is traced has a trace of its own; `around` is the one around it. What it reads of
-    the arrays around it becomes an input of its Program, one per array: `taken`.
+    the arrays around it becomes an input of its Program, one per array: `taken`. `derived` says of a handle on which indices of loops, integer
+    arguments and outer values alone it depends: those can be had as Python values, by tracing again. `notes` is what was found out before.
     """
 
-    def __init__(self, tracer, function_name):
+    def __init__(self, tracer, function_name, notes=None, outside=None):
         self.tracer = tracer
         self.name = function_name
         self.around = current()
         self.mark = object()
         self.frames = []
-        self.outer = {}
+        self.outside = outside if self.around is None else self.around.outside
+        self.notes = {} if notes is None else notes
+        self.made = {}
         self.unbound = {}
         self.taken = {}
+        self.derived = {}
+        self.copies = 0
+        self.unrolled = {}
+        self.fates = []
+        self.bodies_traced = {}
+        self.risks = []
+        self.unread = {}
+        self.boxes = {}  # what loops carry, by identity: the loop, and which part of its state
         self.push(Frame("function", None))
 
     @property
@@ -77,8 +107,63 @@ class Trace:
         return known[1]
 
     def push(self, frame):
-        frame.mark = self.mark
+        frame.mark, frame.depth = self.mark, len(self.frames)
         self.frames.append(frame)
+
+    def copied(self, loop):
+        """Counts the copies of bodies that are unrolled."""
+        self.copies += 1
+        pos = getattr(loop, "pos", None)
+        if pos is not None:
+            self.unrolled[pos] = self.unrolled.get(pos, 0) + 1
+        if self.copies > COPIES:
+            message = f"more than {COPIES:,} steps of loops are unrolled: a step needs Python values, or changes the form of something; use arrays, or a count that is traced"
+            raise errors.Unsupported(message, pos or errors.here())
+
+    def traced_body(self, control):
+        """Counts how often a body is traced."""
+        self.bodies_traced[control.pos, control.where] = self.bodies_traced.get((control.pos, control.where), 0) + 1
+
+    def unwind(self, frame):
+        """Drops all bodies from this one on, with what they changed."""
+        while frame in self.frames:
+            top = self.frames[-1]
+            top.undo()
+            self.tracer.abandon()
+            self.frames.pop()
+            top.open = False
+
+    def enter(self, root):
+        """An outer array that a loop reads is carried by it: it may change later in the body. One whose elements are known, and that nothing
+        changes, stays known."""
+        for frame in self.frames[root._frame.depth + 1 :]:
+            if frame.loop is None or root in frame.roots:
+                continue
+            if root._const is not None:
+                frame.read[root] = None
+            else:
+                self.carry(frame, root)
+
+    def claim(self, root):
+        """An outer array that a body changes is carried by the loops around."""
+        for frame in self.frames[root._frame.depth + 1 :]:
+            if frame.loop is None or root in frame.roots:
+                continue
+            if root in frame.read:
+                frame.loop.change(root)
+            self.carry(frame, root)
+
+    def carry(self, frame, root):
+        start = root._value if root._const is None else self.constant_at(frame.depth - 1, root._const)
+        frame.mutated.setdefault(root, root.state())
+        root._value, root._const = self.tracer.carry(frame.depth, start), None
+        root._version += 1
+        frame.roots[root] = root._value
+
+    def constant_at(self, depth, value):
+        value = np.asarray(value)
+        one = value.size > 1 and (is_repeated(value) or _is_one_number(value))
+        return self.tracer.constant_at(depth, np.array(value.flat[0]) if one else np.array(value, order="C"), list(value.shape) if one else None, errors.here())
 
     def pop(self, frame):
         if self.frames[-1] is not frame:
@@ -88,7 +173,19 @@ class Trace:
 
     def op(self, row, args, /, **attrs):
         """An instruction at the user's current line."""
-        return self.tracer.op(row, attrs, args, errors.here())
+        handle = self.tracer.op(row, attrs, args, errors.here())
+        derived = self.derived
+        try:
+            derived[handle] = frozenset().union(*[derived[arg] for arg in args])
+        except KeyError:
+            pass
+        if row in _RISKY:
+            self.risk(_RISKY[row])
+        return handle
+
+    def risk(self, kind):
+        """Notes an instruction that may fail when it runs."""
+        self.risks.append(kind)
 
     def type(self, handle):
         return self.tracer.type(handle)
@@ -101,8 +198,11 @@ class Trace:
         pos = errors.here()
         if value.size > 1 and (is_repeated(value) or _is_one_number(value)):
             scalar = self.tracer.constant(np.array(value.flat[0]), pos)
-            return self.tracer.op("broadcast", {"shape": list(value.shape), "axes": []}, [scalar], pos)
-        return self.tracer.constant(np.array(value, order="C"), pos)
+            handle = self.tracer.op("broadcast", {"shape": list(value.shape), "axes": []}, [scalar], pos)
+        else:
+            handle = self.tracer.constant(np.array(value, order="C"), pos)
+        self.derived[handle] = frozenset()
+        return handle
 
 
 def is_repeated(elements):
@@ -145,13 +245,3 @@ class tracing:
 
     def __exit__(self, *_):
         _local.trace = self.before
-
-
-def _reach(value, name, found, depth):
-    """Lists, dicts, sets and iterators that can be reached from a value, by identity, with a name to report."""
-    if (isinstance(value, (list, dict, set, bytearray)) or hasattr(type(value), "__next__")) and id(value) not in found:
-        found[id(value)] = (name, value)
-    if depth and isinstance(value, (list, tuple, dict)):
-        items = value.values() if isinstance(value, dict) else value
-        for item in list(items)[:1000]:
-            _reach(item, name, found, depth - 1)

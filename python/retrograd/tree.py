@@ -1,17 +1,92 @@
-"""Nested tuples, lists and dicts of leaves: what arguments, results and loop states may be."""
+"""Nested values: tuples, lists and dicts of leaves; of arguments and results also None, dataclasses, registered classes and what is static."""
 
+import dataclasses
+import enum
 import operator
+import types
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+# Classes that the user registered: type -> (to children and rest, from rest and children).
+_REGISTERED = {}
+
+# What has no elements: it is part of how a value is nested.
+_STATIC = (str, bytes, type, types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, enum.Enum, np.ufunc, type(np.sum))
 
 
-def flatten(value):
-    """(leaves, structure): the leaves in order, and what is needed to put them back."""
+class Node:
+    """A kind of value besides tuples, lists and dicts: how it is taken apart is in `parts_of`, how it is made again here."""
+
+    __slots__ = ("kind", "rest")
+
+    def __init__(self, kind, rest):
+        self.kind, self.rest = kind, rest
+
+    def __eq__(self, other):
+        return type(other) is Node and (self.kind, self.rest) == (other.kind, other.rest)
+
+    def __hash__(self):
+        return hash((self.kind, self.rest))
+
+    def __repr__(self):
+        return f"{getattr(self.kind, '__name__', self.kind)}({self.rest!r})"
+
+    def make(self, items):
+        """The value with these children."""
+        if self.kind == "static":
+            return self.rest
+        if self.kind in _REGISTERED:
+            return _REGISTERED[self.kind][1](self.rest, tuple(items))
+        made = object.__new__(self.kind)
+        for name, item in zip(self.rest, items):
+            object.__setattr__(made, name, item)
+        return made
+
+
+def register_pytree_node(kind: type, flatten_func: Callable[[Any], tuple[Iterable[Any], Any]], unflatten_func: Callable[[Any, Any], Any]) -> None:
+    """Makes a class one whose objects arguments and results may be, as in JAX: `flatten_func(object)` gives (children, the rest), where the rest can be
+    compared and hashed; `unflatten_func(rest, children)` makes an object."""
+    if kind in _REGISTERED:
+        raise ValueError(f"{kind.__name__} is registered already")
+    _REGISTERED[kind] = flatten_func, unflatten_func
+
+
+def register_pytree_node_class(kind: type) -> type:
+    """The same as a decorator, for a class with `tree_flatten` and `tree_unflatten`."""
+    register_pytree_node(kind, lambda value: value.tree_flatten(), kind.tree_unflatten)
+    return kind
+
+
+def parts_of(value):
+    """(node, children, their names) of an object of the user's own class, of None or of something static; None where it is a leaf."""
+    kind = type(value)
+    if value is None or isinstance(value, _STATIC) and not dataclasses.is_dataclass(kind):
+        return Node("static", value), [], []
+    if kind in _REGISTERED:
+        children, rest = _REGISTERED[kind][0](value)
+        children = list(children)
+        return Node(kind, rest), children, [f"[{k}]" for k in range(len(children))]
+    if dataclasses.is_dataclass(kind):
+        names = tuple(dict.fromkeys([*(field.name for field in dataclasses.fields(kind)), *getattr(value, "__dict__", ())]))
+        return Node(kind, names), [getattr(value, name) for name in names], [f".{name}" for name in names]
+    return None
+
+
+def flatten(value, objects=False):
+    """(leaves, structure): the leaves in order, and what is needed to put them back. With `objects` also of None, of objects, and of what is static."""
     if isinstance(value, (tuple, list)):
-        parts = [flatten(item) for item in value]
-        return [leaf for leaves, _ in parts for leaf in leaves], (_sequence(value), tuple(shape for _, shape in parts))
-    if type(value) is dict:
-        parts = [flatten(item) for item in value.values()]
-        return [leaf for leaves, _ in parts for leaf in leaves], (("dict", tuple(value)), tuple(shape for _, shape in parts))
-    return [value], None
+        items, kind = value, type(value)
+    elif type(value) is dict:
+        items, kind = value.values(), ("dict", tuple(value))
+    else:
+        parts = parts_of(value) if objects else None
+        if parts is None:
+            return [value], None
+        kind, items, _ = parts
+    parts = [flatten(item, objects) for item in items]
+    return [leaf for leaves, _ in parts for leaf in leaves], (kind, tuple(shape for _, shape in parts))
 
 
 def flatten_as(structure, value):
@@ -19,7 +94,12 @@ def flatten_as(structure, value):
     if structure is None:
         return None if isinstance(value, (tuple, list, dict)) else [value]
     kind, parts = structure
-    if isinstance(kind, tuple):
+    if isinstance(kind, Node):
+        if kind.kind == "static":
+            return []
+        found = parts_of(value)
+        items = found[1] if found is not None and found[0] == kind else None
+    elif isinstance(kind, tuple):
         items = [value[key] for key in kind[1]] if type(value) is dict and set(value) == set(kind[1]) else None
     else:
         items = list(value) if type(value) is kind else None
@@ -35,39 +115,134 @@ def unflatten(structure, leaves):
 
 
 def maker(template):
-    """The function that puts elements of a list where their places are in a nested template; None stays None."""
-    if template is None:
-        return lambda results: None
-    if isinstance(template, int):
-        return operator.itemgetter(template)
-    if type(template) is tuple and len(template) > 1 and all(type(item) is int for item in template):
-        return operator.itemgetter(*template)
-    items = [maker(item) for item in (template.values() if type(template) is dict else template)]
-    if type(template) is dict:
-        keys = tuple(template)
-        return lambda results: dict(zip(keys, [make(results) for make in items]))
-    kind = type(template)._make if hasattr(template, "_fields") else type(template)
-    return lambda results: kind([make(results) for make in items])
+    """The function that puts elements of a list where their places are in a nested template."""
+    places, structure = flatten(template, objects=True)
+    return _maker(structure, iter(places))
 
 
-def paths(value, name):
+def _maker(structure, places):
+    if structure is None:
+        return operator.itemgetter(next(places))
+    kind, parts = structure
+    if kind is tuple and len(parts) > 1 and all(part is None for part in parts):
+        return operator.itemgetter(*[next(places) for _ in parts])
+    items = [_maker(part, places) for part in parts]
+    return lambda results: _joined(kind, [make(results) for make in items])
+
+
+def statics(structure):
+    """What is static in a structure."""
+    if structure is None:
+        return []
+    kind, parts = structure
+    own = [kind.rest] if isinstance(kind, Node) and kind.kind == "static" else []
+    return [*own, *(value for part in parts for value in statics(part))]
+
+
+def paths(value, name, objects=False):
     """A name for each leaf, as one would write it: `state[0]`."""
     if isinstance(value, (tuple, list)):
-        return [path for k, item in enumerate(value) for path in paths(item, f"{name}[{k}]")]
-    if type(value) is dict:
-        return [path for key, item in value.items() for path in paths(item, f"{name}[{key!r}]")]
-    return [name]
-
-
-def _sequence(value):
-    return type(value)
+        fields = getattr(type(value), "_fields", None)
+        items = zip([f".{field}" for field in fields] if fields else [f"[{k}]" for k in range(len(value))], value)
+    elif type(value) is dict:
+        items = [(f"[{key!r}]", item) for key, item in value.items()]
+    else:
+        parts = parts_of(value) if objects else None
+        if parts is None:
+            return [name]
+        items = zip(parts[2], parts[1])
+    return [path for part, item in items for path in paths(item, f"{name}{part}", objects)]
 
 
 def _build(structure, leaves):
     if structure is None:
         return next(leaves)
     kind, parts = structure
-    items = [_build(part, leaves) for part in parts]
+    return _joined(kind, [_build(part, leaves) for part in parts])
+
+
+def _joined(kind, items):
+    if isinstance(kind, Node):
+        return kind.make(items)
     if isinstance(kind, tuple):
         return dict(zip(kind[1], items))
     return kind(*items) if hasattr(kind, "_fields") else kind(items)
+
+
+# What users call
+
+
+class TreeDef:
+    """How a value is nested: what `rg.tree_structure` gives and `rg.tree_unflatten` takes."""
+
+    __slots__ = ("structure",)
+
+    def __init__(self, structure):
+        self.structure = structure
+
+    def __eq__(self, other):
+        return isinstance(other, TreeDef) and self.structure == other.structure
+
+    def __hash__(self):
+        return hash(self.structure)
+
+    @property
+    def num_leaves(self):
+        count = lambda structure: 1 if structure is None else sum(map(count, structure[1]))
+        return count(self.structure)
+
+    def __repr__(self):
+        return f"TreeDef({unflatten(self.structure, [_Star()] * self.num_leaves)!r})"
+
+
+class _Star:
+    def __repr__(self):
+        return "*"
+
+
+def tree_flatten(tree: Any) -> tuple[list[Any], TreeDef]:
+    """The leaves of a nested value, and how they are nested.
+
+        >>> rg.tree_flatten({"a": 1.0, "b": (2.0, None)})
+        ([1.0, 2.0], TreeDef({'a': *, 'b': (*, None)}))
+    """
+    leaves, structure = flatten(tree, objects=True)
+    return leaves, TreeDef(structure)
+
+
+def tree_unflatten(treedef: TreeDef, leaves: Iterable[Any]) -> Any:
+    """The nested value with these leaves."""
+    leaves = list(leaves)
+    if len(leaves) != treedef.num_leaves:
+        raise ValueError(f"{treedef.num_leaves} leaves are needed, found {len(leaves)}")
+    return unflatten(treedef.structure, leaves)
+
+
+def tree_leaves(tree: Any) -> list[Any]:
+    """The leaves of a nested value, in order."""
+    return flatten(tree, objects=True)[0]
+
+
+def tree_structure(tree: Any) -> TreeDef:
+    """How a value is nested."""
+    return TreeDef(flatten(tree, objects=True)[1])
+
+
+def tree_map(f: Callable[..., Any], tree: Any, *rest: Any) -> Any:
+    """`f` of the leaves of nested values, nested as the first is.
+
+        >>> rg.tree_map(lambda p, g: p - 0.1 * g, {"w": 2.0}, {"w": 10.0})
+        {'w': 1.0}
+    """
+    leaves, structure = flatten(tree, objects=True)
+    others = [flatten_as(structure, other) for other in rest]
+    if any(other is None for other in others):
+        raise ValueError("the trees are nested differently")
+    return unflatten(structure, [f(*group) for group in zip(leaves, *others)])
+
+
+def tree_reduce(f: Callable[[Any, Any], Any], tree: Any, *initial: Any) -> Any:
+    """`functools.reduce` over the leaves."""
+    import functools
+
+    return functools.reduce(f, tree_leaves(tree), *initial)

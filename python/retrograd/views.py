@@ -57,6 +57,30 @@ class Spread:
         raise errors.ArgumentError("assignment destination is read-only: the result of np.broadcast_to", errors.here())
 
 
+class Diagonal:
+    """The diagonal of two axes, as the last axis; read-only, as in NumPy."""
+
+    def __init__(self, offset, first, second):
+        self.offset, self.first, self.second = offset, first, second
+
+    def view(self, array):
+        return np.diagonal(array, self.offset, self.first, self.second)
+
+    def read(self, trace, parent, _shape):
+        extents = trace.type(parent)[1]
+        rest = [k for k in range(len(extents)) if k not in (self.first, self.second)]
+        n = extents[self.second]
+        moved = trace.op("transpose", [parent], axes=[*rest, self.first, self.second])
+        flat = reshape(trace, moved, [*(extents[k] for k in rest), extents[self.first] * n])
+        low, high = max(-self.offset, 0), max(self.offset, 0)
+        count = max(min(extents[self.first] - low, n - high), 0)
+        places = low * n + high + np.arange(count) * (n + 1)
+        return trace.op("gather", [flat, trace.constant(places)], axis=[len(rest)])
+
+    def write(self, _trace, _parent, _child):
+        raise errors.ArgumentError("assignment destination is read-only: the result of np.diagonal", errors.here())
+
+
 class Window:
     """A window by basic indexing: per axis of the parent its least index (int or handle), a size and a step, which where negative means
     that the window is read backwards; then a shape without the integer axes and with those of None."""

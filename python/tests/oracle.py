@@ -45,12 +45,14 @@ def check(f, *args, tolerance=1e-12):
 
 
 def same_bits(f, *args, strategy=None):
-    """Machine code computes the bits of the reference interpreter, value and gradients."""
+    """Machine code computes the bits of the reference interpreter, value and gradients, and the value has them without gradients, too."""
     argnums = tuple(k for k, arg in enumerate(args) if np.asarray(arg).dtype == np.float64)
     executable = rg.value_and_grad(f, argnums=argnums, strategy=strategy).compile(*args)._executable
     inputs = [np.asarray(arg) for arg in args]
     for found, expected in zip(executable.run(inputs)[0], executable.interpret(inputs)):
         np.testing.assert_array_equal(found, expected)
+    value = executable.run(inputs)[0][0]
+    np.testing.assert_array_equal(rg.jit(f).compile(*args)._executable.run(inputs)[0][0], value)
 
 
 def complex_step(f, args, argnum):

@@ -202,8 +202,15 @@ def changed_reshape(a):
     return b
 
 
+def reshape_of_a_transposed_sum(a):
+    c = a.T + 1.0
+    b = c.reshape(-1)
+    b[0] = 3.0
+    return c
+
+
 CASES = [
-    (same_after_loop, v), (rebound_then_changed, v), (changed_reshape, A), (one_number_repeated, A),
+    (same_after_loop, v), (rebound_then_changed, v), (changed_reshape, A), (reshape_of_a_transposed_sum, A), (one_number_repeated, A),
     (write_through_row, A), (read_through, A), (view_of_view, A), (transposed, A), (reshaped, v), (reshape_copies, A),
     (same_array_under_two_names, v), (copy_is_apart, v), (scalar_is_rebound, v), (in_place_through_function, v), (alias_in_loop, v),
     (view_changed_in_loop, A), (augmented_in_loop, v), (flipped_signs, v), (broadcast_view, v), (overlapping, v), (local_then_loop, v),
@@ -243,13 +250,6 @@ def kept_before_exchange(u):
     return first
 
 
-def reshape_of_unknown_order(a):
-    c = a.T + 1.0
-    b = c.reshape(-1)
-    b[0] = 3.0
-    return c
-
-
 def one_of_two(v, p):
     w = v * 2.0
     if p > 0:
@@ -283,7 +283,6 @@ def perhaps_a_view(a, n):
         (shared_and_rebound, (v,), "w = w * 2.0"),
         (stale_view, (A,), "row = a[i]"),
         (kept_before_exchange, (v,), None),
-        (reshape_of_unknown_order, (A,), None),
         (one_of_two, (v, 1.0), None),
         (perhaps_the_same, (v, 0), None),
         (perhaps_a_view, (A, 1), None),

@@ -167,7 +167,7 @@ def test_threads_share_large_arrays_and_do_not_change_a_bit():
     np.testing.assert_array_equal(one(x), two(x))
     assert rg.jit(values, threads=2).compile(v).threads == 1
     for threads in (0, -1, 1.5, True):
-        with pytest.raises(rg.ArgumentError, match="`threads` is a positive int"):
+        with pytest.raises(rg.ArgumentError, match="`threads` is an int from 1 to 4096"):
             rg.jit(values, threads=threads)
 
 

@@ -136,6 +136,8 @@ def test_the_plan_says_what_will_happen():
     g = rg.value_and_grad(tanh_loop, argnums=(0, 1), budget="1.2 MB")
     text = str(g.plan(*args))
     assert "1,000 steps" in text and "tiles of 40" in text and "test_budget.py:" in text
+    assert len(text.splitlines()) == 6 and "1.2 MB" in text and "unrolled: nothing" in text
+    assert "forward steps" in g.plan(*args).explain() and text.splitlines()[0] in g.plan(*args)._repr_html_().replace("&#x27;", "'")
     assert g.plan(*args).bytes_peak <= 1_200_000
 
 

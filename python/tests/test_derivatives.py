@@ -58,7 +58,7 @@ def test_hessians(argnums):
 
 
 def test_hessian_times_vector():
-    found = rg.hvp(scalar, (w, v), 2 * v, argnums=1)
+    found = rg.hvp(scalar, (w, v), (None, 2 * v), argnums=1)
     expected = jax.jvp(lambda x: jax.grad(in_jax(scalar), 1)(w, x), (v,), (2 * v,))[1]
     same(found, expected, 1e-10)
     found = rg.hvp(scalar, (w, v), (0.5 * w, v), argnums=(0, 1))
@@ -182,13 +182,9 @@ def test_traced_arrays_do_not_leave_their_function():
         kept.append(x * 2.0)
         return np.sum(x)
 
-    rg.grad(leak)(v)
-
-    def use(x):
-        return np.sum(x * kept[0])
-
-    with pytest.raises(rg.Unsupported, match="kept after its function had been traced"):
-        rg.grad(use)(v)
+    with pytest.raises(rg.Unsupported, match="lives outside of the function"):
+        rg.grad(leak)(v)
+    assert not kept
 
 
 # Custom rules

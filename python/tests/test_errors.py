@@ -57,7 +57,8 @@ def product_mismatch(x):
 @broken
 def carry_changes_shape(x):
     s = 0.0
-    for i in range(3):
+    while np.sum(x) < 9.0:
+        x = x + 1.0
         s = s + x  # here: ShapeError, `s` changes its shape
     return np.sum(s)
 
@@ -65,41 +66,9 @@ def carry_changes_shape(x):
 @broken
 def carry_changes_kind(x):
     s = 0.0
-    for i in range(3):
-        s = (s, x[i])  # here: ShapeError, `s` changes its kind
-    return np.sum(x)
-
-
-@broken
-def return_in_loop(x):
-    for i in range(3):
-        return np.sum(x)  # here: Unsupported, `return`
-
-
-@broken
-def else_of_loop(x):
-    for i in range(3):
-        x = x * 2.0
-    else:
-        x = x + 1.0  # here: Unsupported, `else`
-    return np.sum(x)
-
-
-@broken
-def return_in_while(x):
-    while np.sum(x) > 0.1:  # here: Unsupported, `return`
-        x = x * 0.5
-        if x[0] > 3.0:
-            return x[0]
-    return np.sum(x)
-
-
-@broken
-def break_in_with(x):
-    for i in range(3):
-        with np.errstate(all="ignore"):
-            if i == 1:
-                break  # here: Unsupported, `break`
+    while np.sum(x) < 9.0:
+        x = x + 1.0
+        s = (s, x[0])  # here: ShapeError, `s` changes its kind
     return np.sum(x)
 
 
@@ -117,36 +86,6 @@ def while_changes_shape(x):
         x = x * 2.0
         y = x  # here: ShapeError, `y` changes its shape
     return np.sum(y)
-
-
-@broken
-def traced_if_with_return(x):
-    if x[0] > 0:  # here: Unsupported, `if`
-        return x[0]
-    return x[1]
-
-
-@broken
-def truth(x):
-    y = x[0] > 0 and x[1] > 0  # here: Unsupported, truth
-    return np.sum(x)
-
-
-@broken
-def to_float(x):
-    return float(x[0])  # here: Unsupported, float()
-
-
-@broken
-def to_int(x):
-    return x[int(x[0])]  # here: Unsupported, int()
-
-
-@broken
-def math_function(x):
-    import math
-
-    return math.sin(x[0])  # here: Unsupported, np.*
 
 
 @broken
@@ -194,13 +133,6 @@ def traced_length(x):
 
 
 @broken
-def traced_shape(x):
-    for i in range(3):
-        x = x + np.sum(np.zeros(i))  # here: Unsupported, shape
-    return np.sum(x)
-
-
-@broken
 def store_shape(x):
     x[:2] = x  # here: ShapeError, (3,)
     return np.sum(x)
@@ -215,57 +147,13 @@ def store_float_into_int(x):
 
 @broken
 def out_option(x):
-    np.add(x, x, out=x)  # here: Unsupported, out=
+    np.divmod(x, 2.0, out=(x, x.copy()))  # here: Unsupported, out=
     return np.sum(x)
 
 
 @broken
 def where_option(x):
     return np.sum(np.add(x, x, where=x > 0))  # here: Unsupported, where=
-
-
-@broken
-def list_in_loop(x):
-    rows = []
-    for i in range(3):
-        rows.append(x[i])  # here: Unsupported, `rows`
-    return rows[0]
-
-
-@broken
-def dict_in_loop(x):
-    table = {}
-    for i in range(3):
-        table["x"] = x[i]  # here: Unsupported, `table`
-    return table["x"]
-
-
-@broken
-def attribute_in_loop(x):
-    class Box:
-        pass
-
-    box = Box()
-    for i in range(3):
-        box.value = x[i]  # here: Unsupported, .value
-    return box.value
-
-
-@broken
-def list_index(x):
-    weights = [1.0, 2.0, 3.0]
-    for i in range(3):
-        x = x * weights[i]  # here: Unsupported, list index
-    return np.sum(x)
-
-
-@broken
-def changes_from_none(x):
-    previous = None
-    for i in range(3):
-        x = x if previous is None else x + previous  # here: Unsupported, `previous` is a NoneType before the loop
-        previous = x
-    return np.sum(x)
 
 
 @broken
@@ -335,25 +223,19 @@ def test_errors_point_at_the_line(f):
         rg.value_and_grad(f)(v.copy())
     message = str(error.value)
     assert words in message
-    assert message.endswith(f"{__file__}:{number}: {text.strip()}")
+    # Below the line there may be carets.
+    assert message.rstrip("^ ").rstrip().endswith(f"{__file__}:{number}: {text.strip()}")
 
 
-def test_first_bound_in_a_loop_of_unknown_length():
+def test_a_name_that_a_loop_does_not_bind_is_an_error_when_it_runs():
     def f(x, n):
         for i in range(n):
             last = x[i]
         return last
 
-    with pytest.raises(rg.Unsupported, match="`last` is first bound in a loop that may take no step(.|\n)*return last"):
-        rg.jit(f)(v, 2)
-
-
-def test_shapes_from_arguments():
-    def f(x, n):
-        return np.sum(np.zeros(n)) + np.sum(x)
-
-    with pytest.raises(rg.Unsupported, match="a shape(.|\n)*return np.sum\\(np.zeros"):
-        rg.jit(f)(v, 2)
+    assert rg.jit(f)(v, 2) == f(v, 2)
+    with pytest.raises(UnboundLocalError, match="'last'(.|\n)*return last"):
+        rg.jit(f)(v, 0)
 
 
 def identity(x, y=None):
@@ -404,15 +286,9 @@ def test_results_must_be_one_float():
         rg.grad(nothing)(v)
 
 
-def test_functions_without_source_are_refused():
-    with pytest.raises(rg.Unsupported, match="lambda"):
-        rg.grad(lambda x: np.sum(x))(v)
-    scope = {"np": np}
-    exec("def f(x):\n    return np.sum(x)", scope)
-    with pytest.raises(rg.Unsupported, match="source of `f` cannot be read"):
-        rg.grad(scope["f"])(v)
+def test_what_cannot_be_called_is_refused():
     with pytest.raises(rg.ArgumentError, match="a Python function is needed"):
-        rg.grad(np.sum)
+        rg.grad(3.0)
 
 
 def test_integer_division_by_zero_names_the_line():

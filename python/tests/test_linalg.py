@@ -204,10 +204,8 @@ def sign_and_logdet(a):
     return np.linalg.slogdet(a)
 
 
-def test_matrices_without_an_answer_give_nan_or_infinity():
-    singular, indefinite = np.array([[1.0, 2.0], [2.0, 4.0]]), np.array([[1.0, 2.0], [2.0, 1.0]])
-    assert not np.isfinite(rg.jit(inverse)(singular)).any()
-    assert np.isnan(rg.jit(factor)(indefinite)[[0, 1, 1], [0, 0, 1]]).all()
+def test_determinants_of_matrices_without_an_inverse():
+    singular = np.array([[1.0, 2.0], [2.0, 4.0]])
     assert rg.jit(sign_and_logdet)(singular)[1] == -np.inf
     close(rg.grad(determinant)(singular), [[4.0, -2.0], [-2.0, 1.0]])
 
@@ -292,9 +290,9 @@ def function_that_is_not_there(x):
     return np.linalg.eigh(x)
 
 
-@mistake(rg.Unsupported, "offset")
-def trace_of_another_diagonal(x):
-    return np.trace(x, offset=1)
+@mistake(rg.ShapeError, "two axes")
+def trace_of_one_axis(x):
+    return np.trace(x, offset=1, axis1=0, axis2=0)
 
 
 @mistake(rg.ShapeError, "paired")

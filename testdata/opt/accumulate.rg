@@ -16,7 +16,7 @@ fn main(%a: f64[5], %i: i64, %j: i64, %x: f64) -> f64[5], f64[5], f64[5], f64[5]
 // fn main(%0: f64[5], %1: i64, %2: i64, %3: f64) -> f64[5], f64[5], f64[5], f64[5] {
 //   %4: f64[1] = dynamic_slice %0, %1 {sizes=[1], step=[1]}
 //   %5: f64 = reshape %4 {shape=[]}
-//   %6: f64 = add %5, %3
+//   %6: f64 = add %5, %3 {exact}
 //   %7: f64[1] = reshape %6 {shape=[1]}
 //   %8: f64[1] = reshape %3 {shape=[1]}
 //   %9: f64[5] = add_at %0, %8, %1 {step=[1]}

@@ -15,7 +15,7 @@ fn main(%x: f64) -> f64, f64, f64 {
 // ---- expected
 // fn main(%0: f64) -> f64, f64, f64 {
 //   %1: f64 = constant {value=0.0}
-//   %2: f64 = add %0, %1
-//   %3: f64 = mul %0, %1
+//   %2: f64 = add %0, %1 {exact}
+//   %3: f64 = mul %0, %1 {exact}
 //   return %0, %2, %3
 // }

@@ -35,12 +35,12 @@ fn step(%i: i64, %c: f64) -> f64 {
 //   %3: f64 = call args(%0) {body=same, forward=same, backward=clip}
 //   %4: f64 = sin %2
 //   %5: f64 = sin %3
-//   %6: f64 = add %4, %5
+//   %6: f64 = add %4, %5 {exact}
 //   %7: f64 = for %1 carries(%0) {body=step}
 //   %8: f64 = for %1 carries(%0) {body=step}
-//   %9: f64 = add %7, %8
+//   %9: f64 = add %7, %8 {exact}
 //   %10: f64 = call args(%0) {body=same, tangent=twice}
-//   %11: f64 = add %10, %10
+//   %11: f64 = add %10, %10 {exact}
 //   return %6, %9, %11
 // }
 //
@@ -60,6 +60,6 @@ fn step(%i: i64, %c: f64) -> f64 {
 // }
 //
 // fn twice(%0: f64, %1: f64) -> f64 {
-//   %2: f64 = add %1, %1
+//   %2: f64 = add %1, %1 {exact}
 //   return %2
 // }

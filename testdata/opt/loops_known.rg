@@ -32,9 +32,9 @@ fn outer(%i: i64, %c: f64, %k: f64, %y: f64) -> f64, f64 {
 // fn main(%0: i64, %1: f64, %2: f64) -> f64, f64 {
 //   %3: f64 = constant {value=0.5}
 //   %4: f64 = exp %2
-//   %5: f64 = mul %4, %3
-//   %6: f64 = neg %2
-//   %7: f64 = fma %5, %1, %6
+//   %5: f64 = mul %4, %3 {exact}
+//   %6: f64 = mul %5, %1 {exact}
+//   %7: f64 = sub %6, %2 {exact}
 //   %8: f64 = for %0 carries(%7) invariants(%5) {body=outer}
 //   return %8, %3
 // }
@@ -46,6 +46,6 @@ fn outer(%i: i64, %c: f64, %k: f64, %y: f64) -> f64, f64 {
 // }
 //
 // fn inner(%0: i64, %1: f64, %2: f64) -> f64 {
-//   %3: f64 = mul %2, %1
+//   %3: f64 = mul %2, %1 {exact}
 //   return %3
 // }

@@ -28,7 +28,7 @@ fn scale_bwd(%i: i64, %A: f64[3], %k: f64, %ct: f64[3]) -> f64[3] {
 // fn scale(%0: i64, %1: f64[3], %2: f64) -> f64[3] {
 //   %3: f64[1] = dynamic_slice %1, %0 {sizes=[1], step=[1]}
 //   %4: f64[1] = reshape %2 {shape=[1]}
-//   %5: f64[1] = mul %3, %4
+//   %5: f64[1] = mul %3, %4 {exact}
 //   %6: f64[3] = update %1, %5, %0 {step=[1]}
 //   return %6
 // }
@@ -40,7 +40,7 @@ fn scale_bwd(%i: i64, %A: f64[3], %k: f64, %ct: f64[3]) -> f64[3] {
 // fn scale_bwd(%0: i64, %1: f64, %2: f64[3]) -> f64[3] {
 //   %3: f64[1] = dynamic_slice %2, %0 {sizes=[1], step=[1]}
 //   %4: f64[1] = reshape %1 {shape=[1]}
-//   %5: f64[1] = mul %3, %4
+//   %5: f64[1] = mul %3, %4 {exact}
 //   %6: f64[3] = update %2, %5, %0 {step=[1]}
 //   return %6
 // }

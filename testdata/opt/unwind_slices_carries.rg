@@ -22,12 +22,12 @@ fn step_bwd(%i: i64, %c: f64, %d: f64, %e: f64, %a: f64, %b: f64, %r: f64) -> f6
 // }
 //
 // fn step(%0: i64, %1: f64, %2: f64) -> f64, f64 {
-//   %3: f64 = mul %1, %1
-//   %4: f64 = add %2, %1
+//   %3: f64 = mul %1, %1 {exact}
+//   %4: f64 = add %2, %1 {exact}
 //   return %3, %4
 // }
 //
 // fn step_bwd(%0: i64, %1: f64, %2: f64, %3: f64) -> f64 {
-//   %4: f64 = mul %3, %2
+//   %4: f64 = mul %3, %2 {exact}
 //   return %4
 // }

@@ -3,4 +3,4 @@ fn main(%0: f64[3]) -> f64 {
   return %1
 }
 // ---- expected
-// error: error_unknown_attribute.rg:2: parse error: `sum` has no attribute `axis`; it has axes
+// error: error_unknown_attribute.rg:2: parse error: `sum` has no attribute `axis`; it has axes, exact

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use retrograd::pipeline::cores;
+use retrograd::pipeline::{Arithmetic, MOST_THREADS, cores};
 use retrograd::{Backend, Budget, Strategy, strategy};
 
 use crate::formula::{Best, Formula, FormulaOptions};
@@ -43,6 +43,8 @@ pub(crate) enum Command {
         file: File,
         #[command(flatten)]
         machine: Machine,
+        #[command(flatten)]
+        rounding: Rounding,
         /// Folder for the states that a saved file was planned to spill; a run leaves nothing there
         #[arg(long, value_name = "FOLDER")]
         spill: Option<PathBuf>,
@@ -66,6 +68,8 @@ pub(crate) enum Command {
         gradient: Gradient,
         #[command(flatten)]
         machine: Machine,
+        #[command(flatten)]
+        rounding: Rounding,
         #[command(flatten)]
         inputs: Inputs,
         #[command(flatten)]
@@ -94,6 +98,8 @@ pub(crate) enum Command {
         stage: Stage,
         #[command(flatten)]
         gradient: Gradient,
+        #[command(flatten)]
+        rounding: Rounding,
     },
     /// Print what the gradient will keep and recompute, and its peak of memory, without running it
     Plan {
@@ -101,6 +107,8 @@ pub(crate) enum Command {
         file: File,
         #[command(flatten)]
         gradient: Gradient,
+        #[command(flatten)]
+        rounding: Rounding,
         #[command(flatten)]
         form: PlanForm,
     },
@@ -118,6 +126,8 @@ pub(crate) enum Command {
         results: bool,
         #[command(flatten)]
         gradient: Gradient,
+        #[command(flatten)]
+        rounding: Rounding,
     },
     /// Print the value of a formula
     Eval {
@@ -256,14 +266,33 @@ pub(crate) struct Machine {
     #[arg(long, default_value = "cranelift")]
     pub(crate) backend: Backend,
     /// Threads of a run, as many as there are cores unless told; results do not depend on them
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", value_parser = threads)]
     threads: Option<NonZeroUsize>,
+}
+
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Rounding {
+    /// Round every operation as it is written, and add in that order: no product becomes part of an `fma`
+    #[arg(long)]
+    exact: bool,
+}
+
+impl Rounding {
+    pub(crate) fn arithmetic(self) -> Arithmetic {
+        if self.exact { Arithmetic::Exact } else { Arithmetic::Contracted }
+    }
 }
 
 impl Machine {
     pub(crate) fn threads(&self) -> NonZeroUsize {
         self.threads.unwrap_or_else(cores)
     }
+}
+
+/// A number of threads.
+fn threads(text: &str) -> Result<NonZeroUsize, String> {
+    let number = text.parse::<NonZeroUsize>().ok().filter(|threads| threads.get() <= MOST_THREADS);
+    number.ok_or_else(|| format!("a run has from 1 to {MOST_THREADS} threads"))
 }
 
 /// The names of the table of strategies.
@@ -299,7 +328,7 @@ pub(crate) struct Outputs {
 pub(crate) enum Stage {
     /// As it was read, before it is verified
     Parsed,
-    /// After all rewrites, the last of which contracts products to `fma`
+    /// After all rewrites, with its roundings decided: products are contracted to `fma`, and what is not is marked exact
     Simplified,
     /// Its value and gradient, simplified
     Gradient,

@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::Path;
 
-use retrograd::pipeline::{Compiled, Options, SpillTo, Wanted, compile, cores, debug_nan, derive};
+use retrograd::pipeline::{Arithmetic, Compiled, Options, SpillTo, Wanted, compile, cores, debug_nan, derive};
 use retrograd::{Array, Backend, Budget, Error, Program, Row, Type, ops, strategy};
 use retrograd_compiler::ir::Rule;
 use retrograd_compiler::{fuse, opt};
 
-use crate::arguments::{Command, Debug, File, Gradient, Inputs, Machine, Outputs, PlanForm, Stage};
+use crate::arguments::{Command, Debug, File, Gradient, Inputs, Machine, Outputs, PlanForm, Rounding, Stage};
 use crate::check::check;
 use crate::formula;
 use crate::inputs;
@@ -42,24 +42,29 @@ impl Report {
 /// Carries out a command; the error is a message as the user reads it.
 pub(crate) fn execute(command: &Command) -> Result<Report, String> {
     match command {
-        Command::Run { file, machine, spill, inputs, outputs, debug } if running::is_saved(&file.path) => {
+        Command::Run { file, rounding, .. } if running::is_saved(&file.path) && rounding.arithmetic() == Arithmetic::Exact => {
+            Err("error: --exact is for programs: how what `save` wrote is rounded was decided then; give --exact to `save`\n".into())
+        }
+        Command::Run { file, machine, spill, inputs, outputs, debug, .. } if running::is_saved(&file.path) => {
             let ran = running::run_saved(&file.path, machine, spill.as_deref(), inputs, outputs, *debug);
             ran.map_err(|error| format!("error: {error}\n"))
         }
         Command::Run { spill: Some(_), .. } => Err("error: --spill is for what `save` wrote: the states of a gradient\n".into()),
-        Command::Run { file, machine, spill: None, inputs, outputs, debug } => {
-            on(file, |source| run(source, machine, inputs, outputs, *debug))
+        Command::Run { file, machine, rounding, spill: None, inputs, outputs, debug } => {
+            on(file, |source| run(source, machine, *rounding, inputs, outputs, *debug))
         }
-        Command::Save { file, saved, results, gradient } => on(file, |source| save(source, saved, *results, gradient).map(Report::of)),
+        Command::Save { file, saved, results, gradient, rounding } => {
+            on(file, |source| save(source, saved, *results, gradient, *rounding).map(Report::of))
+        }
         Command::Grad { file, formula, gradient, .. } if formula::is_formula(&file.path, formula) => {
             said(formula::grad(&file.path.to_string_lossy(), gradient.wrt.as_deref(), formula))
         }
-        Command::Grad { file, formula: _, gradient, machine, inputs, outputs, debug } => {
-            on(file, |source| grad(source, gradient, machine, inputs, outputs, *debug))
+        Command::Grad { file, formula: _, gradient, machine, rounding, inputs, outputs, debug } => {
+            on(file, |source| grad(source, (gradient, *rounding), machine, inputs, outputs, *debug))
         }
         Command::Check { file, inputs } => on(file, |source| check(source, inputs)),
-        Command::Print { file, stage, gradient } => on(file, |source| print(source, *stage, gradient).map(Report::of)),
-        Command::Plan { file, gradient, form } => on(file, |source| plan(source, gradient, form).map(Report::of)),
+        Command::Print { file, stage, gradient, rounding } => on(file, |source| print(source, *stage, gradient, *rounding).map(Report::of)),
+        Command::Plan { file, gradient, rounding, form } => on(file, |source| plan(source, gradient, *rounding, form).map(Report::of)),
         Command::Eval { formula } => said(formula.eval()),
         Command::Diff { formula, wrt, order } => said(formula.diff(wrt.as_deref(), *order)),
         Command::Hessian { formula, wrt } => said(formula.hessian(wrt.as_deref())),
@@ -84,11 +89,12 @@ fn on(file: &File, command: impl FnOnce(&Source) -> Result<Report, Error>) -> Re
     command(&source).map_err(|error| source.explain(&error))
 }
 
-fn run(source: &Source, machine: &Machine, inputs: &Inputs, outputs: &Outputs, debug: Debug) -> Result<Report, Error> {
+fn run(source: &Source, machine: &Machine, rounding: Rounding, inputs: &Inputs, outputs: &Outputs, debug: Debug) -> Result<Report, Error> {
     let program = source.program()?;
     outputs.check(program.main().results.len())?;
     let inputs = inputs::read(inputs, &program, source)?;
-    let options = Options { backend: machine.backend.clone(), threads: machine.threads(), ..results_options() };
+    let (backend, threads, arithmetic) = (machine.backend.clone(), machine.threads(), rounding.arithmetic());
+    let options = Options { backend, threads, arithmetic, ..results_options() };
     delivered(results_of(&program, &options, &inputs, debug)?, outputs)
 }
 
@@ -99,10 +105,11 @@ pub(crate) fn delivered(Results { results, note }: Results, outputs: &Outputs) -
 }
 
 /// Saves what is compiled of a program.
-fn save(source: &Source, saved: &Path, results: bool, gradient: &Gradient) -> Result<String, Error> {
+fn save(source: &Source, saved: &Path, results: bool, gradient: &Gradient, rounding: Rounding) -> Result<String, Error> {
     let program = source.program()?;
-    let wanted = if results { results_options() } else { gradient_options(&program, gradient)? };
-    let options = Options { strategy: gradient.strategy.clone(), budget: gradient.budget.map(Budget::bytes), ..wanted };
+    let wanted = if results { results_options() } else { gradient_options(&program, gradient, rounding)? };
+    let (strategy, budget, arithmetic) = (gradient.strategy.clone(), gradient.budget.map(Budget::bytes), rounding.arithmetic());
+    let options = Options { strategy, budget, arithmetic, ..wanted };
     compile(&program, &options)?.save(saved)?;
     Ok(String::new())
 }
@@ -129,12 +136,13 @@ fn results_of(program: &Program, options: &Options, inputs: &[Array], debug: Deb
 /// Options for a Program that is run as it is.
 pub(crate) fn results_options() -> Options {
     let (strategy, backend) = (strategy::all()[0].clone(), Backend::default());
-    Options { wanted: Wanted::Results, argnums: vec![], strategy, budget: None, backend, spill: None, threads: cores() }
+    let arithmetic = Arithmetic::Contracted;
+    Options { wanted: Wanted::Results, argnums: vec![], strategy, budget: None, backend, spill: None, threads: cores(), arithmetic }
 }
 
 fn grad(
     source: &Source,
-    gradient: &Gradient,
+    (gradient, rounding): (&Gradient, Rounding),
     machine: &Machine,
     inputs: &Inputs,
     outputs: &Outputs,
@@ -144,26 +152,28 @@ fn grad(
     let wrt = wrt(&program, gradient)?;
     outputs.check(1 + wrt.len())?;
     let inputs = inputs::read(inputs, &program, source)?;
-    let options = Options { backend: machine.backend.clone(), threads: machine.threads(), ..gradient_options(&program, gradient)? };
+    let options =
+        Options { backend: machine.backend.clone(), threads: machine.threads(), ..gradient_options(&program, gradient, rounding)? };
     let Results { results, note } = results_of(&program, &options, &inputs, debug)?;
     let names = ["value".into()].into_iter().chain(wrt.iter().map(|k| format!("gradient_{k}")));
     let named: Vec<(String, Array)> = names.zip(results).collect();
     Ok(Report { note, ..Report::of(outputs.deliver(named, |name| format!("{name}: "))?) })
 }
 
-fn print(source: &Source, stage: Stage, gradient: &Gradient) -> Result<String, Error> {
+fn print(source: &Source, stage: Stage, gradient: &Gradient, rounding: Rounding) -> Result<String, Error> {
+    let differentiated = || differentiated(&source.program()?, gradient, rounding);
     match stage {
         Stage::Parsed => Ok(source.parsed()?.to_string()),
-        Stage::Simplified => Ok(opt::contract(&opt::simplify(&source.program()?)).to_string()),
-        Stage::Gradient => Ok(differentiated(&source.program()?, gradient)?.program.to_string()),
-        Stage::Plan => Ok(differentiated(&source.program()?, gradient)?.plan.to_string()),
-        Stage::Kernel => Ok(format!("{:#?}\n", fuse::fuse(&differentiated(&source.program()?, gradient)?.plan).kernel)),
+        Stage::Simplified => Ok(opt::fix(&source.program()?, rounding.arithmetic()).to_string()),
+        Stage::Gradient => Ok(differentiated()?.program.to_string()),
+        Stage::Plan => Ok(differentiated()?.plan.to_string()),
+        Stage::Kernel => Ok(format!("{:#?}\n", fuse::fuse(&differentiated()?.plan).kernel())),
     }
 }
 
 /// A plan in the form that is asked for.
-fn plan(source: &Source, gradient: &Gradient, form: &PlanForm) -> Result<String, Error> {
-    let compiled = differentiated(&source.program()?, gradient)?;
+fn plan(source: &Source, gradient: &Gradient, rounding: Rounding, form: &PlanForm) -> Result<String, Error> {
+    let compiled = differentiated(&source.program()?, gradient, rounding)?;
     if let Some(folder) = &form.svg {
         let mut pictures = compiled.plan.pictures();
         pictures.push(("curve.svg".into(), compiled.curve()?.to_svg()));
@@ -181,11 +191,11 @@ fn plan(source: &Source, gradient: &Gradient, form: &PlanForm) -> Result<String,
 }
 
 /// The value and the gradient of a Program, compiled.
-fn differentiated(program: &Program, gradient: &Gradient) -> Result<Compiled, Error> {
-    compile(program, &gradient_options(program, gradient)?)
+fn differentiated(program: &Program, gradient: &Gradient, rounding: Rounding) -> Result<Compiled, Error> {
+    compile(program, &gradient_options(program, gradient, rounding)?)
 }
 
-fn gradient_options(program: &Program, gradient: &Gradient) -> Result<Options, Error> {
+fn gradient_options(program: &Program, gradient: &Gradient, rounding: Rounding) -> Result<Options, Error> {
     let results = program.main().results.len();
     if results != 1 {
         return Err(argument(format!("a gradient needs a program with one result, a scalar; this one has {results}")));
@@ -198,6 +208,7 @@ fn gradient_options(program: &Program, gradient: &Gradient) -> Result<Options, E
         backend: Backend::default(),
         spill: spill_to(gradient),
         threads: cores(),
+        arithmetic: rounding.arithmetic(),
     })
 }
 

@@ -15,7 +15,7 @@ pub(crate) fn read(inputs: &Inputs, program: &Program, source: &Source) -> Resul
 /// Inputs of these types; `lines` are those of the text.
 pub(crate) fn read_types(inputs: &Inputs, types: &[Type], lines: &[String]) -> Result<Vec<Array>, Error> {
     match inputs.random {
-        Some(seed) => Ok(random(types, seed)),
+        Some(seed) => random(types, seed),
         None if inputs.given.is_empty() => checked(types, arrays(lines, "// input:")?),
         None => checked(types, arrays(&inputs.given, "--input")?),
     }
@@ -24,18 +24,19 @@ pub(crate) fn read_types(inputs: &Inputs, types: &[Type], lines: &[String]) -> R
 /// As [`read`], but where nothing is said inputs are drawn.
 pub(crate) fn read_or_draw(inputs: &Inputs, program: &Program, source: &Source) -> Result<Vec<Array>, Error> {
     let told = inputs.random.is_some() || !inputs.given.is_empty() || !source.inputs().is_empty();
-    if told { read(inputs, program, source) } else { Ok(random(&program.main().param_types(), 1)) }
+    if told { read(inputs, program, source) } else { random(&program.main().param_types(), 1) }
 }
 
 /// Floats stay where logarithms and roots are smooth; integers are small enough for counts and indices.
-fn random(types: &[Type], seed: u64) -> Vec<Array> {
+fn random(types: &[Type], seed: u64) -> Result<Vec<Array>, Error> {
     let random = &mut Random::new(seed);
     let interval = |dtype: DType| match dtype {
         DType::F32 | DType::F64 => (0.1, 1.0),
         DType::I32 | DType::I64 => (0.0, 4.0),
         DType::Bool => (0.0, 2.0),
     };
-    types.iter().map(|ty| random.array(ty, interval(ty.dtype))).collect()
+    let array = |ty: &Type| ty.check_memory().map(|()| random.array(ty, interval(ty.dtype)));
+    types.iter().map(array).collect()
 }
 
 /// The arrays that these texts name, in order.

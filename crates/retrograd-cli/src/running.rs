@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Read, stderr};
 use std::path::Path;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use retrograd::{Array, Backend, Error, Executable, Stats};
+use retrograd::{Array, Backend, Error, Executable, Saved, Stats};
 
 use crate::arguments::{Debug, Inputs, Machine, Outputs};
 use crate::commands::{Report, Results, delivered};
@@ -31,7 +31,7 @@ pub(crate) fn run_saved(
     if debug.debug_nan {
         return Err(argument("--debug-nan interprets a program; give the program itself, not what was saved of it".into()));
     }
-    let executable = Executable::load(path, &machine.backend)?.with_threads(machine.threads().get());
+    let executable = Saved::load(path)?.compile(&machine.backend)?.with_threads(machine.threads().get());
     let executable = if let Some(folder) = spill { executable.spilling_to(folder) } else { executable };
     outputs.check(executable.outputs().len())?;
     let inputs = inputs::read_types(inputs, executable.inputs(), &[])?;

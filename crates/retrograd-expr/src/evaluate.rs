@@ -223,6 +223,7 @@ impl Derived {
             backend: Backend::default(),
             spill: None,
             threads: pipeline::cores(),
+            arithmetic: pipeline::Arithmetic::default(),
         };
         let made = cache::compile(&trace(&key.0)?, &options).map_err(|error| explained(error, &self.exprs))?;
         let made = Arc::new(made);

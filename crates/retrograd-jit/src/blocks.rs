@@ -51,6 +51,8 @@ macro_rules! every_function {
             Erf: erf(x);
             Erfc: erfc(x);
             Rem: rem(x, y) = rem_within unless rem_is_far then rem_beyond;
+            LogAddExp: logaddexp(x, y);
+            LogAddExp2: logaddexp2(x, y);
         }
     };
 }
@@ -193,7 +195,7 @@ macro_rules! level {
             };
 
             mod block {
-                use crate::blocks::apply;
+                use crate::blocks::{Parts, apply};
                 use retrograd_compiler::ops::lanes;
                 $(block! { $attributes $name($($x),+) $(= $within unless $rare then $beyond)? })*
             }
@@ -209,19 +211,34 @@ macro_rules! level {
 /// A block, compiled with the given attribute.
 macro_rules! block {
     ($attributes:tt $name:ident($($x:ident),+)) => {
-        block! { $attributes $name($($x),+), |[$($x),+]| lanes::$name($($x),+), |_| false, |_| f64::NAN }
+        block! { $attributes $name($($x),+), lanes::$name($($x),+), false, f64::NAN }
     };
     ($attributes:tt $name:ident($($x:ident),+) = $within:ident unless $rare:ident then $beyond:ident) => {
-        block! {
-            $attributes $name($($x),+),
-            |[$($x),+]| lanes::$within($($x),+), |[$($x),+]| lanes::$rare($($x),+), |[$($x),+]| lanes::$beyond($($x),+)
-        }
+        block! { $attributes $name($($x),+), lanes::$within($($x),+), lanes::$rare($($x),+), lanes::$beyond($($x),+) }
     };
     ([$($attribute:meta)?] $name:ident($($x:ident),+), $within:expr, $rare:expr, $beyond:expr) => {
         $(#[$attribute])?
         pub(super) unsafe extern "C" fn $name($($x: *const f64,)+ target: *mut f64, count: usize) {
+            const ARITY: usize = [$(stringify!($x)),+].len();
+            struct Sequence;
+            impl Parts<ARITY> for Sequence {
+                #[inline(always)]
+                fn within([$($x),+]: [f64; ARITY]) -> f64 {
+                    $within
+                }
+                #[inline(always)]
+                #[allow(unused_variables, reason = "of most functions nothing is rare")]
+                fn rare([$($x),+]: [f64; ARITY]) -> bool {
+                    $rare
+                }
+                #[inline(always)]
+                #[allow(unused_variables, reason = "of most functions nothing is rare")]
+                fn beyond([$($x),+]: [f64; ARITY]) -> f64 {
+                    $beyond
+                }
+            }
             // SAFETY: the contract of `Block` and `BinaryBlock` is that of `apply`.
-            unsafe { apply([$($x),+], target, count, $within, $rare, $beyond) }
+            unsafe { apply::<Sequence, ARITY>([$($x),+], target, count) }
         }
     };
 }
@@ -270,6 +287,17 @@ const GROUP: usize = 16;
 #[repr(align(64))]
 struct Group([f64; GROUP]);
 
+/// A function as its blocks compute it. These are methods and no closures, which LLVM would call lane by lane where they are long, without
+/// vectors: methods that are always inlined are compiled for the instructions of the block.
+trait Parts<const ARITY: usize> {
+    /// The function of usual arguments.
+    fn within(arguments: [f64; ARITY]) -> f64;
+    /// Whether arguments are not usual.
+    fn rare(arguments: [f64; ARITY]) -> bool;
+    /// The function of those.
+    fn beyond(arguments: [f64; ARITY]) -> f64;
+}
+
 /// Applies `beyond` to rare arguments and `within` to the others.
 ///
 /// It is inlined into functions with vector instructions and so compiled for those.
@@ -277,20 +305,13 @@ struct Group([f64; GROUP]);
 /// # Safety
 /// As for [`Block`] and [`BinaryBlock`].
 #[inline(always)]
-unsafe fn apply<const ARITY: usize>(
-    sources: [*const f64; ARITY],
-    target: *mut f64,
-    count: usize,
-    within: impl Fn([f64; ARITY]) -> f64 + Copy,
-    rare: impl Fn([f64; ARITY]) -> bool + Copy,
-    beyond: impl Fn([f64; ARITY]) -> f64 + Copy,
-) {
+unsafe fn apply<F: Parts<ARITY>, const ARITY: usize>(sources: [*const f64; ARITY], target: *mut f64, count: usize) {
     let whole = count - count % GROUP;
     for start in (0..whole).step_by(GROUP) {
         // SAFETY: start + GROUP <= count, for which the caller vouches.
         let sources = sources.map(|source| unsafe { source.add(start) });
         // SAFETY: as before.
-        unsafe { apply_to_group(sources, target.add(start), within, rare, beyond) };
+        unsafe { apply_to_group::<F, ARITY>(sources, target.add(start)) };
     }
     let rest = count - whole;
     if rest > 0 {
@@ -301,7 +322,7 @@ unsafe fn apply<const ARITY: usize>(
         }
         let mut results = Group([0.0; GROUP]);
         // SAFETY: all of them have GROUP elements.
-        unsafe { apply_to_group(groups.each_ref().map(|group| group.0.as_ptr()), results.0.as_mut_ptr(), within, rare, beyond) };
+        unsafe { apply_to_group::<F, ARITY>(groups.each_ref().map(|group| group.0.as_ptr()), results.0.as_mut_ptr()) };
         // SAFETY: as for the copies in the other direction.
         unsafe { copy_few(results.0.as_ptr(), target.add(whole), rest) };
     }
@@ -315,24 +336,18 @@ unsafe fn apply<const ARITY: usize>(
 /// # Safety
 /// As for [`Block`] and [`BinaryBlock`], with `GROUP` elements.
 #[inline(always)]
-unsafe fn apply_to_group<const ARITY: usize>(
-    sources: [*const f64; ARITY],
-    target: *mut f64,
-    within: impl Fn([f64; ARITY]) -> f64,
-    rare: impl Fn([f64; ARITY]) -> bool,
-    beyond: impl Fn([f64; ARITY]) -> f64,
-) {
+unsafe fn apply_to_group<F: Parts<ARITY>, const ARITY: usize>(sources: [*const f64; ARITY], target: *mut f64) {
     // SAFETY: the caller vouches for GROUP elements, and an array is laid out as they are.
     let inputs = sources.map(|source| Group(unsafe { source.cast::<[f64; GROUP]>().read() }));
     let arguments = |lane: usize| std::array::from_fn(|source| inputs[source].0[lane]);
     let mut outputs = Group([0.0; GROUP]);
     for (lane, output) in outputs.0.iter_mut().enumerate() {
-        *output = within(arguments(lane));
+        *output = F::within(arguments(lane));
     }
     // Where nothing is rare the compiler drops all of this.
-    if (0..GROUP).fold(false, |any, lane| any | rare(arguments(lane))) {
-        for (lane, output) in outputs.0.iter_mut().enumerate().filter(|(lane, _)| rare(arguments(*lane))) {
-            *output = beyond(arguments(lane));
+    if (0..GROUP).fold(false, |any, lane| any | F::rare(arguments(lane))) {
+        for (lane, output) in outputs.0.iter_mut().enumerate().filter(|(lane, _)| F::rare(arguments(*lane))) {
+            *output = F::beyond(arguments(lane));
         }
     }
     // SAFETY: as for the source.

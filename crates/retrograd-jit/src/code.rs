@@ -1,7 +1,9 @@
 //! From a Kernel to a native function that owns its memory.
 
+use std::panic::resume_unwind;
+
 use retrograd_compiler::fuse::kernel::{Kernel, RoutineCall};
-use retrograd_compiler::ir::{Array, Data, Error, ErrorKind, Pos};
+use retrograd_compiler::ir::{Array, Data, DataMut, Error, ErrorKind, Pos};
 
 use crate::backend::Backend;
 use crate::cranelift::Cranelift;
@@ -33,7 +35,7 @@ pub(crate) struct Constants {
 }
 
 /// Machine code of one kernel, with the kernel itself.
-pub struct Code {
+pub(crate) struct Code {
     entry: Entry,
     backend: String,
     _memory: Box<dyn Send + Sync>,
@@ -49,19 +51,29 @@ impl Code {
     /// many pointers as the kernel names, each valid for all that the kernel reads or writes there; outputs overlap nothing; `fault`
     /// points to four words, the second of which is 0 or the address of an observer of this run alone, the third the address of its
     /// file for spilled states, or 0 where the kernel has none, the fourth 0 or the address of a crew.
-    pub unsafe fn call(&self, arena: *mut u8, inputs: *const *const u8, outputs: *const *mut u8, fault: *mut i64, watch: &Watch<'_>) {
-        let watched = Watched { watch, loops: self.kernel.loops };
+    pub(crate) unsafe fn call(
+        &self,
+        arena: *mut u8,
+        inputs: *const *const u8,
+        outputs: *const *mut u8,
+        fault: *mut i64,
+        watch: &Watch<'_>,
+    ) {
+        let watched = Watched::new(watch, self.kernel.loops);
         // SAFETY: the code is alive as long as `self`; the caller promises the rest.
         unsafe { (self.entry)(arena, inputs, outputs, fault, watch.flag(), &raw const watched) }
+        if let Some(panic) = watched.panic.into_inner() {
+            resume_unwind(panic);
+        }
     }
 
     /// What it does.
-    pub fn kernel(&self) -> &Kernel {
+    pub(crate) fn kernel(&self) -> &Kernel {
         &self.kernel
     }
 
     /// Who made it, with its version.
-    pub fn backend(&self) -> &str {
+    pub(crate) fn backend(&self) -> &str {
         &self.backend
     }
 }
@@ -73,7 +85,7 @@ impl std::fmt::Debug for Code {
 }
 
 /// Compiles a kernel for the machine that runs this. The only error is that LLVM was asked for by name and is not there.
-pub fn compile(kernel: &Kernel, backend: &Backend) -> Result<Code, Error> {
+pub(crate) fn compile(kernel: &Kernel, backend: &Backend) -> Result<Code, Error> {
     let unavailable = |reason: String| {
         let message = format!("the back end LLVM is not available: {reason}\nname a library, or use the back end cranelift");
         Error::new(ErrorKind::Unsupported, Pos::unknown(), message)
@@ -112,10 +124,10 @@ pub(crate) fn address(array: &Array) -> *const u8 {
 /// Where the elements of an array are, to be written.
 pub(crate) fn address_mut(array: &mut Array) -> *mut u8 {
     match array.data_mut() {
-        Data::F32(x) => x.as_mut_ptr().cast(),
-        Data::F64(x) => x.as_mut_ptr().cast(),
-        Data::I32(x) => x.as_mut_ptr().cast(),
-        Data::I64(x) => x.as_mut_ptr().cast(),
-        Data::Bool(x) => x.as_mut_ptr().cast(),
+        DataMut::F32(x) => x.as_mut_ptr().cast(),
+        DataMut::F64(x) => x.as_mut_ptr().cast(),
+        DataMut::I32(x) => x.as_mut_ptr().cast(),
+        DataMut::I64(x) => x.as_mut_ptr().cast(),
+        DataMut::Bool(x) => x.as_mut_ptr().cast(),
     }
 }

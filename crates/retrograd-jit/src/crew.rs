@@ -231,7 +231,11 @@ impl Job {
             match words[0] {
                 0 => {}
                 STOPPED => self.stopped.store(true, Ordering::Relaxed),
-                fault => self.found(from, fault),
+                fault => {
+                    self.found(from, fault);
+                    // Chunks are taken in ascending order: what nobody has taken yet comes after this one.
+                    self.next.store(launch.count, Ordering::Relaxed);
+                }
             }
         }
     }
@@ -290,7 +294,7 @@ impl Shared {
             // SAFETY: a job stays until no worker is active that may have seen it.
             if let Some(job) = unsafe { job.as_ref() } {
                 let watch = Watch::from(&job.stopped);
-                let watched = Watched { watch: &watch, loops: 0 };
+                let watched = Watched::new(&watch, 0);
                 let asks = (watch.flag(), (&raw const watched).cast());
                 // SAFETY: its launch lives as long; a worker looks at what the job says.
                 unsafe { job.work(asks) };

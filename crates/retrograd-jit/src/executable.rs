@@ -1,22 +1,20 @@
 //! Code with its arenas: what front ends run.
 
-use std::fs;
 use std::panic::resume_unwind;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
 use retrograd_compiler::eval::Sighting;
 use retrograd_compiler::fuse::kernel::Kernel;
-use retrograd_compiler::fuse::{COUNTS, Fault, counting};
+use retrograd_compiler::fuse::{COUNTS, Fault, Fused, counting};
 use retrograd_compiler::ir::{Array, Error, ErrorKind, Pos, Type};
+use retrograd_compiler::plan::MOST_THREADS;
 
 use crate::arena::{Arena, Pool};
 use crate::backend::Backend;
-use crate::code::{Code, STOPPED, address, address_mut, code, compile};
-use crate::cranelift::Cranelift;
+use crate::code::{Code, STOPPED, address, address_mut, compile};
 use crate::crew::Crew;
-use crate::file::{self, Notes};
 use crate::observer::Observer;
 use crate::spill::SpillFile;
 use crate::stats::{Counts, Stats};
@@ -33,35 +31,23 @@ pub struct Checked {
     pub guards_intact: bool,
 }
 
-/// A compiled kernel that can run any number of times, also at the same time on several threads. A clone is the same code with arenas of
-/// its own.
+/// Machine code that can run any number of times, also at the same time on several threads. A clone is the same code with arenas of its own.
 ///
 /// ```
-/// use retrograd_compiler::fuse::kernel::{Address, Kernel, Place, Reg, RegType, Stmt};
-/// use retrograd_compiler::ir::{Array, DType, Scalar, Type};
-/// use retrograd_jit::Executable;
+/// use retrograd_compiler::ir::Array;
+/// use retrograd_compiler::{fuse, ops, plan, plan::strategy};
+/// use retrograd_jit::{Backend, Executable};
 ///
-/// // y = x·x
-/// let [x, y, to, from] = [0, 1, 2, 3].map(Reg);
-/// let at = |base| Address { base, terms: vec![], offset: 0 };
-/// let kernel = Kernel {
-///     regs: vec![RegType::Scalar(DType::F64), RegType::Scalar(DType::F64), RegType::Pointer, RegType::Pointer],
-///     body: vec![
-///         Stmt::Pointer { dst: from, to: Place::Input(0) },
-///         Stmt::Pointer { dst: to, to: Place::Output(0) },
-///         Stmt::Load { dst: x, from: at(from) },
-///         Stmt::Let { dst: y, op: Scalar::Mul, args: vec![x, x] },
-///         Stmt::Store { to: at(to), src: y },
-///     ],
-///     ..Kernel::default()
-/// };
-/// let square = Executable::new(&kernel, vec![Type::f64([])], vec![Type::f64([])], vec![]);
-/// let (outputs, _) = square.run(&[&Array::scalar(3.0)]).unwrap();
+/// let text = "fn main(%x: f64) -> f64 {\n  %y: f64 = mul %x, %x\n  return %y\n}\n";
+/// let plan = plan::plan(&ops::parse(text, "square.rg")?, &plan::Request::by(strategy::find("auto").unwrap()))?;
+/// let square = Executable::new(&Backend::Cranelift, &fuse::fuse(&plan))?;
+/// let (outputs, _) = square.run(&[&Array::scalar(3.0)])?;
 /// assert_eq!(outputs, [Array::scalar(9.0)]);
+/// assert!(square.backend().starts_with("cranelift 0."));
+/// # Ok::<(), retrograd_compiler::ir::Error>(())
 /// ```
 pub struct Executable {
     made: Arc<Made>,
-    notes: Notes,
     arenas: Pool,
     /// Where states are spilled.
     directory: Option<PathBuf>,
@@ -87,28 +73,32 @@ enum Counting {
 
 impl Clone for Executable {
     fn clone(&self) -> Executable {
-        let Executable { made, notes, arenas: _, directory, crew } = self;
-        let (made, notes, directory, crew) = (Arc::clone(made), notes.clone(), directory.clone(), crew.clone());
-        Executable { made, notes, arenas: Pool::default(), directory, crew }
+        let Executable { made, arenas: _, directory, crew } = self;
+        let (made, directory, crew) = (Arc::clone(made), directory.clone(), crew.clone());
+        Executable { made, arenas: Pool::default(), directory, crew }
     }
 }
 
 impl Executable {
-    /// Compiles a kernel whose inputs, outputs and fault sites are these, in the order of their numbers, by Cranelift.
-    pub fn new(kernel: &Kernel, inputs: Vec<Type>, outputs: Vec<Type>, faults: Vec<Fault>) -> Executable {
-        Made { code: code(kernel, &Cranelift::new()), backend: Backend::Cranelift, inputs, outputs, faults, counting: Counting::Off }.into()
+    /// Makes machine code of loops; the error is that LLVM was asked for and is not there.
+    pub fn new(backend: &Backend, fused: &Fused) -> Result<Executable, Error> {
+        let (inputs, outputs, faults) = (fused.inputs().to_vec(), fused.outputs().to_vec(), fused.faults().to_vec());
+        // SAFETY: a `Fused` has private parts: `fuse` made it, of a verified Program and a decision that was held against it.
+        unsafe { Executable::of_kernel(backend, fused.kernel(), inputs, outputs, faults) }
     }
 
-    /// The same by any back end; the error is that LLVM was asked for and is not there.
+    /// Makes machine code of a kernel whose inputs, outputs and fault sites are these, in the order of their numbers: for tests of back ends.
     ///
-    /// ```
-    /// use retrograd_compiler::fuse::kernel::Kernel;
-    /// use retrograd_jit::{Backend, Executable};
-    /// let nothing = Executable::by(&Backend::Cranelift, &Kernel::default(), vec![], vec![], vec![])?;
-    /// assert!(nothing.backend().starts_with("cranelift 0."));
-    /// # Ok::<(), retrograd_compiler::ir::Error>(())
-    /// ```
-    pub fn by(backend: &Backend, kernel: &Kernel, inputs: Vec<Type>, outputs: Vec<Type>, faults: Vec<Fault>) -> Result<Executable, Error> {
+    /// # Safety
+    /// The kernel reads and writes nothing but elements of its inputs, its outputs, its literals and its arena, at addresses that are
+    /// aligned for them, names no input, output, fault, register or part that it does not have, and ends.
+    pub unsafe fn of_kernel(
+        backend: &Backend,
+        kernel: &Kernel,
+        inputs: Vec<Type>,
+        outputs: Vec<Type>,
+        faults: Vec<Fault>,
+    ) -> Result<Executable, Error> {
         let (code, backend) = (compile(kernel, backend)?, backend.clone());
         Ok(Made { code, backend, inputs, outputs, faults, counting: Counting::Off }.into())
     }
@@ -126,77 +116,18 @@ impl Executable {
         Ok(Executable { directory: self.directory.clone(), ..made.into() })
     }
 
-    /// The executable with a note of this name, which is saved and loaded with it.
-    #[must_use]
-    pub fn with_note(mut self, name: &str, text: String) -> Executable {
-        self.notes.insert(name.to_owned(), text);
-        self
-    }
-
-    /// What its front end noted under that name.
-    pub fn note(&self, name: &str) -> Option<&str> {
-        self.notes.get(name).map(String::as_str)
-    }
-
-    /// Writes it to a file: the kernel and all that a run needs, but no machine code, so that it can be loaded on another machine.
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
-        let path = path.as_ref();
-        fs::write(path, self.to_bytes()?).map_err(|problem| file::error(path, problem))
-    }
-
-    /// Reads what [`save`](Executable::save) wrote, and makes machine code of it by this back end: the same bits, the same peak of memory.
-    ///
-    /// A file that is damaged, cut off, or of another version of Retrograd is an error. A whole file is trusted as a program is: load what you
-    /// would run.
-    pub fn load(path: impl AsRef<Path>, backend: &Backend) -> Result<Executable, Error> {
-        let path = path.as_ref();
-        let bytes = fs::read(path).map_err(|problem| file::error(path, problem))?;
-        Executable::from_bytes(&bytes, backend)
-            .map_err(|error| Error { message: format!("{}: {}", path.display(), error.message), ..error })
-    }
-
-    /// What [`save`](Executable::save) writes.
-    ///
-    /// ```
-    /// use retrograd_compiler::fuse::kernel::Kernel;
-    /// use retrograd_jit::{Backend, Executable};
-    /// let nothing = Executable::new(&Kernel::default(), vec![], vec![], vec![]).with_note("name", "nothing".into());
-    /// let again = Executable::from_bytes(&nothing.to_bytes()?, &Backend::Cranelift)?;
-    /// assert_eq!(again.note("name"), Some("nothing"));
-    /// # Ok::<(), retrograd_compiler::ir::Error>(())
-    /// ```
-    pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
-        let Made { code, inputs, outputs, faults, counting, backend: _ } = &*self.made;
-        if *counting == Counting::On {
-            return Err(argument("save the executable itself, not the one that counts".into()));
-        }
-        file::encode((code.kernel(), inputs, outputs, faults, &self.notes))
-    }
-
-    /// What [`load`](Executable::load) makes of the bytes of a file.
-    pub fn from_bytes(bytes: &[u8], backend: &Backend) -> Result<Executable, Error> {
-        let (kernel, inputs, outputs, faults, notes) = file::decode(bytes).map_err(argument)?;
-        Ok(Executable { notes, ..Executable::by(backend, &kernel, inputs, outputs, faults)? })
-    }
-
     /// The same, with states that the plan spills in a file of this directory, one for each run. Nothing is left there after a run.
     pub fn spilling_to(self, directory: impl Into<PathBuf>) -> Executable {
         Executable { directory: Some(directory.into()), ..self }
     }
 
     /// The same on so many threads, the one that calls included: they are made here, and bits do not depend on their number. Without
-    /// this a run has one thread. Code with nothing to share, because its arrays are small, stays on one.
-    ///
-    /// ```
-    /// use retrograd_compiler::fuse::kernel::Kernel;
-    /// use retrograd_jit::Executable;
-    /// let nothing = Executable::new(&Kernel::default(), vec![], vec![], vec![]).with_threads(4);
-    /// assert_eq!(nothing.threads(), 1);
-    /// ```
+    /// this a run has one thread. Code with nothing to share, because its arrays are small, stays on one; more than [`MOST_THREADS`], or than the
+    /// system gives, there never are.
     pub fn with_threads(self, threads: usize) -> Executable {
         let spreads = self.made.code.kernel().parts.iter().any(|part| part.range.is_some());
         // Sums of what counts would meet.
-        let crew = if spreads && self.made.counting == Counting::Off { Crew::of(threads) } else { None };
+        let crew = if spreads && self.made.counting == Counting::Off { Crew::of(threads.min(MOST_THREADS)) } else { None };
         Executable { crew, ..self }
     }
 
@@ -257,12 +188,13 @@ impl Executable {
 
     /// Runs once, and hands to `report` how far it is, every tenth of a second; short runs, and runs without loops, report nothing.
     pub fn run_reporting(&self, inputs: &[&Array], report: &mut dyn FnMut(&Progress)) -> Result<(Vec<Array>, Stats), Error> {
-        reporting(report, |watch| self.run_with(inputs, watch)).unwrap_or_else(|panic| resume_unwind(panic))
+        reporting(report, |watch| self.run_with(inputs, watch))
     }
 
     fn run_for(&self, inputs: &[&Array], watch: &Watch<'_>, observer: Option<&mut Observer<'_>>) -> Result<(Vec<Array>, Stats), Error> {
+        self.check_inputs(inputs)?;
         let mut arena = self.arenas.take(self.arena_bytes())?;
-        let outputs = self.outputs().iter().map(Array::zeros).collect();
+        let outputs = self.outputs().iter().map(Array::try_zeros).collect::<Result<_, Error>>()?;
         let result = self.run_in(inputs, outputs, arena.start(), watch, observer);
         let bytes_peak = arena.bytes() as u64 + self.made.code.kernel().output_bytes;
         self.arenas.give_back(arena);
@@ -289,7 +221,8 @@ impl Executable {
 
     /// Runs once in a fresh arena between guards and says which part of it was used; for tests of plans.
     pub fn run_checked(&self, inputs: &[&Array]) -> Result<Checked, Error> {
-        let mut arena = Arena::new(self.arena_bytes() + 2 * GUARD_BYTES)?;
+        self.check_inputs(inputs)?;
+        let mut arena = Arena::new(self.arena_bytes().saturating_add(2 * GUARD_BYTES))?;
         for (offset, byte) in arena.as_mut_slice().iter_mut().enumerate() {
             *byte = pattern(offset);
         }
@@ -305,6 +238,18 @@ impl Executable {
         Ok(Checked { outputs, bytes_touched: last.map_or(0, |offset| offset + 1 - GUARD_BYTES) as u64, guards_intact })
     }
 
+    /// Whether there are as many inputs as the code reads, of the types that it reads, with all their elements.
+    fn check_inputs(&self, inputs: &[&Array]) -> Result<(), Error> {
+        check_number("inputs", self.inputs().len(), inputs.len())?;
+        for (k, (array, expected)) in inputs.iter().zip(self.inputs()).enumerate() {
+            if array.ty() != *expected {
+                return Err(argument(format!("input {k}: expected {expected}, found {}", array.ty())));
+            }
+            check_number(&format!("elements in input {k}"), expected.elements(), array.len())?;
+        }
+        Ok(())
+    }
+
     /// Runs with the arena at `start`, which has `arena_bytes` for this run alone, into arrays of the types of the outputs.
     fn run_in(
         &self,
@@ -314,12 +259,6 @@ impl Executable {
         watch: &Watch<'_>,
         observer: Option<&mut Observer<'_>>,
     ) -> Result<(Vec<Array>, Took), Error> {
-        check_number("inputs", self.inputs().len(), inputs.len())?;
-        for (k, (array, expected)) in inputs.iter().zip(self.inputs()).enumerate() {
-            if array.ty() != *expected {
-                return Err(argument(format!("input {k}: expected {expected}, found {}", array.ty())));
-            }
-        }
         let sources: Vec<*const u8> = inputs.iter().map(|array| address(array)).collect();
         let targets: Vec<*mut u8> = outputs.iter_mut().map(address_mut).collect();
         // SAFETY: callers pass an arena of their own of the size of the kernel's; arrays have the types checked above, or were made so.
@@ -403,7 +342,7 @@ impl Executable {
 
 impl From<Made> for Executable {
     fn from(made: Made) -> Executable {
-        Executable { made: Arc::new(made), notes: Notes::default(), arenas: Pool::default(), directory: None, crew: None }
+        Executable { made: Arc::new(made), arenas: Pool::default(), directory: None, crew: None }
     }
 }
 

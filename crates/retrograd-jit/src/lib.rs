@@ -1,6 +1,6 @@
 //! Kernels to machine code, and the runtime that runs it.
 //!
-//! [`compile`] lowers a `Kernel` of the loop IR with a [`Backend`]: Cranelift, or an LLVM that is there; an [`Executable`] owns the code and the arenas it runs in.
+//! A [`Backend`] lowers a `Kernel` of the loop IR: Cranelift, or an LLVM that is there; an [`Executable`] owns the code and the arenas it runs in.
 
 mod arena;
 mod backend;
@@ -9,7 +9,6 @@ mod code;
 mod cranelift;
 mod crew;
 mod executable;
-mod file;
 mod llvm;
 mod observer;
 mod pairs;
@@ -20,9 +19,7 @@ mod stats;
 mod watch;
 
 pub use backend::Backend;
-pub use code::{Code, compile};
 pub use executable::{Checked, Executable};
-pub use file::{Notes, is_saved};
 pub use spill::bytes_per_second;
 pub use stats::{Counts, Stats, Time};
 pub use watch::{Progress, Watch};

@@ -53,6 +53,9 @@ impl SpillFile {
             let message = format!("no file for spilled states can be made in `{}`: {error}", directory.display());
             Error::new(ErrorKind::Disk, Pos::unknown(), message)
         };
+        if directory.as_os_str().is_empty() {
+            return Err(Error::new(ErrorKind::Argument, Pos::unknown(), "the directory for spilled states has no name"));
+        }
         let (path, file) = loop {
             let number = NUMBER.fetch_add(1, Ordering::Relaxed);
             let path = directory.join(format!("retrograd-{}-{number}.spill", std::process::id()));

@@ -34,7 +34,7 @@ impl<'w> Watch<'w> {
     }
 
     /// Whenever `raised` is found set, it is cleared, and `stops`, which is told how far the run is where that is known, says whether the
-    /// run ends.
+    /// run ends. A panic of `stops` ends the run and goes on from there.
     pub fn asking(raised: &'w AtomicBool, stops: &'w dyn Fn(Option<Progress>) -> bool) -> Watch<'w> {
         Watch { raised, stops: Some(stops) }
     }
@@ -100,9 +100,15 @@ pub(crate) struct Watched<'w> {
     pub(crate) watch: &'w Watch<'w>,
     /// How many outermost loops the kernel has.
     pub(crate) loops: u32,
+    /// A panic of the user's function: it must not pass through machine code.
+    pub(crate) panic: RefCell<Option<Box<dyn Any + Send>>>,
 }
 
-impl Watched<'_> {
+impl<'w> Watched<'w> {
+    /// The watch of a kernel of so many outermost loops.
+    pub(crate) fn new(watch: &'w Watch<'w>, loops: u32) -> Watched<'w> {
+        Watched { watch, loops, panic: RefCell::new(None) }
+    }
     /// What happens when the flag is found set.
     pub(crate) fn stops(&self, part: i64, step: i64, steps: i64, order: Order) -> bool {
         let known = |word: i64| u64::try_from(word).ok();
@@ -114,25 +120,29 @@ impl Watched<'_> {
             };
             Progress { part, parts: self.loops, step, steps }
         });
-        self.watch.stops(progress)
+        // Only the thread that runs asks the user's function, so that nobody else borrows this.
+        catch_unwind(AssertUnwindSafe(|| self.watch.stops(progress))).unwrap_or_else(|panic| {
+            *self.panic.borrow_mut() = Some(panic);
+            true
+        })
     }
 }
 
 /// How often a run says how far it is, at most.
 const PERIOD: Duration = Duration::from_millis(100);
 
-/// Runs `run` under a watch that hands to `report`, every tenth of a second, how far it is; a panic of `report` ends the run and is given back.
-pub(crate) fn reporting<T>(report: &mut dyn FnMut(&Progress), run: impl FnOnce(&Watch<'_>) -> T) -> Result<T, Box<dyn Any + Send>> {
+/// Runs `run` under a watch that hands to `report`, every tenth of a second, how far it is; a panic of `report` ends the run and goes on from
+/// there.
+pub(crate) fn reporting<T>(report: &mut dyn FnMut(&Progress), run: impl FnOnce(&Watch<'_>) -> T) -> T {
     let raised = AtomicBool::new(false);
-    let state = RefCell::new((report, None));
+    let report = RefCell::new(report);
     let tell = |progress: Option<Progress>| {
-        let (report, panic) = &mut *state.borrow_mut();
         if let Some(progress) = progress {
-            *panic = catch_unwind(AssertUnwindSafe(|| report(&progress))).err();
+            report.borrow_mut()(&progress);
         }
-        panic.is_some()
+        false
     };
-    let result = std::thread::scope(|scope| {
+    std::thread::scope(|scope| {
         let (over, until) = channel::<()>();
         let raised = &raised;
         scope.spawn(move || {
@@ -143,11 +153,7 @@ pub(crate) fn reporting<T>(report: &mut dyn FnMut(&Progress), run: impl FnOnce(&
         let result = run(&Watch::asking(raised, &tell));
         drop(over);
         result
-    });
-    match state.into_inner().1 {
-        Some(panic) => Err(panic),
-        None => Ok(result),
-    }
+    })
 }
 
 /// A run ends as soon as the flag is set; nothing clears it.

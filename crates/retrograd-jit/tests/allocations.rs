@@ -6,11 +6,11 @@ use std::cell::Cell;
 use std::path::Path;
 use std::sync::Arc;
 
-use retrograd_compiler::ir::{Array, Data, ErrorKind, Program, Type, parse, verify};
+use retrograd_compiler::ir::{Array, Data, DataMut, ErrorKind, Program, Type, parse, verify};
 use retrograd_compiler::plan::strategy::{Auto, KeepAll};
 use retrograd_compiler::plan::{Request, Strategy, plan};
 use retrograd_compiler::{diff, eval, fuse, ops, opt};
-use retrograd_jit::{Executable, Watch};
+use retrograd_jit::{Backend, Executable, Watch};
 
 /// Counts what this thread asks for.
 struct Counting;
@@ -78,10 +78,9 @@ fn count(path: &Path, program: &Program, inputs: &[Array]) -> usize {
             // A count known only at run time is not for every strategy.
             let Ok(plan) = ask(budget) else { continue };
             let fused = fuse::fuse(&plan);
-            let (takes, gives) = (program.main().param_types(), program.main().result_types());
-            let executable = Executable::new(&fused.kernel, takes, gives.clone(), fused.faults).with_threads(2);
+            let executable = Executable::new(&Backend::Cranelift, &fused).unwrap().with_threads(2);
             let sources: Vec<*const u8> = inputs.iter().map(address).collect();
-            let mut outputs: Vec<Array> = gives.iter().map(Array::zeros).collect();
+            let mut outputs: Vec<Array> = fused.outputs().iter().map(Array::zeros).collect();
             let targets: Vec<*mut u8> = outputs.iter_mut().map(address_mut).collect();
             // SAFETY: inputs and outputs have the types of the Program, and each its own memory.
             let run = || unsafe { executable.run_raw(&sources, &targets, &Watch::never()) };
@@ -107,10 +106,10 @@ fn address(array: &Array) -> *const u8 {
 
 fn address_mut(array: &mut Array) -> *mut u8 {
     match array.data_mut() {
-        Data::F32(x) => x.as_mut_ptr().cast(),
-        Data::F64(x) => x.as_mut_ptr().cast(),
-        Data::I32(x) => x.as_mut_ptr().cast(),
-        Data::I64(x) => x.as_mut_ptr().cast(),
-        Data::Bool(x) => x.as_mut_ptr().cast(),
+        DataMut::F32(x) => x.as_mut_ptr().cast(),
+        DataMut::F64(x) => x.as_mut_ptr().cast(),
+        DataMut::I32(x) => x.as_mut_ptr().cast(),
+        DataMut::I64(x) => x.as_mut_ptr().cast(),
+        DataMut::Bool(x) => x.as_mut_ptr().cast(),
     }
 }

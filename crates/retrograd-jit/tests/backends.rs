@@ -2,19 +2,17 @@
 
 #![allow(clippy::print_stderr, reason = "what is not tested is said")]
 
-mod support;
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::support::make::{Make, along};
+use crate::support::{backends, executable};
 use retrograd_compiler::fuse::kernel::{Kernel, Place};
 use retrograd_compiler::ir::{Array, DType, ErrorKind, Scalar, Type};
 use retrograd_jit::{Backend, Executable};
-use support::backends;
-use support::make::{Make, along};
 
 fn by(backend: &Backend) -> Result<Executable, retrograd_compiler::ir::Error> {
-    Executable::by(backend, &Kernel::default(), vec![], vec![], vec![])
+    executable(backend, &Kernel::default(), vec![], vec![], vec![])
 }
 
 fn at(path: &Path) -> Backend {
@@ -88,7 +86,7 @@ fn code_is_made_dropped_and_run_on_several_threads_at_once() {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..20 {
-                        let square = Executable::by(backend, &kernel, vec![Type::f64([13])], vec![Type::f64([13])], vec![]).unwrap();
+                        let square = executable(backend, &kernel, vec![Type::f64([13])], vec![Type::f64([13])], vec![]).unwrap();
                         let (outputs, _) = square.run(&[&Array::f64([13], vec![3.0; 13])]).unwrap();
                         assert_eq!(outputs[0].as_f64(), [9.0; 13]);
                     }

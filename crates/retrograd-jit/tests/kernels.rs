@@ -1,14 +1,12 @@
 //! Hand-made kernels, natively and by the interpreter, bit for bit.
 
-mod support;
-
+use crate::support::make::{BINARY, Make, UNARY, along, at};
+use crate::support::{backends, check, executable};
 use retrograd_compiler::fuse::Fault;
 use retrograd_compiler::fuse::kernel::{ActionCode, Address, Order, Place, Reg, Stmt, Turn};
 use retrograd_compiler::ir::{Array, DType, Data, ErrorKind, LaneFunction, Pos, Reduction, Scalar, Type};
 use retrograd_compiler::plan::schedule::{Blocks, Recipe, Schedule, Sweep};
-use retrograd_jit::Executable;
-use support::make::{BINARY, Make, UNARY, along, at};
-use support::{backends, check};
+use retrograd_jit::Backend;
 
 const COUNTS: [u64; 14] = [31, 32, 33, 63, 64, 65, 255, 256, 257, 1000, 4095, 4096, 4097, 8193];
 
@@ -442,14 +440,14 @@ fn the_first_fault_is_reported() {
     }
     let pos = Pos::new("model.py", 7);
     let fault = Fault { kind: ErrorKind::DivisionByZero, pos: pos.clone(), message: "x / 0".to_owned() };
-    let executable = Executable::new(&kernel, vec![Type::scalar(DType::I64)], vec![], vec![fault; 3]);
+    let executable = executable(&Backend::Cranelift, &kernel, vec![Type::scalar(DType::I64)], vec![], vec![fault; 3]).unwrap();
     let error = executable.run(&[&Array::int(1)]).unwrap_err();
     assert_eq!((error.kind, error.pos), (ErrorKind::DivisionByZero, pos));
 }
 
 #[test]
 fn wrong_arguments_say_what_was_expected() {
-    let executable = Executable::new(&Make::new(0).finish(), vec![Type::f64([2])], vec![], vec![]);
+    let executable = executable(&Backend::Cranelift, &Make::new(0).finish(), vec![Type::f64([2])], vec![], vec![]).unwrap();
     let error = executable.run(&[]).unwrap_err();
     assert_eq!((error.kind, error.message.as_str()), (ErrorKind::Argument, "expected 1 inputs, found 0"));
     let error = executable.run(&[&Array::int(1)]).unwrap_err();
@@ -509,7 +507,7 @@ fn executables_run_on_several_threads_at_once() {
     make.push(Stmt::Copy { to: at(to, 0), from: at(arena, 0), bytes: 8000 });
     let kernel = make.finish();
     for backend in backends() {
-        let executable = Executable::by(backend, &kernel, vec![Type::f64([1000])], vec![Type::f64([1000])], vec![]).unwrap();
+        let executable = executable(backend, &kernel, vec![Type::f64([1000])], vec![Type::f64([1000])], vec![]).unwrap();
         std::thread::scope(|scope| {
             for seed in 0..4 {
                 let executable = &executable;

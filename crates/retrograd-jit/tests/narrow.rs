@@ -1,12 +1,10 @@
 //! Numbers of 32 bits, alone and next to those of 64, natively and by the interpreter, bit for bit.
 
-mod support;
-
+use crate::support::check;
+use crate::support::make::{Make, along, at};
 use retrograd_compiler::fuse::kernel::{Address, Order, Place, Reg};
 use retrograd_compiler::ir::{Array, DType, Data, Scalar, Type};
 use retrograd_compiler::ops;
-use support::check;
-use support::make::{Make, along, at};
 
 const FLOATS: [f32; 16] = [
     0.0,

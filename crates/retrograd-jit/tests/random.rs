@@ -1,11 +1,9 @@
 //! Random kernels, natively and by the interpreter, bit for bit.
 
-mod support;
-
+use crate::support::check;
+use crate::support::make::{BINARY, Make, UNARY, at};
 use retrograd_compiler::fuse::kernel::{Address, Kernel, Order, Place, Reg, Stmt};
 use retrograd_compiler::ir::{Array, DType, Data, Reduction, Scalar, Type};
-use support::check;
-use support::make::{BINARY, Make, UNARY, at};
 
 /// Rows of a buffer; vector loops run over at most so many.
 const ROWS: u64 = 700;

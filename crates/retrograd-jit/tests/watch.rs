@@ -1,15 +1,13 @@
 //! Runs that are stopped, and runs that the machine has no memory for.
 
-mod support;
-
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
+use crate::support::make::{Make, at};
+use crate::support::{backends, executable};
 use retrograd_compiler::fuse::kernel::{Place, Stmt};
 use retrograd_compiler::ir::{Array, DType, ErrorKind, Scalar, Type};
 use retrograd_jit::{Backend, Executable, Watch};
-use support::backends;
-use support::make::{Make, at};
 
 /// Two loops, one after the other, that end only if they are stopped; the input says which of the two never ends.
 fn endless(backend: &Backend) -> Executable {
@@ -26,7 +24,7 @@ fn endless(backend: &Backend) -> Executable {
     }
     make.store(at(to, 0), x);
     let (inputs, outputs) = (vec![Type::scalar(DType::I64)], vec![Type::scalar(DType::I64)]);
-    Executable::by(backend, &make.finish(), inputs, outputs, vec![]).expect("the back end is there")
+    executable(backend, &make.finish(), inputs, outputs, vec![]).expect("the back end is there")
 }
 
 #[test]
@@ -69,7 +67,7 @@ fn an_arena_that_the_machine_cannot_give_is_an_error() {
     for bytes in [1 << 60, usize::MAX] {
         let mut kernel = Make::new(0).finish();
         kernel.arena_bytes = bytes;
-        let error = Executable::new(&kernel, vec![], vec![], vec![]).run(&[]).unwrap_err();
+        let error = executable(&Backend::Cranelift, &kernel, vec![], vec![], vec![]).unwrap().run(&[]).unwrap_err();
         assert_eq!(error.kind, ErrorKind::OutOfMemory { needed: bytes as u64 });
         assert!(error.to_string().starts_with(&format!("out of memory: the plan needs {bytes} bytes")), "{error}");
     }

@@ -1,12 +1,10 @@
 //! Vector loops that press on what a machine with long vectors has: more values than registers, rows apart, sums of several chunks. Natively and by
 //! the interpreter, bit for bit.
 
-mod support;
-
+use crate::support::check;
+use crate::support::make::{Make, along, at};
 use retrograd_compiler::fuse::kernel::{Address, Place, Reg, Stmt, Turn};
 use retrograd_compiler::ir::{Array, DType, Data, LaneFunction, Reduction, Scalar, Type};
-use support::check;
-use support::make::{Make, along, at};
 
 /// Fewer steps than a block, whole blocks, and all that can remain.
 const COUNTS: [u64; 9] = [15, 16, 17, 23, 24, 31, 40, 47, 101];
@@ -230,7 +228,7 @@ fn the_lesser_and_the_greater_know_zeros_and_nan() {
 }
 
 /// Some are in line, others called.
-const FUNCTIONS: [LaneFunction; 14] = [
+const FUNCTIONS: [LaneFunction; 18] = [
     LaneFunction::Exp,
     LaneFunction::Exp2,
     LaneFunction::Expm1,
@@ -245,7 +243,15 @@ const FUNCTIONS: [LaneFunction; 14] = [
     LaneFunction::Sin,
     LaneFunction::Cos,
     LaneFunction::Erf,
+    LaneFunction::Pow,
+    LaneFunction::LogAddExp,
+    LaneFunction::LogAddExp2,
+    LaneFunction::Hypot,
 ];
+
+fn takes_two(function: LaneFunction) -> bool {
+    matches!(function, LaneFunction::Pow | LaneFunction::LogAddExp | LaneFunction::LogAddExp2 | LaneFunction::Hypot)
+}
 
 /// Every magnitude, and what is no number: between other statements, between other statements, and in a sum.
 #[test]
@@ -262,9 +268,10 @@ fn functions_stand_between_other_statements() {
         let (values, scaled) = (make.pointer(Place::Output(1)), make.float(1.5));
         let sums = make.for_vec_folds(count, |make, index| {
             let argument = near(make, x, index, 0);
-            let value = make.op(Scalar::Call(function), &[argument]);
             let again = make.op(Scalar::Mul, &[argument, scaled]);
-            let again = make.op(Scalar::Call(function), &[again]);
+            let arity = if takes_two(function) { 2 } else { 1 };
+            let value = make.op(Scalar::Call(function), &[argument, again][..arity]);
+            let again = make.op(Scalar::Call(function), &[again, argument][..arity]);
             let both = make.op(Scalar::Sub, &[again, value]);
             make.store(along(values, index, 8), value);
             make.store(Address { base: values, terms: vec![(index, 8)], offset: 8 * count.cast_signed() }, both);

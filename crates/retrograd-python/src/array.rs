@@ -5,11 +5,13 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use retrograd::{Array, DType, Data, Type};
 
+use crate::error::exception;
+
 /// The elements of a row-major NumPy array; the Python side has made it so.
 pub(crate) fn from_numpy(array: &Bound<'_, PyAny>) -> PyResult<Array> {
     let shape = array.cast::<PyUntypedArray>()?.shape().to_vec();
     let data = elements::<f64>(array).map(Data::F64);
-    let data = data.or_else(|_| elements::<i64>(array).map(Data::I64)).or_else(|_| elements::<bool>(array).map(Data::Bool));
+    let data = data.or_else(|_| elements::<i64>(array).map(Data::I64)).or_else(|_| bools(array).map(Data::Bool));
     let data = data.or_else(|_| elements::<f32>(array).map(Data::F32)).or_else(|_| elements::<i32>(array).map(Data::I32));
     let message = "arrays of float32, float64, int32, int64 or bool reach the compiler";
     Ok(Array::new(shape, data.map_err(|_| PyTypeError::new_err(message))?))
@@ -18,6 +20,12 @@ pub(crate) fn from_numpy(array: &Bound<'_, PyAny>) -> PyResult<Array> {
 fn elements<T: Element + Copy>(array: &Bound<'_, PyAny>) -> PyResult<Vec<T>> {
     let array: PyReadonlyArrayDyn<'_, T> = array.extract()?;
     Ok(array.as_slice()?.to_vec())
+}
+
+/// Bools by their bytes: in NumPy they may be others than 0 and 1, in Rust they must not.
+fn bools(array: &Bound<'_, PyAny>) -> PyResult<Vec<bool>> {
+    array.cast::<PyArrayDyn<bool>>()?;
+    Ok(elements::<u8>(&array.call_method1("view", ("uint8",))?)?.into_iter().map(|byte| byte != 0).collect())
 }
 
 /// A NumPy array with these elements.
@@ -32,6 +40,7 @@ pub(crate) fn to_numpy<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'p
 }
 
 fn shaped<'py, T: Element + Copy>(py: Python<'py>, elements: &[T], shape: &[usize]) -> PyResult<Bound<'py, PyAny>> {
+    Type::new(DType::Bool, [size_of_val(elements)]).check_memory().map_err(|error| exception(py, error))?;
     Ok(PyArray1::from_slice(py, elements).reshape(shape.to_vec())?.into_any())
 }
 
@@ -87,6 +96,8 @@ pub(crate) fn target<'py>(py: Python<'py>, ty: &Type) -> PyResult<(Bound<'py, Py
 }
 
 fn unwritten<'py, T: Element>(py: Python<'py>, ty: &Type) -> PyResult<(Bound<'py, PyAny>, Target)> {
+    // NumPy's own failure to allocate ends the process in this binding.
+    ty.check_memory().map_err(|error| exception(py, error))?;
     // SAFETY: no element is read before a run has written it: a run writes all of its outputs or is an error, and numbers own nothing.
     let array = unsafe { PyArrayDyn::<T>::new(py, ty.shape.clone(), false) };
     let address = array.data().expose_provenance();
@@ -94,8 +105,10 @@ fn unwritten<'py, T: Element>(py: Python<'py>, ty: &Type) -> PyResult<(Bound<'py
 }
 
 /// A type from its name and extents.
-pub(crate) fn type_of(dtype: &str, shape: Vec<usize>) -> PyResult<Type> {
-    Ok(Type::new(dtype_of(dtype)?, shape))
+pub(crate) fn type_of(py: Python<'_>, dtype: &str, shape: Vec<usize>) -> PyResult<Type> {
+    let ty = Type::new(dtype_of(dtype)?, shape);
+    ty.check().map_err(|error| exception(py, error))?;
+    Ok(ty)
 }
 
 /// An element type from its name.

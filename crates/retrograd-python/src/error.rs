@@ -5,6 +5,7 @@ use retrograd::{Error, ErrorKind};
 
 /// The Python exception for an error.
 pub(crate) fn exception(py: Python<'_>, error: Error) -> PyErr {
+    let mut tag = None;
     let (kind, sizes) = match &error.kind {
         ErrorKind::Shape => ("Shape", None),
         ErrorKind::DType => ("DType", None),
@@ -16,18 +17,25 @@ pub(crate) fn exception(py: Python<'_>, error: Error) -> PyErr {
         ErrorKind::OverBudget { needed, budget } => ("OverBudget", Some((*needed, *budget))),
         ErrorKind::Bounds => ("Bounds", None),
         ErrorKind::DivisionByZero => ("DivisionByZero", None),
+        ErrorKind::Check { tag: given } => {
+            tag = Some(given.as_str());
+            ("Check", None)
+        }
         ErrorKind::NotFinite => ("NotFinite", None),
         ErrorKind::OutOfMemory { .. } => ("OutOfMemory", None),
         ErrorKind::Disk => ("Disk", None),
         ErrorKind::Interrupted => ("Interrupted", None),
     };
     let (needed, budget) = sizes.unzip();
-    let arguments = (kind, message(&error), error.pos.file(), error.pos.line(), needed, budget);
+    let arguments = (kind, message(&error), error.pos.file(), error.pos.line(), needed, budget, tag);
     let made = py.import("retrograd.errors").and_then(|module| module.getattr("from_native")?.call1(arguments));
     made.map_or_else(|error| error, PyErr::from_value)
 }
 
-/// The message without the position, which the Python side puts last, with the source text.
+/// The message without the position, which the Python side puts last, with the source text; what the user wrote is all of it.
 fn message(error: &Error) -> String {
+    if matches!(error.kind, ErrorKind::Check { .. }) {
+        return error.message.clone();
+    }
     Error { pos: retrograd::Pos::unknown(), ..error.clone() }.to_string()
 }

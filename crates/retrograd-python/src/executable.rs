@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyTuple};
-use retrograd::pipeline::{self, Compiled, Options, SpillTo};
+use retrograd::pipeline::{self, Arithmetic, Compiled, Options, SpillTo};
 use retrograd::strategy::LoopFate;
 use retrograd::{
-    Array, Backend, Budget, Error, ErrorKind, Fate, IntoBudget, Pos, Progress, Stats, Strategy, Times, Type, Watch, cache, strategy,
+    Array, Backend, Budget, Error, ErrorKind, Fate, IntoBudget, Pos, Progress, Saved, Stats, Strategy, Times, Type, Watch, cache, strategy,
 };
 
 use crate::array::{Source, Target, from_numpy, number, source, target, to_numpy};
@@ -23,26 +23,33 @@ use crate::tracer::{Program, wanted_of};
 #[pyclass(frozen)]
 pub(crate) struct Executable {
     executable: retrograd::Executable,
-    /// What a loaded one does not have.
-    compiled: Option<Compiled>,
+    origin: Origin,
+}
+
+/// Where an executable comes from.
+enum Origin {
+    Compiled(Compiled),
+    Loaded(Saved),
+    /// It counts what it does; the one that it counts for is another.
+    Counting,
 }
 
 /// Results, bytes at the peak, seconds, bytes on disk.
 type Run<'py> = (Vec<Bound<'py, PyAny>>, u64, f64, u64);
 
-/// Compiles what is `wanted`, with respect to the inputs `argnums`; a strategy is a name with options, as (name,
+/// Compiles what is wanted, with respect to these inputs, and whether it is rounded exactly as it is written; a strategy is a name with options, as (name,
 /// {option: number}, {value: fate}, {loop: fate}), a machine a back end and a number of threads, where `None` is as many as there are cores.
 #[pyfunction]
 pub(crate) fn compile(
     py: Python<'_>,
     program: &Program,
-    wanted: &str,
-    argnums: Vec<usize>,
+    what: (String, Vec<usize>, bool),
     strategy: Asked,
     limits: Limits<'_>,
     machine: (String, Option<NonZeroUsize>),
 ) -> PyResult<Executable> {
-    let (wanted, (budget, spill)) = (wanted_of(wanted)?, limits);
+    let ((wanted, argnums, exact), (budget, spill)) = (what, limits);
+    let wanted = wanted_of(&wanted)?;
     let budget = budget.map(|budget| bytes(py, &budget)).transpose()?.map(Budget::bytes);
     let strategy = strategy_of(&strategy).map_err(|error| exception(py, error))?;
     let backend = machine.0.parse::<Backend>().map_err(|error| exception(py, error))?;
@@ -51,19 +58,25 @@ pub(crate) fn compile(
     };
     let spill = spill.map(spill_to).transpose()?;
     let threads = machine.1.unwrap_or_else(pipeline::cores);
-    let options = Options { wanted, argnums, strategy, budget, backend, spill, threads };
+    let arithmetic = if exact { Arithmetic::Exact } else { Arithmetic::Contracted };
+    let options = Options { wanted, argnums, strategy, budget, backend, spill, threads, arithmetic };
     let compiled = py.detach(|| cache::compile(&program.0, &options)).map_err(|error| exception(py, error))?;
-    Ok(Executable { executable: compiled.executable().clone(), compiled: Some(compiled) })
+    Ok(Executable { executable: compiled.executable().clone(), origin: Origin::Compiled(compiled) })
 }
 
 /// What was saved to a file, as machine code by this back end, on so many threads, with states that it spills in this directory.
 #[pyfunction]
 pub(crate) fn load(py: Python<'_>, path: PathBuf, machine: (String, Option<NonZeroUsize>), spill: Option<PathBuf>) -> PyResult<Executable> {
     let backend = machine.0.parse::<Backend>().map_err(|error| exception(py, error))?;
-    let executable = py.detach(|| retrograd::Executable::load(path, &backend)).map_err(|error| exception(py, error))?;
+    let loaded = py.detach(|| {
+        let saved = Saved::load(path)?;
+        let executable = saved.compile(&backend)?;
+        Ok((saved, executable))
+    });
+    let (saved, executable) = loaded.map_err(|error| exception(py, error))?;
     let executable = executable.with_threads(machine.1.unwrap_or_else(pipeline::cores).get());
     let executable = if let Some(directory) = spill { executable.spilling_to(directory) } else { executable };
-    Ok(Executable { executable, compiled: None })
+    Ok(Executable { executable, origin: Origin::Loaded(saved) })
 }
 
 /// Compilations that were found in the cache, that were not, that are kept, and that can be.
@@ -154,7 +167,7 @@ impl Executable {
     /// Predicted seconds of a run; none where it was loaded.
     #[getter]
     fn seconds_planned(&self) -> Option<f64> {
-        Some(self.compiled.as_ref()?.plan.seconds())
+        Some(self.compiled()?.plan.seconds())
     }
 
     /// How many threads a run has.
@@ -171,60 +184,62 @@ impl Executable {
 
     /// The plan in words.
     fn plan(&self) -> String {
-        let noted = || self.executable.note("plan").unwrap_or_default().to_owned();
-        self.compiled.as_ref().map_or_else(noted, |compiled| compiled.plan.to_string())
+        self.compiled().map_or_else(|| self.noted("plan").unwrap_or_default().to_owned(), |compiled| compiled.plan.to_string())
     }
 
     /// The plan as JSON; none where it was loaded.
     fn plan_json(&self) -> Option<String> {
-        Some(self.compiled.as_ref()?.plan.to_json())
+        Some(self.compiled()?.plan.to_json())
     }
 
     /// Predicted work against memory: as JSON, and as a picture; none where it was loaded.
     fn curve(&self, py: Python<'_>) -> PyResult<Option<(String, String)>> {
-        let curve = self.compiled.as_ref().map(|compiled| py.detach(|| compiled.curve())).transpose();
+        let curve = self.compiled().map(|compiled| py.detach(|| compiled.curve())).transpose();
         let curve = curve.map_err(|error| exception(py, error))?;
         Ok(curve.map(|curve| (curve.to_json(), curve.to_svg())))
     }
 
     /// Pictures of the schedules of its loops, with names for their files.
     fn pictures(&self) -> Vec<(String, String)> {
-        self.compiled.as_ref().map_or_else(Vec::new, |compiled| compiled.plan.pictures())
+        self.compiled().map_or_else(Vec::new, |compiled| compiled.plan.pictures())
     }
 
     /// The Program that runs, in its text form.
     fn program(&self) -> String {
-        let noted = || self.executable.note("program").unwrap_or_default().to_owned();
-        self.compiled.as_ref().map_or_else(noted, |compiled| compiled.program.to_string())
+        self.compiled().map_or_else(|| self.noted("program").unwrap_or_default().to_owned(), |compiled| compiled.program.to_string())
     }
 
     /// Stages of the compilation with their seconds, and whether the rest was found in the cache.
     fn times(&self) -> (Vec<(&'static str, f64)>, bool) {
-        let Times { stages, cached } = self.compiled.as_ref().map(|compiled| compiled.times.clone()).unwrap_or_default();
+        let Times { stages, cached } = self.compiled().map(|compiled| compiled.times.clone()).unwrap_or_default();
         (stages, cached)
     }
 
     /// What Python noted in the file that this was loaded from.
     fn note(&self) -> Option<&str> {
-        self.executable.note("python")
+        self.noted("python")
     }
 
     /// Writes it to a file with a note of Python's.
     fn save(&self, py: Python<'_>, path: PathBuf, note: String) -> PyResult<()> {
-        let noted = self.compiled.as_ref().map_or_else(|| self.executable.clone(), Compiled::noted).with_note("python", note);
-        py.detach(|| noted.save(path)).map_err(|error| exception(py, error))
+        let saved = match &self.origin {
+            Origin::Compiled(compiled) => compiled.saved(),
+            Origin::Loaded(saved) => saved.clone(),
+            Origin::Counting => return Err(PyValueError::new_err("save the executable itself, not the one that counts")),
+        };
+        py.detach(|| saved.with_note("python", note).save(path)).map_err(|error| exception(py, error))
     }
 
     /// The same that counts what it does.
     fn counting(&self, py: Python<'_>) -> PyResult<Executable> {
         let executable = py.detach(|| self.executable.counting()).map_err(|error| exception(py, error))?;
-        Ok(Executable { executable, compiled: None })
+        Ok(Executable { executable, origin: Origin::Counting })
     }
 
     /// What the reference interpreter says: the judge of `run` in tests.
     fn interpret<'py>(&self, py: Python<'py>, inputs: Vec<Bound<'py, PyAny>>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let inputs = inputs.iter().map(from_numpy).collect::<PyResult<Vec<Array>>>()?;
-        let Some(compiled) = &self.compiled else { return Err(PyValueError::new_err("what was loaded is not interpreted")) };
+        let Some(compiled) = self.compiled() else { return Err(PyValueError::new_err("what was loaded is not interpreted")) };
         let results = py.detach(|| retrograd::eval::run(&compiled.program, &inputs)).map_err(|error| exception(py, error))?;
         results.iter().map(|array| to_numpy(py, array)).collect()
     }
@@ -307,6 +322,22 @@ fn taken((results, stats): (Vec<Bound<'_, PyAny>>, Stats)) -> Run<'_> {
 }
 
 impl Executable {
+    /// What a loaded one does not have.
+    fn compiled(&self) -> Option<&Compiled> {
+        match &self.origin {
+            Origin::Compiled(compiled) => Some(compiled),
+            Origin::Loaded(_) | Origin::Counting => None,
+        }
+    }
+
+    /// What was noted in the file that this was loaded from.
+    fn noted(&self, name: &str) -> Option<&str> {
+        match &self.origin {
+            Origin::Loaded(saved) => saved.note(name),
+            Origin::Compiled(_) | Origin::Counting => None,
+        }
+    }
+
     /// The memory of inputs.
     fn sources(&self, inputs: &[Bound<'_, PyAny>]) -> PyResult<Vec<Source>> {
         let types = self.executable.inputs();

@@ -149,7 +149,7 @@ impl Expr {
 
     /// The Program for inputs of these names and types.
     fn program(&self, py: Python<'_>, inputs: Vec<(String, String, Vec<usize>)>) -> PyResult<Program> {
-        let types = inputs.iter().map(|(_, dtype, shape)| type_of(dtype, shape.clone())).collect::<PyResult<Vec<Type>>>()?;
+        let types = inputs.iter().map(|(_, dtype, shape)| type_of(py, dtype, shape.clone())).collect::<PyResult<Vec<Type>>>()?;
         let named: Vec<(&str, Type)> = inputs.iter().map(|(name, ..)| name.as_str()).zip(types).collect();
         Ok(Program(raised(py, self.0.program(&named))?))
     }

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use retrograd::pipeline::{self, Wanted};
 use retrograd::trace::{Traced, TracedFunction, TracedRule};
-use retrograd::{Array, Attr, Attrs, Direction, Error, Pos, Row, ops};
+use retrograd::{Array, Attr, Attrs, Direction, EXACT, Error, Pos, Row, ops};
 
 use crate::array::{dtype_of, from_numpy, to_numpy, type_of};
 use crate::error::exception;
@@ -28,6 +28,11 @@ impl Program {
     /// The text form.
     fn __str__(&self) -> String {
         self.0.to_string()
+    }
+
+    /// The Program with every operation rounded as it is written.
+    fn exact(&self) -> Program {
+        Program(pipeline::exact(&self.0))
     }
 
     /// The Program that computes what is wanted, with respect to the inputs `argnums`.
@@ -90,8 +95,8 @@ impl Tracer {
         Tracer { tracer: Some(retrograd::trace::Tracer::new(name)), values: vec![], functions: vec![] }
     }
 
-    fn input(&mut self, dtype: &str, shape: Vec<usize>) -> PyResult<usize> {
-        let value = self.tracer()?.input(type_of(dtype, shape)?);
+    fn input(&mut self, py: Python<'_>, dtype: &str, shape: Vec<usize>) -> PyResult<usize> {
+        let value = self.tracer()?.input(type_of(py, dtype, shape)?);
         Ok(self.keep(value))
     }
 
@@ -115,6 +120,11 @@ impl Tracer {
         Ok(self.keep(value))
     }
 
+    fn power(&mut self, py: Python<'_>, x: usize, exponent: usize, pos: Place) -> PyResult<usize> {
+        let value = raised(py, self.tracer()?.power(self.values[x], self.values[exponent], &place(pos)))?;
+        Ok(self.keep(value))
+    }
+
     fn of_matrices(&mut self, py: Python<'_>, name: &str, a: usize, pos: Place) -> PyResult<usize> {
         let value = raised(py, self.tracer()?.of_matrices(row(name)?, self.values[a], &place(pos)))?;
         Ok(self.keep(value))
@@ -130,6 +140,11 @@ impl Tracer {
         let (attrs, a, b) = (attrs_of(row, attrs)?, self.values[a], self.values[b]);
         let value = raised(py, self.tracer()?.of_systems(row, attrs, a, b, &place(pos)))?;
         Ok(self.keep(value))
+    }
+
+    /// Ends the run with this message where the condition does not hold; the tag comes back with the exception.
+    fn check(&mut self, py: Python<'_>, condition: usize, message: &str, tag: &str, pos: Place) -> PyResult<()> {
+        raised(py, self.tracer()?.check(self.values[condition], message, tag, &place(pos)))
     }
 
     fn constant(&mut self, value: &Bound<'_, PyAny>, pos: Place) -> PyResult<usize> {
@@ -169,8 +184,8 @@ impl Tracer {
         Ok(self.keep_all(results))
     }
 
-    fn begin_function(&mut self, types: Vec<(String, Vec<usize>)>, pos: Place) -> PyResult<Vec<usize>> {
-        let types = types.into_iter().map(|(dtype, shape)| type_of(&dtype, shape)).collect::<PyResult<Vec<_>>>()?;
+    fn begin_function(&mut self, py: Python<'_>, types: Vec<(String, Vec<usize>)>, pos: Place) -> PyResult<Vec<usize>> {
+        let types = types.into_iter().map(|(dtype, shape)| type_of(py, &dtype, shape)).collect::<PyResult<Vec<_>>>()?;
         let params = self.tracer()?.begin_function(&types, &place(pos));
         Ok(self.keep_all(params))
     }
@@ -206,15 +221,35 @@ impl Tracer {
         raised(py, self.tracer()?.begin_if(self.values[predicate], &place(pos)))
     }
 
-    fn begin_else(&mut self, py: Python<'_>, results: Vec<usize>) -> PyResult<()> {
-        let results = self.all(&results);
-        raised(py, self.tracer()?.begin_else(&results))
+    fn begin_else(&self) -> PyResult<()> {
+        self.tracer()?.begin_else();
+        Ok(())
     }
 
-    fn end_if(&mut self, py: Python<'_>, results: Vec<usize>) -> PyResult<Vec<usize>> {
-        let results = self.all(&results);
-        let results = raised(py, self.tracer()?.end_if(&results))?;
+    /// Closes both branches: results, absent ones as None, and the element types to convert them to.
+    fn end_if(
+        &mut self,
+        py: Python<'_>,
+        first: Vec<Option<usize>>,
+        second: Vec<Option<usize>>,
+        dtypes: Vec<Option<String>>,
+    ) -> PyResult<Vec<usize>> {
+        let some = |results: Vec<Option<usize>>| results.into_iter().map(|v| v.map(|v| self.values[v])).collect::<Vec<_>>();
+        let dtypes = dtypes.into_iter().map(|name| name.map(|name| dtype_of(&name)).transpose()).collect::<PyResult<Vec<_>>>()?;
+        let results = raised(py, self.tracer()?.join(&some(first), &some(second), &dtypes))?;
         Ok(self.keep_all(results))
+    }
+
+    /// A literal in the open body at a depth; one number repeated where there is a shape.
+    fn constant_at(&mut self, depth: usize, value: &Bound<'_, PyAny>, shape: Option<Vec<usize>>, pos: Place) -> PyResult<usize> {
+        let value = self.tracer()?.constant_at(depth, from_numpy(value)?, shape.as_deref(), &place(pos));
+        Ok(self.keep(value))
+    }
+
+    /// One more carry of the open loop at a depth, by its start; the body's value of it.
+    fn carry(&mut self, py: Python<'_>, depth: usize, start: usize) -> PyResult<usize> {
+        let value = raised(py, self.tracer()?.carry(depth, self.values[start]))?;
+        Ok(self.keep(value))
     }
 
     fn abandon(&self) -> PyResult<()> {
@@ -266,7 +301,8 @@ fn place(pos: Place) -> Pos {
 
 /// The attributes of a row, in its order: lists of integers, element types by name, types as (name, extents).
 fn attrs_of(row: &'static Row, given: &Bound<'_, PyDict>) -> PyResult<Attrs> {
-    row.attrs.iter().try_fold(Attrs::none(), |attrs, name| {
+    // Whether an instruction is exact is decided on the whole Program.
+    row.attrs.iter().filter(|name| **name != EXACT).try_fold(Attrs::none(), |attrs, name| {
         let value = given.get_item(name)?.ok_or_else(|| PyValueError::new_err(format!("`{}` needs `{name}`", row.name)))?;
         let attr = if let Ok(values) = value.extract::<Vec<i64>>() {
             Attr::Ints(values)
@@ -274,7 +310,7 @@ fn attrs_of(row: &'static Row, given: &Bound<'_, PyDict>) -> PyResult<Attrs> {
             if *name == "name" { Attr::Text(text) } else { Attr::DType(dtype_of(&text)?) }
         } else {
             let (dtype, shape): (String, Vec<usize>) = value.extract()?;
-            Attr::Type(type_of(&dtype, shape)?)
+            Attr::Type(type_of(given.py(), &dtype, shape)?)
         };
         Ok(attrs.with(name, attr))
     })

@@ -8,16 +8,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use retrograd_compiler::fuse::fuse;
-use retrograd_compiler::ir::{Array, CustomRule, DType, Error, ErrorKind, FuncId, Op, Program, Type, verify};
-use retrograd_compiler::opt::{PASSES, contract, freeze, join, simplify, unroll};
+use retrograd_compiler::ir::{Array, CustomRule, DType, Data, Error, ErrorKind, FuncId, Op, Program, Type, verify};
+use retrograd_compiler::opt::{Arithmetic, PASSES, contract, fix, freeze, join, simplify, unroll};
 use retrograd_compiler::plan::place::Grain;
 use retrograd_compiler::plan::strategy::{Auto, Ilp, KeepAll, Periodic, RecomputeAll, Replay, Revolve};
 use retrograd_compiler::plan::{Again, Decision, Facts, Fate, LoopDecision, Plan, Request, Search, Spill, Strategy, Tiling, plan};
 use retrograd_compiler::{diff, eval, ops};
 
 use crate::Random;
-use crate::native::{Native, same_outputs};
-use crate::programs::{Case, Size, shrink};
+use crate::native::{Native, same_fault, same_outputs};
+use crate::programs::{Case, Size, checked, shrink};
+use crate::promises::check_budgets;
 use retrograd_compiler::diff::check::{check_where_smooth, floats};
 
 /// A case with its gradient, as reverse mode gives it and simplified; `None` where nothing is a float.
@@ -65,11 +66,14 @@ pub const LAWS: &[Law] = &[
     Law { name: "programs verify, print and parse to themselves", small: 1, large: 1, holds: text },
     Law { name: "simplify keeps every bit", small: 1, large: 1, holds: simplified },
     Law { name: "jvp is the derivative and vjp its transpose", small: 1, large: 1, holds: derivatives },
+    Law { name: "a value has the same bits with and without derivatives", small: 4, large: 4, holds: values },
     Law { name: "every pass keeps every bit", small: 24, large: 8, holds: passes },
     Law { name: "derivatives of gradients are their derivatives", small: 24, large: 16, holds: second_derivatives },
     Law { name: "machine code gives the interpreter's bits", small: 24, large: 1, holds: native },
     Law { name: "every strategy and budget gives the interpreter's gradient within its plan", small: 32, large: 4, holds: gradients },
+    Law { name: "of checks the first that fails ends the run, under every plan", small: 24, large: 4, holds: checks },
     Law { name: "derivatives of gradients are the same bits under every plan", small: 400, large: 32, holds: second },
+    Law { name: "a refusal names the least budget, and more memory is never more work", small: 200, large: 24, holds: budgets },
 ];
 
 /// What came of one law.
@@ -179,7 +183,7 @@ impl Trial {
     /// A case, differentiated.
     pub fn new(case: Case) -> Trial {
         let simple = caught(|| verified(simplify(&case.program)));
-        let gradient = caught(|| gradient(&case, simple.as_ref().map_err(Clone::clone)?));
+        let gradient = caught(|| gradient(&case, &verified(fix(&case.program, Arithmetic::Contracted))?));
         Trial { simple, gradient, case }
     }
 
@@ -237,7 +241,7 @@ fn verified(program: Program) -> Result<Program, String> {
     Ok(program)
 }
 
-/// The gradient of a case by its simplified Program: cotangents of all float results to those of all float inputs. Every other one leaves the values out, so that
+/// The gradient of a case by its Program, whose roundings are decided: cotangents of all float results to those of all float inputs. Every other one leaves the values out, so that
 /// no forward loop is there to share.
 fn gradient(case: &Case, program: &Program) -> Result<Option<Gradient>, String> {
     let (wrt, outputs) = (floats(&program.main().param_types()), floats(&program.main().result_types()));
@@ -297,6 +301,47 @@ fn simplified(trial: &Trial) -> Result<Verdict, String> {
     Ok(Verdict::Holds)
 }
 
+/// What is frozen of a Program gives the bits that are frozen of its derivatives too; where arithmetic is exact, they are those of the
+/// Program as it is written.
+fn values(trial: &Trial) -> Result<Verdict, String> {
+    let case = &trial.case;
+    for arithmetic in [Arithmetic::Contracted, Arithmetic::Exact] {
+        let named = |what: &str, error: String| format!("{arithmetic:?}, {what}: {error}");
+        let fixed = verified(fix(&case.program, arithmetic))?;
+        let alone = Case { program: verified(freeze(&fixed))?, ..case.clone() };
+        let at = points(&alone, [case.inputs.clone(), Random::new(case.seed).awkward(&case.inputs)]);
+        if arithmetic == Arithmetic::Exact {
+            same_at(&case.program, &at).map_err(|error| named("as it is written", error))?;
+        }
+        for (what, derived) in derivatives_of(&fixed)? {
+            let derived = verified(freeze(&derived))?;
+            for (inputs, expected) in &at {
+                let mut inputs = inputs.clone();
+                inputs.extend(derived.main().param_types()[inputs.len()..].iter().map(|ty| Random::new(case.seed).array(ty, (-1.0, 1.0))));
+                let found = eval::run(&derived, &inputs).map_err(words)?;
+                same_outputs(&found[..expected.len()], expected).map_err(|error| named(what, error))?;
+            }
+        }
+    }
+    Ok(Verdict::Holds)
+}
+
+/// The Program with its derivatives in both modes and at order 2, values first.
+fn derivatives_of(program: &Program) -> Result<Vec<(&'static str, Program)>, String> {
+    let (wrt, outputs) = (floats(&program.main().param_types()), floats(&program.main().result_types()));
+    if wrt.is_empty() || outputs.is_empty() {
+        return Ok(vec![]);
+    }
+    let reverse = diff::vjp(program, &wrt, &outputs).map_err(words)?;
+    if without_custom_vjp(program).is_some() {
+        return Ok(vec![("with reverse mode", reverse)]);
+    }
+    let forward = diff::jvp(program, &wrt, &outputs).map_err(words)?;
+    let gradient = simplify(&reverse);
+    let over = diff::jvp(&gradient, &wrt, &floats(&gradient.main().result_types())).map_err(words)?;
+    Ok(vec![("with reverse mode", reverse), ("with forward mode", forward), ("with forward over reverse mode", over)])
+}
+
 fn passes(trial: &Trial) -> Result<Verdict, String> {
     let raw = trial.gradient.as_ref().map_err(Clone::clone)?.as_ref().map(|gradient| &gradient.raw);
     for case in [Some(&trial.case), raw].into_iter().flatten() {
@@ -335,7 +380,6 @@ fn derivatives(trial: &Trial) -> Result<Verdict, String> {
     let expected = gradient(case, &simplify(&plain))?;
     if let (Some(Gradient { raw, .. }), Some(Gradient { raw: expected, .. })) = (trial.gradient.as_ref().map_err(Clone::clone)?, expected) {
         let run = |case: &Case| eval::run(&case.program, &case.inputs).map_err(words);
-        let close = |a: &Array, b: &Array| !a.dtype().is_float() || a.as_f64().iter().zip(b.as_f64()).all(|(a, b)| near(*a, *b));
         let (found, expected) = (run(raw)?, run(&expected)?);
         if !found.iter().zip(&expected).all(|(a, b)| close(a, b)) {
             return Err(format!("a custom vjp that is the derivative gives {found:?}, expected {expected:?}"));
@@ -344,8 +388,14 @@ fn derivatives(trial: &Trial) -> Result<Verdict, String> {
     Ok(Verdict::HoldsWhereSmooth(share))
 }
 
-fn near(a: f64, b: f64) -> bool {
-    (a - b).abs() <= 1e-9 * b.abs().max(1.0) || a.to_bits() == b.to_bits()
+/// Floats that are equal but for roundings; whatever is no float.
+fn close(a: &Array, b: &Array) -> bool {
+    let near = |a: f64, b: f64, tolerance: f64| (a - b).abs() <= tolerance * b.abs().max(1.0) || a.to_bits() == b.to_bits();
+    match (a.data(), b.data()) {
+        (Data::F64(x), Data::F64(y)) => x.iter().zip(y).all(|(x, y)| near(*x, *y, 1e-9)),
+        (Data::F32(x), Data::F32(y)) => x.iter().zip(y).all(|(x, y)| near(f64::from(*x), f64::from(*y), 1e-3)),
+        (Data::F64(_) | Data::F32(_) | Data::I32(_) | Data::I64(_) | Data::Bool(_), _) => !a.dtype().is_float(),
+    }
 }
 
 /// The Program with every custom vjp left to the body, where there is one.
@@ -405,6 +455,66 @@ fn gradients(trial: &Trial) -> Result<Verdict, String> {
             check_plans(&gradient.program, &gradient.inputs, &strategies).map(|()| Verdict::Holds)
         }
         None => Ok(Verdict::Silent),
+    }
+}
+
+/// Of the gradient by `auto` and one of the other strategies, on one thread or on three.
+fn budgets(trial: &Trial) -> Result<Verdict, String> {
+    let Some(gradient) = trial.gradient()? else { return Ok(Verdict::Silent) };
+    let (program, seed) = (freeze(&gradient.program), trial.case.seed / 8);
+    let (threads, others) = (if seed % 2 == 0 { 1 } else { 3 }, strategies());
+    for strategy in [&others[0], &others[1 + seed as usize % (others.len() - 1)]] {
+        check_budgets(&program, strategy, threads).map_err(|error| format!("{strategy:?}: {error}"))?;
+    }
+    Ok(Verdict::Holds)
+}
+
+/// The Program with checks in it, some of which fail: optimised, as machine code and in its gradient under every plan, the run ends with
+/// the same error, or gives the same bits.
+fn checks(trial: &Trial) -> Result<Verdict, String> {
+    let case = checked(&trial.case);
+    let program = verified(case.program.clone())?;
+    let expected = eval::run(&program, &case.inputs);
+    let again = ops::parse(&program.to_string(), "random.rg").map_err(|error| format!("what is printed parses: {error}"))?;
+    if again.to_string() != program.to_string() {
+        return Err("printing is not canonical".into());
+    }
+    let simple = verified(simplify(&program))?;
+    same_outcome(&simple, &case.inputs, &expected).map_err(|error| format!("simplified: {error}"))?;
+    let native = Native::new(&simple, in_parts(case.seed, Arc::new(Auto)), None).map_err(words)?;
+    check_outcome(&native, &case.inputs, &expected)?;
+    // Beside checks that fail, indices out of bounds.
+    let beyond = far(&case);
+    check_outcome(&native, &beyond, &eval::run(&simple, &beyond)).map_err(|error| format!("at other inputs: {error}"))?;
+    if let Some(Gradient { raw, simple }) = gradient(&case, &simple)? {
+        let found = eval::run(&raw.program, &raw.inputs);
+        if let Err(expected) = &expected
+            && found.as_ref().err() != Some(expected)
+        {
+            return Err(format!("expected {expected}, found in the gradient {:?}", found.err()));
+        }
+        same_outcome(&simple.program, &raw.inputs, &found).map_err(|error| format!("of the gradient: {error}"))?;
+        let strategies: Vec<_> = strategies().into_iter().map(|strategy| in_parts(case.seed, strategy)).collect();
+        check_plans(&simple.program, &simple.inputs, &strategies)?;
+    }
+    Ok(Verdict::Holds)
+}
+
+/// What a run gives, or how it ends.
+type Outcome = Result<Vec<Array>, Error>;
+
+fn same_outcome(program: &Program, inputs: &[Array], expected: &Outcome) -> Result<(), String> {
+    match (eval::run(program, inputs), expected) {
+        (Ok(found), Ok(expected)) => same_outputs(&found, expected),
+        (Err(found), Err(expected)) if same_fault(&found, expected) => Ok(()),
+        (found, expected) => Err(format!("expected {:?}, found {:?}", expected.as_ref().err(), found.err())),
+    }
+}
+
+fn check_outcome(native: &Native, inputs: &[Array], expected: &Outcome) -> Result<(), String> {
+    match expected {
+        Ok(expected) => native.check(inputs, expected),
+        Err(error) => native.check_fault(inputs, error),
     }
 }
 
@@ -516,7 +626,7 @@ pub fn check_plans(program: &Program, inputs: &[Array], strategies: &[Arc<dyn St
     if contract(program).to_string() != program.to_string() {
         return Err("what is contracted can be contracted again".into());
     }
-    let expected = eval::run(program, inputs).map_err(words)?;
+    let expected = eval::run(program, inputs);
     let mut seen: Vec<Decided> = vec![];
     for strategy in strategies {
         let named = |error: String| format!("{strategy:?}: {error}");
@@ -530,7 +640,7 @@ pub fn check_plans(program: &Program, inputs: &[Array], strategies: &[Arc<dyn St
             }
             seen.push(decided);
             let text = plan.to_string();
-            Native::of_plan(program, plan).check(inputs, &expected).map_err(|error| format!("{strategy:?}: {error}\n{text}"))?;
+            check_outcome(&Native::of_plan(plan), inputs, &expected).map_err(|error| format!("{strategy:?}: {error}\n{text}"))?;
         }
     }
     same_twice(program)

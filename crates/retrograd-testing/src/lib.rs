@@ -10,9 +10,10 @@ pub mod golden;
 pub mod laws;
 pub mod native;
 pub mod programs;
+pub mod promises;
 mod rows;
 mod stages;
 pub mod traffic;
 
-pub use retrograd_compiler::diff::check::{Random, check_program, check_to_order};
-pub use rows::{check_row, check_row_native};
+pub use retrograd_compiler::diff::check::{Random, check_at_special_point, check_program, check_to_order};
+pub use rows::{check_row, check_row_at_special_points, check_row_native};

@@ -2,9 +2,10 @@
 
 use std::sync::{Arc, LazyLock};
 
-use retrograd_compiler::fuse::fuse;
 use retrograd_compiler::fuse::kernel::Kernel;
-use retrograd_compiler::ir::{Array, Data, Error, Program};
+use retrograd_compiler::fuse::{Fused, fuse};
+use retrograd_compiler::ir::{Array, Builder, Data, Error, ErrorKind, Program};
+use retrograd_compiler::plan::strategy::Auto;
 use retrograd_compiler::plan::{Plan, Request, Strategy, plan};
 use retrograd_jit::{Backend, Executable};
 
@@ -13,7 +14,8 @@ use retrograd_jit::{Backend, Executable};
 pub fn backends() -> &'static [Backend] {
     static BACKENDS: LazyLock<Vec<Backend>> = LazyLock::new(|| {
         let llvm = Backend::Llvm { path: std::env::var_os("RETROGRAD_LLVM").map(Into::into) };
-        match Executable::by(&llvm, &Kernel::default(), vec![], vec![], vec![]) {
+        let nothing = plan(&Program::new(Builder::new("nothing").finish(vec![])), &Request::by(Arc::new(Auto))).expect("nothing to plan");
+        match Executable::new(&llvm, &fuse(&nothing)) {
             Ok(_) => vec![Backend::Cranelift, llvm, Backend::Narrow],
             Err(error) => {
                 #[allow(clippy::print_stderr, reason = "what is not tested is said")]
@@ -32,8 +34,7 @@ pub fn backends() -> &'static [Backend] {
 pub struct Native {
     /// What is kept, run again, and where.
     pub plan: Plan,
-    /// The loops.
-    pub kernel: Kernel,
+    fused: Fused,
     executables: Vec<Executable>,
 }
 
@@ -55,30 +56,34 @@ impl Native {
     /// # Ok::<(), retrograd_compiler::ir::Error>(())
     /// ```
     pub fn new(program: &Program, strategy: Arc<dyn Strategy>, budget: Option<u64>) -> Result<Native, Error> {
-        Ok(Native::by(backends(), program, plan(program, &Request { budget, ..Request::by(strategy) })?))
+        Ok(Native::by(backends(), plan(program, &Request { budget, ..Request::by(strategy) })?))
     }
 
-    /// Compiles a Program by a plan of it. Laws try many plans of a Program; as the size of its arena has it, one in eight is compiled by every back
+    /// Compiles a plan. Laws try many plans of a Program; as the size of its arena has it, one in eight is compiled by every back
     /// end but the last, one by the last alone, the others by the first.
-    pub fn of_plan(program: &Program, plan: Plan) -> Native {
+    pub fn of_plan(plan: Plan) -> Native {
         let (narrow, others) = backends().split_last().expect("Cranelift is there");
         let some = match plan.bytes_peak / 8 % 8 {
             0 => others,
             1 => std::slice::from_ref(narrow),
             _ => &others[..1],
         };
-        Native::by(some, program, plan)
+        Native::by(some, plan)
     }
 
-    fn by(backends: &[Backend], program: &Program, plan: Plan) -> Native {
+    fn by(backends: &[Backend], plan: Plan) -> Native {
         let fused = fuse(&plan);
-        let (inputs, outputs) = (program.main().param_types(), program.main().result_types());
-        let by = |backend| Executable::by(backend, &fused.kernel, inputs.clone(), outputs.clone(), fused.faults.clone());
+        let by = |backend| Executable::new(backend, &fused);
         // As the size of the arena has it, too.
         let threads = [1, 2, 4][(plan.bytes_peak / 8 % 3) as usize];
         let ready = |executable: Executable| executable.spilling_to(std::env::temp_dir()).with_threads(threads);
         let executables = backends.iter().map(|backend| ready(by(backend).expect("the back end is there"))).collect();
-        Native { plan, kernel: fused.kernel, executables }
+        Native { plan, fused, executables }
+    }
+
+    /// The loops.
+    pub fn kernel(&self) -> &Kernel {
+        self.fused.kernel()
     }
 
     /// Runs it, by the first back end.
@@ -92,12 +97,12 @@ impl Native {
         self.each(|executable| check(executable, (self.plan.bytes_peak, self.plan.bytes_spilled), &inputs, expected))
     }
 
-    /// Runs each where the interpreter meets a fault: the same kind of fault. Where a Program has several, machine code may meet another
-    /// first.
+    /// Runs each where the interpreter meets a fault: the same one if it is a failed check; else the same kind of fault: where a Program has
+    /// several, machine code may meet another first.
     pub fn check_fault(&self, inputs: &[Array], expected: &Error) -> Result<(), String> {
         let inputs: Vec<&Array> = inputs.iter().collect();
         self.each(|executable| match executable.run(&inputs) {
-            Err(error) if error.kind == expected.kind => Ok(()),
+            Err(error) if same_fault(&error, expected) => Ok(()),
             Err(error) => Err(format!("expected {expected}, found {error}")),
             Ok(_) => Err(format!("expected {expected}, found no fault")),
         })
@@ -108,6 +113,11 @@ impl Native {
         let named = |executable: &Executable| check(executable).map_err(|error| format!("{}: {error}", executable.backend()));
         self.executables.iter().try_for_each(named)
     }
+}
+
+/// Whether two faults are one, where that is promised.
+pub fn same_fault(a: &Error, b: &Error) -> bool {
+    a.kind == b.kind && (!matches!(a.kind, ErrorKind::Check { .. }) || a == b)
 }
 
 fn check(executable: &Executable, (peak, spilled): (u64, u64), inputs: &[&Array], expected: &[Array]) -> Result<(), String> {

@@ -11,7 +11,7 @@ use retrograd_compiler::{diff, eval};
 
 use crate::Random;
 use crate::native::Native;
-use retrograd_compiler::diff::check::{check_to_order, floats};
+use retrograd_compiler::diff::check::{check_at_special_point, check_to_order, floats};
 
 /// Checks a row on every sample that it states: evaluation, first and second derivatives in all combinations of modes.
 ///
@@ -51,6 +51,72 @@ pub fn check_row_native(row: &'static Row) -> Result<(), String> {
         }
         Ok(())
     })
+}
+
+/// Checks the derivatives of a row at special points, to order 2 where they are finite: ties, zeros, infinities and NaN in every argument
+/// of an elementwise row; zeros, ties and singular matrices of the shapes that its samples have for others. Returns how many were judged.
+///
+/// ```
+/// assert!(retrograd_testing::check_row_at_special_points(&retrograd_compiler::ops::LOGADDEXP).unwrap() > 0);
+/// ```
+pub fn check_row_at_special_points(row: &'static Row) -> Result<usize, String> {
+    if matches!(row.rule, Rule::Missing) {
+        return Ok(0);
+    }
+    let samples = (row.samples)(row);
+    let of_floats = samples.iter().filter(|sample| sample.args.iter().all(|(ty, _)| ty.dtype != DType::Bool));
+    let is_map = matches!(row.lowering, Lowering::Map(_));
+    // One sample of an elementwise row is enough: that of a single number.
+    let few = if is_map { 1 } else { samples.len() };
+    let mut judged = 0;
+    for sample in of_floats.filter(|sample| sample.args.iter().any(|(ty, _)| ty.dtype == DType::F64)).take(few) {
+        let program = program(row, sample).map_err(|error| error.to_string())?;
+        let types: Vec<Type> = sample.args.iter().map(|(ty, _)| ty.clone()).collect();
+        for inputs in if is_map { numbers_of(&types) } else { arrays_of(&types) } {
+            let is_finite = inputs.iter().filter(|x| x.dtype() == DType::F64).all(|x| x.as_f64().iter().all(|x| x.is_finite()));
+            let order = if is_finite { 2 } else { 1 };
+            if !is_finite && AT_INFINITY.contains(&row.name) || AT_SINGULAR.contains(&row.name) {
+                continue;
+            }
+            // Its third derivative is not for singular matrices.
+            let order = if row.name == "adjugate" { order + 1 - inputs.len() } else { order };
+            let named = |error| format!("`{}` at {inputs:?}: {error}", row.name);
+            judged += check_at_special_point(&program, &inputs, order, 7).map_err(named)?;
+        }
+    }
+    Ok(judged)
+}
+
+/// Rows whose derivatives are NaN at infinite arguments where there is a limit: coordinates over an infinite distance, and exponents.
+const AT_INFINITY: [&str; 2] = ["atan2", "pow"];
+
+/// Rows whose derivatives are infinite or NaN at singular matrices, also where their last pivot alone is zero.
+const AT_SINGULAR: [&str; 2] = ["lu", "qr"];
+
+/// Every special number in every argument.
+fn numbers_of(types: &[Type]) -> Vec<Vec<Array>> {
+    const SPECIAL: [f64; 11] = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, -2.0, 3.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
+    types.iter().fold(vec![vec![]], |points, _| {
+        let with = |point: &Vec<Array>, x: f64| point.iter().cloned().chain([Array::scalar(x)]).collect();
+        points.iter().flat_map(|point| SPECIAL.map(|x| with(point, x))).collect()
+    })
+}
+
+/// Zeros, equal numbers, many ties, and columns that repeat, which makes matrices singular; integers are places, and 0.
+fn arrays_of(types: &[Type]) -> Vec<Vec<Array>> {
+    const KINDS: [fn(usize, usize) -> f64; 6] = [
+        |_, _| 0.0,
+        |_, _| 1.0,
+        |k, _| (k % 3) as f64 - 1.0,
+        |k, columns| 1.0 + (k / columns.max(1)) as f64,
+        |k, _| 1.0 + k as f64,
+        |k, columns| if k % (columns + 1) == 0 && k > 0 { 2.0 } else { 0.0 },
+    ];
+    let of = |ty: &Type, kind: fn(usize, usize) -> f64| match ty.dtype {
+        DType::F64 => Array::f64(&ty.shape[..], (0..ty.elements()).map(|k| kind(k, ty.shape.last().copied().unwrap_or(1))).collect()),
+        DType::F32 | DType::I32 | DType::I64 | DType::Bool => Array::zeros(ty),
+    };
+    KINDS.map(|kind| types.iter().map(|ty| of(ty, kind)).collect()).to_vec()
 }
 
 #[derive(Clone, Copy)]
@@ -157,7 +223,7 @@ fn with_types(sample: &Sample, from: DType, to: DType) -> Option<Sample> {
                 let ty = ty(&array.ty());
                 Attr::Array(evaluate(Scalar::Convert(ty.dtype), &[array], &ty).expect("conversions are total"))
             }
-            Attr::Ints(_) | Attr::DType(_) | Attr::Text(_) => attr.clone(),
+            Attr::Ints(_) | Attr::DType(_) | Attr::Text(_) | Attr::Flag => attr.clone(),
         };
         attrs.with(name, attr)
     });

@@ -39,10 +39,10 @@ fn run(program: &Program, directives: &Directives) -> Result<String, Error> {
     Ok(outcome?.iter().map(|array| format!("{array}\n")).collect())
 }
 
-/// What is simplified and contracted.
+/// What is simplified, with its roundings decided.
 fn simplified(program: &Program, _: &Directives) -> Result<String, Error> {
     ir::verify(program)?;
-    let simple = opt::contract(&opt::simplify(program));
+    let simple = opt::fix(program, opt::Arithmetic::Contracted);
     ir::verify(&simple)?;
     Ok(simple.to_string())
 }

@@ -50,16 +50,15 @@ fn planned(program: &Program, strategy: Arc<dyn Strategy>) -> Plan {
 
 /// Runs a plan by all back ends for so many steps, and holds what happens against the schedule and the interpreter.
 fn check(program: &Program, plan: &Plan, steps: u64) {
-    let trajectory = &plan.placed.trajectories[0];
+    let trajectory = &plan.placed().trajectories[0];
     // A step that is turned back is no step forwards: what it needs of one is part of the step backwards.
     let counted = counts(&trajectory.schedule, trajectory.sweep, steps);
     let predicted = counted.forward_steps() - counted.turnbacks;
     let inputs = [Array::scalar(0.7), Array::int(steps as i64), Array::scalar(1.5)];
     let expected = eval::run(program, &inputs).unwrap();
     let fused = fuse(plan);
-    let types = (program.main().param_types(), program.main().result_types());
     for backend in backends() {
-        let code = Executable::by(backend, &fused.kernel, types.0.clone(), types.1.clone(), fused.faults.clone()).unwrap();
+        let code = Executable::new(backend, &fused).unwrap();
         let executed = Cell::new(0u128);
         let mut look = |_: &Sighting<'_>| executed.set(executed.get() + 1);
         let (outputs, stats) = code.run_observed(&inputs.iter().collect::<Vec<_>>(), &mut look).unwrap();
@@ -73,7 +72,7 @@ fn check(program: &Program, plan: &Plan, steps: u64) {
 fn a_loop_whose_length_is_known_at_run_time_runs_block_by_block() {
     let program = program(LOOP);
     let plan = planned(&program, Arc::new(Auto));
-    assert!(matches!(plan.placed.trajectories[0].schedule, Schedule::Blocks(_)), "{plan}");
+    assert!(matches!(plan.placed().trajectories[0].schedule, Schedule::Blocks(_)), "{plan}");
     for steps in [0, 1, 2, 63, 64, 65, 1000, 30_000] {
         check(&program, &plan, steps);
     }
@@ -84,10 +83,10 @@ fn a_loop_too_long_for_a_table_runs_block_by_block_and_fewer_steps_than_by_state
     const STEPS: u64 = 30_001;
     let program = known(STEPS as i64);
     let [blocks, states] = [Arc::new(Auto) as Arc<dyn Strategy>, Arc::new(Revolve)].map(|strategy| planned(&program, strategy));
-    assert!(matches!(blocks.placed.trajectories[0].schedule, Schedule::Blocks(_)), "{blocks}");
+    assert!(matches!(blocks.placed().trajectories[0].schedule, Schedule::Blocks(_)), "{blocks}");
     check(&program, &blocks, STEPS);
     let forward = |plan: &Plan| {
-        let trajectory = &plan.placed.trajectories[0];
+        let trajectory = &plan.placed().trajectories[0];
         counts(&trajectory.schedule, trajectory.sweep, STEPS).forward_steps()
     };
     assert!(forward(&blocks) < forward(&states), "{} steps by blocks, {} by states", forward(&blocks), forward(&states));
@@ -99,7 +98,7 @@ fn the_leaves_of_revolve_run_the_steps_of_its_schedule() {
         let program = program(LOOP);
         let user = User { loops: vec![("loop.rg:3".into(), LoopFate::Revolve { slots })], ..User::default() };
         let plan = plan(&program, &Request::by(Arc::new(user))).unwrap();
-        assert!(matches!(plan.placed.trajectories[0].schedule, Schedule::Revolve { .. }), "{plan}");
+        assert!(matches!(plan.placed().trajectories[0].schedule, Schedule::Revolve { .. }), "{plan}");
         for steps in (0..=40).chain([333, 2000]) {
             check(&program, &plan, steps);
         }

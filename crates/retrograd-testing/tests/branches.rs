@@ -30,7 +30,7 @@ fn planned(program: &Program, strategy: impl Strategy + 'static) -> Plan {
 
 /// How often machine code has a function in it.
 fn occurrences(plan: &Plan, function: &str) -> usize {
-    format!("{:?}", fuse(plan).kernel).matches(function).count()
+    format!("{:?}", fuse(plan).kernel()).matches(function).count()
 }
 
 /// A loop of 12 steps whose step is an `if`; sums of the state decide.

@@ -101,7 +101,7 @@ fn a_step_moves_its_window_and_nothing_else() {
     for n in [16, 128] {
         let native = Native::new(&freeze(&products(n, 9, ALONE)), Arc::new(Auto), None).unwrap_or_else(|error| panic!("{error}"));
         // Two elements are read and one is written.
-        assert_eq!(bytes_per_step(&native.kernel), 3 * 8 * (n as u64 - 2));
+        assert_eq!(bytes_per_step(native.kernel()), 3 * 8 * (n as u64 - 2));
     }
 }
 
@@ -233,7 +233,7 @@ fn kept(%x: f64[40], %w: f64[40]) -> f64[40], f64[40] {
 fn a_step_copies_nothing_where_its_branch_is_not_taken() {
     let copies = |first: &str, second: &str| {
         let native = Native::new(&freeze(&branched(9, first, "%third", second)), Arc::new(Auto), None).unwrap();
-        copies_in_steps(&native.kernel.body)
+        copies_in_steps(&native.kernel().body)
     };
     assert_eq!(copies("%third", "w"), 0);
     // What is read after it was changed has to be kept apart.

@@ -132,7 +132,7 @@ fn values_and_gradients_have_the_bits_of_the_interpreter() {
 #[test]
 fn pairs_are_never_in_memory() {
     let native = checked("pairs", &parsed(PAIRS));
-    let nests = native.plan.placed.body.nodes.iter().map(|node| if let Node::Nest(nest) = node { nest.shape.as_slice() } else { &[] });
+    let nests = native.plan.placed().body.nodes.iter().map(|node| if let Node::Nest(nest) = node { nest.shape.as_slice() } else { &[] });
     assert_eq!(nests.collect::<Vec<_>>(), [[3, 20].as_slice(), &[20, 20], &[20]]);
     // Two arrays of points, of which the first fills up its cache lines.
     assert_eq!(native.plan.bytes_peak, 512 + 20 * 3 * 8);
@@ -145,7 +145,7 @@ fn pairs_read_and_write_along_their_lanes() {
     for program in [program.clone(), diff::vjp(&program, &[0, 1], &[0]).unwrap()] {
         let native = checked("pairs", &program);
         let mut strides = vec![];
-        strides_of_roots(&fuse(&native.plan).kernel.body, &mut strides);
+        strides_of_roots(&fuse(&native.plan).kernel().body, &mut strides);
         assert!(strides.len() > 3 && strides.iter().all(|stride| *stride == 8), "{strides:?}");
     }
 }
@@ -158,7 +158,7 @@ fn rows_are_summed_beside_each_other() {
         .replace(" -> f64[20,3]", " -> f64[20,3], f64[20,3]");
     let native = checked("pairs of 21", &parsed(&both.replace("20", "21")));
     let mut sums = vec![];
-    sums_of_loops(&fuse(&native.plan).kernel.body, &mut sums);
+    sums_of_loops(&fuse(&native.plan).kernel().body, &mut sums);
     assert_eq!(sums, [6, 3]);
 }
 
@@ -208,6 +208,6 @@ fn lanes_go_along_rows_of_eight() {
         );
         let native = checked("rows", &parsed(&text));
         let takes = |node: &Node| matches!(node, Node::Nest(nest) if nest.rows.iter().any(|item| item.row.name == "sum"));
-        assert_eq!(native.plan.placed.body.nodes.iter().any(takes), apart, "rows of {row}");
+        assert_eq!(native.plan.placed().body.nodes.iter().any(takes), apart, "rows of {row}");
     }
 }

@@ -7,7 +7,7 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use retrograd_compiler::ir::{self, Array, Data, FuncId, Function, Inst, Lowering, Op, Pos, Program, Type, Value};
+use retrograd_compiler::ir::{self, Array, DataMut, FuncId, Function, Inst, Lowering, Op, Pos, Program, Type, Value};
 use retrograd_compiler::{eval, ops};
 use retrograd_testing::{Random, golden};
 
@@ -229,11 +229,11 @@ fn literal(program: &Program, function: &Function, value: Value) -> Option<usize
 fn input(ty: &Type, random: &mut Random) -> Array {
     let mut array = Array::zeros(ty);
     match array.data_mut() {
-        Data::F64(x) => x.iter_mut().for_each(|x| *x = random.float(-2.0, 2.0)),
-        Data::I64(x) => x.iter_mut().for_each(|x| *x = random.below(5) as i64),
-        Data::Bool(x) => x.iter_mut().for_each(|x| *x = random.below(2) == 1),
-        Data::F32(x) => x.iter_mut().for_each(|x| *x = random.float(-2.0, 2.0) as f32),
-        Data::I32(x) => x.iter_mut().for_each(|x| *x = random.below(5) as i32),
+        DataMut::F64(x) => x.iter_mut().for_each(|x| *x = random.float(-2.0, 2.0)),
+        DataMut::I64(x) => x.iter_mut().for_each(|x| *x = random.below(5) as i64),
+        DataMut::Bool(x) => x.iter_mut().for_each(|x| *x = random.below(2) == 1),
+        DataMut::F32(x) => x.iter_mut().for_each(|x| *x = random.float(-2.0, 2.0) as f32),
+        DataMut::I32(x) => x.iter_mut().for_each(|x| *x = random.below(5) as i32),
     }
     array
 }

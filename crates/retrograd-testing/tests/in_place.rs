@@ -154,11 +154,11 @@ fn same_in_long(make: impl Fn(usize) -> Program, strategy: Arc<dyn Strategy>, by
 }
 
 fn every_loop(native: &Native) -> u64 {
-    bytes_per_step(&native.kernel)
+    bytes_per_step(native.kernel())
 }
 
 fn innermost(native: &Native) -> u64 {
-    bytes_per_innermost_step(&native.kernel)
+    bytes_per_innermost_step(native.kernel())
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn numbers(count: usize, seed: f64) -> Array {
 /// The kernel of a program.
 fn kernel(program: &Program) -> Kernel {
     let planned = plan(&freeze(&simplify(program)), &Request::by(Arc::new(Auto)));
-    fuse(&planned.unwrap_or_else(|error| panic!("{error}"))).kernel
+    fuse(&planned.unwrap_or_else(|error| panic!("{error}"))).kernel().clone()
 }
 
 /// How many vector loops write in turn.

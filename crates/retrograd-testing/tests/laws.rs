@@ -36,7 +36,8 @@ fn random_programs_obey_the_laws() {
 
 #[test]
 fn random_programs_draw_every_row_that_has_a_derivative() {
-    let expected: Vec<&str> = ops::rows().filter(|row| !matches!(row.rule, Rule::Missing)).map(|row| row.name).collect();
+    let rows = ops::rows().filter(|row| !matches!(row.rule, Rule::Missing) && *row != &ops::CHECK);
+    let expected: Vec<&str> = rows.map(|row| row.name).collect();
     assert_eq!(drawn(), expected);
 }
 

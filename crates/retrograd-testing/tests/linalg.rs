@@ -270,8 +270,47 @@ fn a_gradient_shares_the_factors() {
     let gradient = diff::vjp(&ops::parse(text, "shared.rg").unwrap(), &[0, 1], &[0]).expect("there are rules");
     let native = Native::new(&gradient, Arc::new(Auto), None).expect("it has a plan");
     // Only factors have one row more than columns.
-    let factored = native.kernel.calls.iter().filter(|call| call.result.shape == [41, 40]).count();
+    let factored = native.kernel().calls.iter().filter(|call| call.result.shape == [41, 40]).count();
     assert_eq!(factored, 1, "two solves, one of the transpose, the determinant and the inverse, of one factorisation");
     let inputs = [a, b, Array::scalar(1.0)];
     native.check(&inputs, &eval::run(&gradient, &inputs).unwrap()).unwrap_or_else(|message| panic!("{message}"));
+}
+
+/// The derivative of the determinant in directions, exact for integers: it replaces one row after the other, each once, as the determinant is
+/// linear in every row. `free` are the rows that stand.
+fn derivative_of_det(a: &[f64], directions: &[&[f64]], free: &[usize], n: usize) -> f64 {
+    let Some((direction, rest)) = directions.split_first() else { return expanded(a, n) };
+    let by_row = |row: &usize| {
+        let mut with = a.to_vec();
+        with[row * n..(row + 1) * n].copy_from_slice(&direction[row * n..(row + 1) * n]);
+        let free: Vec<usize> = free.iter().copied().filter(|other| other != row).collect();
+        derivative_of_det(&with, rest, &free, n)
+    };
+    free.iter().map(by_row).sum()
+}
+
+/// Matrices of every rank, whose adjugates and derivatives are integers.
+fn of_rank(n: usize, rank: usize) -> Vec<f64> {
+    let factor = |i: usize, k: usize, odd: usize| ((i * i + odd * k * i + 3 * k + odd) % 5) as f64 - 2.0;
+    (0..n * n).map(|at| (0..rank).map(|k| factor(at / n, k, 1) * factor(at % n, k, 3)).sum()).collect()
+}
+
+#[test]
+fn derivatives_of_the_determinant_are_exact_at_every_rank() {
+    for n in 1..=5 {
+        for a in (0..=n).map(|rank| of_rank(n, rank)) {
+            let basis = |at: usize| (0..n * n).map(|k| f64::from(u8::from(k == at))).collect::<Vec<f64>>();
+            let along = (0..n * n).map(|k| ((3 * k + 1) % 7) as f64 - 3.0).collect::<Vec<f64>>();
+            let (ty, other) = (format!("f64[{n},{n}]"), transposed(&along, n));
+            // adj(A)_ji = ∂ det / ∂A_ij, and so on for its derivatives.
+            let expected = |directions: &[&[f64]]| {
+                let entry = |at: usize| derivative_of_det(&a, &[directions, &[&basis(at)]].concat(), &(0..n).collect::<Vec<_>>(), n);
+                transposed(&(0..n * n).map(entry).collect::<Vec<f64>>(), n)
+            };
+            close(&run("adjugate %0", &[&matrix(n, &a)], &ty), &expected(&[]));
+            close(&run("adjugate %0, %1", &[&matrix(n, &a), &matrix(n, &along)], &ty), &expected(&[&along]));
+            let both = [&matrix(n, &a), &matrix(n, &along), &matrix(n, &other)];
+            close(&run("adjugate %0, %1, %2", &both, &ty), &expected(&[&along, &other]));
+        }
+    }
 }

@@ -53,7 +53,7 @@ fn an_offer_that_binds_is_a_budget_and_the_plan_says_so() {
         let budgeted = plan(&program, &request(Auto, Some(offer))).unwrap();
         assert_eq!((within.bytes_peak, &within.decision), (budgeted.bytes_peak, &budgeted.decision));
         assert_eq!(within.work_bound(), budgeted.work_bound());
-        Native::of_plan(&program, within).check(&inputs, &expected).unwrap();
+        Native::of_plan(within).check(&inputs, &expected).unwrap();
     }
 }
 

@@ -12,7 +12,7 @@ use retrograd_compiler::plan::schedule::{Schedule, Sweep, counts};
 use retrograd_compiler::plan::strategy::{LoopFate, User};
 use retrograd_compiler::plan::{Plan, Request, plan};
 use retrograd_compiler::{eval, ops};
-use retrograd_jit::Executable;
+use retrograd_jit::{Backend, Executable};
 use retrograd_testing::native::{backends, same_outputs};
 
 const TABLE: &str = include_str!("../../../testdata/schedules/online.csv");
@@ -67,14 +67,13 @@ fn executed_steps_are_those_of_the_table_and_the_peak_does_not_depend_on_the_tri
         let cells: Vec<&str> = line.split(',').collect();
         rows.entry(cells[1].parse().unwrap()).or_default().push((cells[0].parse().unwrap(), cells[3].parse().unwrap()));
     }
-    let types = (program.main().param_types(), program.main().result_types());
     for (slots, rows) in rows {
         let plan = with_slots(&program, slots);
-        let schedule = &plan.placed.trajectories[0].schedule;
+        let schedule = &plan.placed().trajectories[0].schedule;
         assert_eq!(*schedule, Schedule::Online { slots, state_bytes: 8 });
         let fused = fuse(&plan);
         for backend in backends() {
-            let code = Executable::by(backend, &fused.kernel, types.0.clone(), types.1.clone(), fused.faults.clone()).unwrap();
+            let code = Executable::new(backend, &fused).unwrap();
             for (trips, total) in rows.iter().filter(|(trips, _)| *trips <= 300) {
                 let inputs = [Array::scalar(0.7), Array::int(*trips as i64), Array::scalar(1.5)];
                 let executed = Cell::new(0u128);
@@ -94,7 +93,7 @@ fn a_million_trips_run_within_their_slots() {
     let program = ops::parse(&LOOP.lines().filter(|line| !line.contains("probe")).collect::<Vec<_>>().join("\n"), "loop.rg").unwrap();
     let plan = plan(&program, &Request { budget: Some(2000), ..Request::by(Arc::new(retrograd_compiler::plan::strategy::Auto)) }).unwrap();
     let fused = fuse(&plan);
-    let code = Executable::new(&fused.kernel, program.main().param_types(), program.main().result_types(), fused.faults);
+    let code = Executable::new(&Backend::Cranelift, &fused).unwrap();
     for trips in [0, 1, 2, 1000, 1_000_000] {
         let inputs = [Array::scalar(0.7), Array::int(trips), Array::scalar(1.5)];
         let (outputs, stats) = code.run(&inputs.iter().collect::<Vec<_>>()).unwrap();

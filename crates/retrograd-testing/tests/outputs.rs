@@ -6,7 +6,7 @@ use retrograd_compiler::fuse::fuse;
 use retrograd_compiler::ir::{Array, Program, verify};
 use retrograd_compiler::plan::strategy::Auto;
 use retrograd_compiler::{eval, ops};
-use retrograd_jit::Executable;
+use retrograd_jit::{Backend, Executable};
 use retrograd_testing::native::Native;
 
 /// 1.6 MB.
@@ -28,9 +28,9 @@ fn bytes(program: &Program, inputs: &[Array]) -> (usize, u64, u64) {
     let native = Native::new(program, Arc::new(Auto), None).unwrap();
     native.check(inputs, &expected).unwrap_or_else(|difference| panic!("{difference}\n{}", native.plan));
     let fused = fuse(&native.plan);
-    let (arena, outputs) = (fused.kernel.arena_bytes, fused.kernel.output_bytes);
+    let (arena, outputs) = (fused.kernel().arena_bytes, fused.kernel().output_bytes);
     assert_eq!(native.plan.bytes_peak, arena as u64 + outputs);
-    let code = Executable::new(&fused.kernel, program.main().param_types(), program.main().result_types(), fused.faults);
+    let code = Executable::new(&Backend::Cranelift, &fused).unwrap();
     let (_, stats) = code.counting().unwrap().run(&inputs.iter().collect::<Vec<_>>()).unwrap();
     (arena, outputs, stats.counts.expect("it counts").bytes_written)
 }

@@ -41,7 +41,7 @@ fn gradient(program: &Program) -> Program {
 fn lengths(program: &Program, inputs: &[Array]) -> Vec<usize> {
     let native = Native::new(program, Arc::new(Auto), None).expect("it can be planned");
     native.check(inputs, &eval::run(program, inputs).expect("no fault")).unwrap();
-    native.kernel.parts.iter().map(|part| part.body.len()).chain([native.kernel.body.len()]).collect()
+    native.kernel().parts.iter().map(|part| part.body.len()).chain([native.kernel().body.len()]).collect()
 }
 
 #[test]
@@ -83,5 +83,5 @@ fn loops_over_arrays_have_bounded_length() {
     let native = Native::new(&program, Arc::new(Auto), None).expect("it can be planned");
     let inputs = [array(0.0), array(0.5), array(0.0), array(1.0)];
     native.check(&inputs, &eval::run(&program, &inputs).expect("no fault")).unwrap();
-    assert!(!native.kernel.parts.is_empty(), "each of its loops is long");
+    assert!(!native.kernel().parts.is_empty(), "each of its loops is long");
 }

@@ -10,7 +10,7 @@ use retrograd_compiler::ir::{Array, Program, verify};
 use retrograd_compiler::ops;
 use retrograd_compiler::plan::strategy::{KeepAll, Revolve};
 use retrograd_compiler::plan::{Request, Strategy, plan};
-use retrograd_jit::Executable;
+use retrograd_jit::{Backend, Executable};
 use retrograd_testing::native::same_outputs;
 
 const LOOP: &str = "fn main(%x: f64[12500], %ct: f64[12500]) -> f64[12500] {
@@ -42,7 +42,7 @@ fn status(name: &str) -> u64 {
 fn run(program: &Program, strategy: Arc<dyn Strategy>, budget: Option<u64>) -> (Vec<Array>, u64, u64) {
     let plan = plan(program, &Request { budget, ..Request::by(strategy) }).unwrap();
     let fused = fuse(&plan);
-    let code = Executable::new(&fused.kernel, program.main().param_types(), program.main().result_types(), fused.faults);
+    let code = Executable::new(&Backend::Cranelift, &fused).unwrap();
     let numbers = |shift: f64| Array::f64([12_500], (0..12_500).map(|k| 1.5 + (f64::from(k) * shift).sin() / 4.0).collect::<Vec<_>>());
     let inputs = [numbers(0.1), numbers(0.2)];
     // The highest mark of memory starts from here.

@@ -1,20 +1,25 @@
-//! What is saved and loaded runs as before: the same bits, the same errors, the same peak; and no damaged file is taken for a whole one.
+//! What is saved and loaded runs as before: the same bits, the same errors, the same peak; no damaged file is taken for a whole one, and a
+//! crafted one, whose checksum is right, gives an error or the run of a valid Program.
 //!
-//! `RETROGRAD_FUZZ=1000000` asks for that many damaged files. `BLESS=1` writes the stored file anew, which is right when the form of files has
+//! `RETROGRAD_FUZZ=1000000` asks for that many damaged and crafted files. `BLESS=1` writes the stored file anew, which is right when the form of files has
 //! another number.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
+use std::time::Duration;
 
+use retrograd::Saved;
 use retrograd_compiler::diff::check::floats;
 use retrograd_compiler::fuse::fuse;
-use retrograd_compiler::ir::{Array, Builder, Error, Program, Type, verify};
-use retrograd_compiler::plan::strategy::Auto;
-use retrograd_compiler::plan::{Request, plan};
+use retrograd_compiler::ir::{Array, Builder, Error, ErrorKind, Program, Type, verify};
+use retrograd_compiler::plan::strategy::{self, Auto};
+use retrograd_compiler::plan::{Plan, Request, plan};
 use retrograd_compiler::{diff, eval, ops, opt};
-use retrograd_jit::{Backend, Executable, Stats};
+use retrograd_jit::{Backend, Executable, Stats, Watch};
 use retrograd_testing::Random;
 use retrograd_testing::golden::Directives;
 use retrograd_testing::native::{backends, same_outputs};
@@ -68,10 +73,17 @@ fn ones(ty: &Type) -> Array {
     eval::run(&Program::new(b.finish(vec![ones])), &[]).unwrap().remove(0)
 }
 
+fn planned(program: &Program) -> Plan {
+    plan(program, &Request::by(Arc::new(Auto))).unwrap()
+}
+
 fn compiled(program: &Program, backend: &Backend) -> Executable {
-    let fused = fuse(&plan(program, &Request::by(Arc::new(Auto))).unwrap());
-    let (inputs, outputs) = (program.main().param_types(), program.main().result_types());
-    Executable::by(backend, &fused.kernel, inputs, outputs, fused.faults).unwrap()
+    Executable::new(backend, &fuse(&planned(program))).unwrap()
+}
+
+/// What is loaded of bytes.
+fn loaded(bytes: &[u8], backend: &Backend) -> Result<Executable, Error> {
+    Saved::from_bytes(bytes)?.compile(backend)
 }
 
 type Ran = Result<(Vec<Array>, Stats), Error>;
@@ -88,23 +100,40 @@ fn same(name: &str, before: &Ran, after: &Ran) {
     }
 }
 
+/// Plans of a Program: without a budget, in the fewest bytes, between the two, and by other strategies.
+fn plans(program: &Program) -> Vec<Plan> {
+    let free = planned(program);
+    let within = |budget: u64| plan(program, &Request { budget: Some(budget), ..Request::by(Arc::new(Auto)) });
+    let least = match within(0).map_err(|error| error.kind) {
+        Err(ErrorKind::OverBudget { needed, .. }) => needed,
+        Ok(_) | Err(_) => 0,
+    };
+    let budgets = [least, least + free.bytes_peak.saturating_sub(least) / 2].map(within).into_iter().flatten();
+    let others =
+        strategy::all().into_iter().skip(1).filter_map(|strategy| plan(program, &Request { threads: 3, ..Request::by(strategy) }).ok());
+    budgets.chain(others).chain([free]).collect()
+}
+
 #[test]
 fn what_is_loaded_runs_as_what_was_saved() {
-    let (cases, mut faults, mut gradients) = (cases(), 0, 0);
+    let (cases, mut faults, mut gradients, mut compared) = (cases(), 0, 0, 0);
     for (name, program, inputs) in &cases {
         let inputs: Vec<&Array> = inputs.iter().collect();
-        for backend in backends() {
-            let saved = compiled(program, backend);
-            let bytes = saved.to_bytes().unwrap();
-            let loaded = Executable::from_bytes(&bytes, backend).unwrap();
-            assert_eq!(loaded.to_bytes().unwrap(), bytes, "{name}: saved again, it is the same file");
-            let ran = saved.run(&inputs);
+        for (k, plan) in plans(program).iter().enumerate() {
+            let backend = &backends()[k % backends().len()];
+            let bytes = Saved::new(plan.decided()).to_bytes().unwrap();
+            let saved = Saved::from_bytes(&bytes).unwrap();
+            assert_eq!(saved.to_bytes().unwrap(), bytes, "{name}: saved again, it is the same file");
+            let loaded = saved.compile(backend).unwrap_or_else(|error| panic!("{name}: {error}\n{plan}"));
+            assert_eq!(loaded.bytes_peak(), plan.bytes_peak, "{name}: the same peak is planned");
+            let ran = Executable::new(backend, &fuse(plan)).unwrap().run(&inputs);
             same(name, &ran, &loaded.run(&inputs));
             faults += usize::from(ran.is_err());
             gradients += usize::from(name.starts_with("gradient") && ran.is_ok());
+            compared += 1;
         }
     }
-    assert!(cases.len() >= 20 && faults >= 2 && gradients >= 5, "{} cases, {faults} faults, {gradients} gradients", cases.len());
+    assert!(compared >= 100 && faults >= 2 && gradients >= 20, "{compared} plans, {faults} faults, {gradients} gradients");
 }
 
 #[test]
@@ -127,18 +156,139 @@ fn what_counts_gives_the_same_bits() {
     assert!(moved > 0 && calls > 4, "{moved} bytes are read, {calls} routines called");
 }
 
+/// How many files are tried.
+fn count() -> u64 {
+    std::env::var("RETROGRAD_FUZZ").map_or(2_000, |count| count.parse().expect("RETROGRAD_FUZZ is a number"))
+}
+
+/// Files of all cases under all plans, with the inputs of each.
+fn files() -> Vec<(Vec<u8>, Vec<Array>)> {
+    let mut files = vec![];
+    for (_, program, inputs) in cases() {
+        files.extend(plans(&program).iter().map(|plan| (Saved::new(plan.decided()).to_bytes().unwrap(), inputs.clone())));
+    }
+    files
+}
+
 #[test]
 fn no_damaged_file_is_taken_for_a_whole_one() {
-    let count = std::env::var("RETROGRAD_FUZZ").map_or(10_000, |count| count.parse().expect("RETROGRAD_FUZZ is a number"));
-    let files: Vec<Vec<u8>> = cases().iter().map(|(_, program, _)| compiled(program, &Backend::Cranelift).to_bytes().unwrap()).collect();
-    for k in 0..count {
+    let files: Vec<Vec<u8>> = files().into_iter().map(|(file, _)| file).collect();
+    for k in 0..count() {
         let mut random = Random::new(k);
         let file = &files[random.below(files.len())];
         let damaged = damage(file, &files[random.below(files.len())], &mut random);
-        let result = catch_unwind(AssertUnwindSafe(|| Executable::from_bytes(&damaged, &Backend::Cranelift).map(|_| ())));
+        let result = catch_unwind(AssertUnwindSafe(|| Saved::from_bytes(&damaged).map(|_| ())));
         let result = result.unwrap_or_else(|_| panic!("damage {k} makes it panic"));
         assert!(result.is_err() || files.contains(&damaged), "damage {k} is not noticed");
     }
+}
+
+/// Bytes of the header, and of the name of the version.
+const HEADER_BYTES: usize = 24;
+
+/// A file whose header says that it is whole.
+fn repaired(mut bytes: Vec<u8>) -> Vec<u8> {
+    let length = (bytes.len() - HEADER_BYTES) as u64;
+    bytes[16..HEADER_BYTES].copy_from_slice(&length.to_le_bytes());
+    let checksum = crc32fast::hash(&bytes[16..]);
+    bytes[12..16].copy_from_slice(&checksum.to_le_bytes());
+    bytes
+}
+
+/// A crafted file: bytes after the version are changed, taken away, put in or taken from another file, so that numbers, counts, types, ops,
+/// names and parts of decisions are others; the checksum is right.
+fn craft(file: &[u8], other: &[u8], random: &mut Random) -> Vec<u8> {
+    let body = HEADER_BYTES + 1 + env!("CARGO_PKG_VERSION").len();
+    let mut bytes = file.to_vec();
+    for _ in 0..=random.below(3) {
+        let at = body + random.below(bytes.len() - body);
+        let end = (at + 1 + random.below(8)).min(bytes.len());
+        match random.below(8) {
+            0 => bytes[at] ^= 1 << random.below(8),
+            1 => bytes[at] = bytes[at].wrapping_add(1),
+            2 => bytes[at] = bytes[at].wrapping_sub(1),
+            3 => bytes[at] = [0, 1, 2, 127, 128, 255][random.below(6)],
+            4 => {
+                bytes.drain(at..end);
+            }
+            5 => {
+                let from = body + random.below(other.len() - body);
+                let piece = other[from..(from + end - at).min(other.len())].to_vec();
+                bytes.splice(at..end, piece);
+            }
+            6 => {
+                // A number of many bytes: the largest, or a large one.
+                bytes.splice(at..=at, if random.below(2) == 0 { vec![0xff, 0xff, 0xff, 0xff, 0x0f] } else { vec![0x80, 0x80, 0x40] });
+            }
+            7 => {
+                let to = body + random.below(bytes.len() - body);
+                bytes.swap(at, to);
+            }
+            _ => unreachable!("below 8"),
+        }
+    }
+    repaired(bytes)
+}
+
+/// Arrays of these types, as long as they are small.
+fn small_inputs(types: &[Type], random: &mut Random) -> Option<Vec<Array>> {
+    types.iter().map(|ty| (ty.elements() <= 1 << 16).then(|| random.array(ty, (0.0, 3.0)))).collect()
+}
+
+#[test]
+fn a_crafted_file_is_an_error_or_a_valid_program() {
+    let files = files();
+    let (mut ran, mut refused, mut stopped) = (0, 0, 0);
+    for k in 0..count() {
+        let mut random = Random::new(k);
+        let (file, inputs) = &files[random.below(files.len())];
+        let bytes = craft(file, &files[random.below(files.len())].0, &mut random);
+        let backend = if k % 16 == 0 { &backends()[random.below(backends().len())] } else { &Backend::Cranelift };
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            let executable = loaded(&bytes, backend)?;
+            let same = executable.inputs().iter().zip(inputs).all(|(ty, array)| *ty == array.ty());
+            let inputs = if same && executable.inputs().len() == inputs.len() {
+                Some(inputs.clone())
+            } else {
+                small_inputs(executable.inputs(), &mut random)
+            };
+            let small = executable.bytes_peak() <= 1 << 26 && executable.outputs().iter().all(|ty| ty.elements() <= 1 << 20);
+            let Some(inputs) = inputs.filter(|_| small) else { return Ok(None) };
+            run_shortly(&executable.spilling_to(std::env::temp_dir()), &inputs).map(Some)
+        }));
+        match outcome.unwrap_or_else(|_| panic!("crafted file {k} makes it panic")) {
+            Ok(Some(())) => ran += 1,
+            Ok(None) => {}
+            Err(error) if error.kind == ErrorKind::Interrupted => stopped += 1,
+            Err(_) => refused += 1,
+        }
+    }
+    assert!(
+        ran * 100 > count() && refused * 100 > count(),
+        "of {} files {ran} ran, {refused} were refused, {stopped} were stopped",
+        count()
+    );
+}
+
+/// Runs between guards as often as it takes to see that no byte outside of the arena changes; a loop of very many steps is stopped.
+fn run_shortly(executable: &Executable, inputs: &[Array]) -> Result<(), Error> {
+    let inputs: Vec<&Array> = inputs.iter().collect();
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let (over, until) = channel::<()>();
+        let stop = &stop;
+        scope.spawn(move || {
+            if until.recv_timeout(Duration::from_millis(300)).is_err() {
+                stop.store(true, Ordering::Relaxed);
+            }
+        });
+        let result = executable.run_with(&inputs, &Watch::from(stop));
+        drop(over);
+        result
+    })?;
+    let checked = executable.run_checked(&inputs)?;
+    assert!(checked.guards_intact, "it writes outside of its arena");
+    Ok(())
 }
 
 /// A file with some bytes changed, cut off, doubled, or taken from another.
@@ -169,14 +319,17 @@ fn damage(file: &[u8], other: &[u8], random: &mut Random) -> Vec<u8> {
 
 #[test]
 fn what_is_no_file_of_ours_says_so() {
-    let whole = Executable::new(&Default::default(), vec![], vec![], vec![]).to_bytes().unwrap();
-    let message = |bytes: &[u8]| Executable::from_bytes(bytes, &Backend::Cranelift).unwrap_err().message;
-    assert_eq!(message(b"func @main() {"), "this is no executable that Retrograd has saved");
-    assert_eq!(message(b""), "this is no executable that Retrograd has saved");
+    let nothing = Program::new(Builder::new("nothing").finish(vec![]));
+    let whole = Saved::new(planned(&nothing).decided()).to_bytes().unwrap();
+    let message = |bytes: &[u8]| Saved::from_bytes(bytes).unwrap_err().message;
+    assert_eq!(message(b"func @main() {"), "this is nothing that Retrograd has saved");
+    assert_eq!(message(b""), "this is nothing that Retrograd has saved");
     assert_eq!(message(&whole[..15]), "the file is cut off in its header");
     assert!(message(&whole[..whole.len() - 1]).starts_with("the file is cut off or damaged"));
-    let missing = Executable::load("no such file.rgx", &Backend::Cranelift).unwrap_err();
+    let missing = Saved::load("no such file.rgx").unwrap_err();
     assert!(missing.message.starts_with("no such file.rgx: "), "{missing}");
+    #[cfg(unix)]
+    assert!(Saved::load("/dev/zero").unwrap_err().message.ends_with("this is nothing that Retrograd has saved"));
 }
 
 /// A file of this form stays readable until the form has another number: whoever changes what is stored finds out here.
@@ -186,12 +339,14 @@ fn the_stored_file_is_read() {
     let program = ops::parse(&text, "unwind.rg").unwrap();
     let inputs: Vec<Array> = Directives::of(&text).all("input").map(|input| input.parse().unwrap()).collect();
     let inputs: Vec<&Array> = inputs.iter().collect();
-    let (path, now) = (testdata().join("saved/unwind.rgx"), compiled(&opt::all_calls(&program), &Backend::Cranelift));
+    let (path, plan) = (testdata().join("saved/unwind.rgx"), planned(&opt::all_calls(&program)));
     if std::env::var_os("BLESS").is_some() {
-        now.save(&path).unwrap();
+        Saved::new(plan.decided()).save(&path).unwrap();
     }
-    let advice = "if what is stored has changed since the last release, raise FORMAT in retrograd-jit/src/file.rs; then bless";
-    let stored = Executable::load(&path, &Backend::Cranelift).unwrap_or_else(|error| panic!("{error}\n{advice}"));
+    let advice = "if what is stored has changed since the last release, raise FORMAT in retrograd/src/saved.rs; then bless";
+    let stored = Saved::load(&path).and_then(|saved| saved.compile(&Backend::Cranelift));
+    let stored = stored.unwrap_or_else(|error| panic!("{error}\n{advice}"));
     let (found, _) = stored.run(&inputs).unwrap_or_else(|error| panic!("{error}\n{advice}"));
+    let now = Executable::new(&Backend::Cranelift, &fuse(&plan)).unwrap();
     same_outputs(&found, &now.run(&inputs).unwrap().0).unwrap_or_else(|difference| panic!("{difference}\n{advice}"));
 }

@@ -26,7 +26,7 @@ fn nests_that_are_shared_give_the_bits_of_the_interpreter() {
     for budget in [None, Some(200_000), Some(150_000), Some(100_000), Some(80_000), Some(50_000)] {
         let native = Native::new(&program, Arc::new(Auto), budget).unwrap_or_else(|error| panic!("{error}"));
         native.check(&inputs, &expected).unwrap_or_else(|error| panic!("in {budget:?} bytes: {error}\n{}", native.plan));
-        parts.push(fuse(&native.plan).kernel.parts.len());
+        parts.push(fuse(&native.plan).kernel().parts.len());
     }
     assert!(parts.iter().filter(|parts| **parts > 2).count() >= 2, "{parts:?}");
 }

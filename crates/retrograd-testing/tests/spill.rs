@@ -62,10 +62,8 @@ fn planned(program: &Program, budget: u64, bytes: u64, bytes_per_second: u64) ->
     plan(program, &Request { budget: Some(budget), spill, ..Request::by(Arc::new(Auto)) }).unwrap()
 }
 
-fn code(program: &Program, plan: &Plan, backend: &Backend, directory: &Path) -> Executable {
-    let fused = fuse(plan);
-    let (inputs, outputs) = (program.main().param_types(), program.main().result_types());
-    Executable::by(backend, &fused.kernel, inputs, outputs, fused.faults).unwrap().spilling_to(directory)
+fn code(plan: &Plan, backend: &Backend, directory: &Path) -> Executable {
+    Executable::new(backend, &fuse(plan)).unwrap().spilling_to(directory)
 }
 
 /// A directory of this test alone, empty; or one that processes share.
@@ -103,7 +101,7 @@ fn bits_bytes_and_steps_are_those_of_the_plan() {
             for backend in backends() {
                 let executed = Cell::new(0u128);
                 let mut look = |_: &Sighting<'_>| executed.set(executed.get() + 1);
-                let code = code(&program, &plan, backend, &directory);
+                let code = code(&plan, backend, &directory);
                 let (outputs, stats) = code.run_observed(&inputs().iter().collect::<Vec<_>>(), &mut look).unwrap();
                 same_outputs(&outputs, &expected).unwrap();
                 assert_eq!((stats.bytes_peak, stats.bytes_spilled), (plan.bytes_peak, plan.bytes_spilled), "{plan}");
@@ -139,7 +137,7 @@ fn spilling(name: &str, check: impl Fn(&Executable, &Path)) {
     let plan = planned(&program, 8_000, 1 << 30, u64::MAX);
     assert!(plan.bytes_spilled > 10_000, "{plan}");
     for backend in backends() {
-        check(&code(&program, &plan, backend, &directory), &directory);
+        check(&code(&plan, backend, &directory), &directory);
     }
     remove(&directory);
 }
@@ -154,7 +152,7 @@ fn a_directory_that_is_not_there_is_an_error_before_the_run() {
     let plan = planned(&program, 8_000, 1 << 30, u64::MAX);
     let seen = Cell::new(false);
     for directory in ["/there/is/no/such/directory", "/dev/null"] {
-        let code = code(&program, &plan, &Backend::Cranelift, Path::new(directory));
+        let code = code(&plan, &Backend::Cranelift, Path::new(directory));
         let error = run(&code, &mut |_| seen.set(true)).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Disk);
         assert!(error.message.contains(directory), "{error}");
@@ -168,7 +166,7 @@ fn a_directory_that_is_not_there_is_an_error_before_the_run() {
 fn a_directory_without_permission_is_an_error_before_the_run() {
     let program = looped(200, PAIRED);
     let plan = planned(&program, 8_000, 1 << 30, u64::MAX);
-    let code = code(&program, &plan, &Backend::Cranelift, Path::new("/sys"));
+    let code = code(&plan, &Backend::Cranelift, Path::new("/sys"));
     let error = run(&code, &mut |_| panic!("nothing runs")).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Disk);
     assert!(error.message.contains("/sys"), "{error}");
@@ -178,7 +176,7 @@ fn a_directory_without_permission_is_an_error_before_the_run() {
 fn without_a_directory_nothing_runs() {
     let program = looped(200, PAIRED);
     let fused = fuse(&planned(&program, 8_000, 1 << 30, u64::MAX));
-    let code = Executable::new(&fused.kernel, program.main().param_types(), program.main().result_types(), fused.faults);
+    let code = Executable::new(&Backend::Cranelift, &fused).unwrap();
     assert_eq!(run(&code, &mut |_| panic!("nothing runs")).unwrap_err().kind, ErrorKind::Argument);
 }
 
@@ -219,7 +217,7 @@ fn what_a_place_held_before_does_not_pass_for_what_was_lost() {
     let plan = planned(&program, 6_000, 3_000, u64::MAX);
     for backend in backends() {
         let (before, lost) = (Cell::new(None), Cell::new(false));
-        let outcome = run(&code(&program, &plan, backend, &directory), &mut |_| {
+        let outcome = run(&code(&plan, backend, &directory), &mut |_| {
             let file = open_file(&directory);
             let now = fs::read(&file).unwrap();
             let old = before.take().filter(|old: &Vec<u8>| old.len() == now.len());
@@ -275,7 +273,7 @@ fn child_of_a_full_disk() {
 #[test]
 fn a_full_disk_is_an_error() {
     // Files of at most 4 blocks of 512 or 1024 bytes, and no signal where one would grow beyond.
-    let limited = "trap '' XFSZ; ulimit -f 4; exec \"$0\" --exact child_of_a_full_disk";
+    let limited = "trap '' XFSZ; ulimit -f 4; exec \"$0\" --exact spill::child_of_a_full_disk";
     let program = std::env::current_exe().unwrap();
     let output = Command::new("bash").args(["-c", limited]).arg(program).env("RETROGRAD_FULL_DISK", "1").output().unwrap();
     assert!(output.status.success(), "{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
@@ -284,7 +282,7 @@ fn a_full_disk_is_an_error() {
 #[cfg(target_os = "linux")]
 #[test]
 fn two_processes_in_one_directory_do_not_meet() {
-    let (filter, shared) = (["--exact", "runs_at_the_same_time_in_one_directory_do_not_meet"], directory("shared"));
+    let (filter, shared) = (["--exact", "spill::runs_at_the_same_time_in_one_directory_do_not_meet"], directory("shared"));
     let start = || {
         let mut child = Command::new(std::env::current_exe().unwrap());
         child.args(filter).env("RETROGRAD_SHARED", &shared).stdout(std::process::Stdio::null()).spawn().unwrap()

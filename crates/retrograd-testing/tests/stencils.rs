@@ -72,7 +72,7 @@ fn loops(kernel: &Kernel) -> Vec<[usize; 3]> {
 
 fn kernel(program: &Program) -> Kernel {
     let planned = plan(&freeze(&simplify(program)), &Request::by(Arc::new(Auto)));
-    fuse(&planned.unwrap_or_else(|error| panic!("{error}"))).kernel
+    fuse(&planned.unwrap_or_else(|error| panic!("{error}"))).kernel().clone()
 }
 
 #[test]

@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use retrograd_compiler::fuse::{Fused, fuse};
+use retrograd_compiler::fuse::fuse;
 use retrograd_compiler::ir::{Array, Data, ErrorKind, Program, verify};
 use retrograd_compiler::opt::{freeze, simplify};
 use retrograd_compiler::plan::strategy::Auto;
 use retrograd_compiler::plan::{Plan, Request, plan};
 use retrograd_compiler::{diff, eval, ops};
-use retrograd_jit::{Executable, Watch};
+use retrograd_jit::{Backend, Executable, Watch};
 use retrograd_testing::native::{backends, same_outputs};
 
 fn program(text: &str) -> Program {
@@ -23,7 +23,7 @@ fn program(text: &str) -> Program {
 fn check(text: &str, inputs: &[Array], expected_threads: [usize; 3]) {
     let program = program(text);
     let plan = plan_for(&program, 1);
-    assert!(plan.placed.frames.is_empty());
+    assert!(plan.placed().frames.is_empty());
     check_plan(&program, &plan, inputs, expected_threads);
 }
 
@@ -32,7 +32,7 @@ fn check_map(program: &Program, inputs: &[Array]) {
     let alone = plan_for(program, 1);
     for threads in [2, 3, 4] {
         let plan = plan_for(program, threads);
-        assert_eq!(plan.placed.frames.len(), 1, "one map is shared");
+        assert_eq!(plan.placed().frames.len(), 1, "one map is shared");
         assert!(plan.bytes_peak >= alone.bytes_peak, "threads have memory of their own");
         check_plan(program, &plan, inputs, [1, 2, 4]);
     }
@@ -45,12 +45,11 @@ fn plan_for(program: &Program, threads: usize) -> Plan {
 
 fn check_plan(program: &Program, plan: &Plan, inputs: &[Array], expected_threads: [usize; 3]) {
     let expected = eval::run(program, inputs).expect("no fault");
-    let Fused { kernel, faults } = fuse(plan);
-    let (types, results) = (program.main().param_types(), program.main().result_types());
+    let fused = fuse(plan);
     let inputs: Vec<&Array> = inputs.iter().collect();
     for backend in backends() {
         for (threads, expected_threads) in [1, 2, 4].into_iter().zip(expected_threads) {
-            let executable = Executable::by(backend, &kernel, types.clone(), results.clone(), faults.clone()).expect("it is there");
+            let executable = Executable::new(backend, &fused).expect("it is there");
             let executable = executable.with_threads(threads);
             assert_eq!(executable.threads(), expected_threads);
             for _ in 0..5 {
@@ -104,8 +103,8 @@ fn several_runs_at_once_give_the_same_bits() {
 ";
     let (program, input) = (program(text), ramp([100_000]));
     let expected = eval::run(&program, std::slice::from_ref(&input)).expect("no fault");
-    let Fused { kernel, faults } = fuse(&plan_for(&program, 1));
-    let executable = Executable::new(&kernel, program.main().param_types(), program.main().result_types(), faults).with_threads(3);
+    let fused = fuse(&plan_for(&program, 1));
+    let executable = Executable::new(&Backend::Cranelift, &fused).unwrap().with_threads(3);
     std::thread::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| {
@@ -175,7 +174,7 @@ fn step(%i: i64, %s: f64[10000], %theta: f64[10000]) -> f64[10000] {
     let [alone, shared] = [1, 2].map(|threads| plan_for(&gradient, threads));
     let within =
         |budget, threads| plan(&gradient, &Request { budget: Some(budget), threads, ..Request::by(Arc::new(Auto)) }).expect("it fits");
-    assert_eq!(within(shared.bytes_peak, 2).placed.frames.len(), 1);
+    assert_eq!(within(shared.bytes_peak, 2).placed().frames.len(), 1);
     let tight = within(alone.bytes_peak, 2);
     assert!(tight.bytes_peak <= alone.bytes_peak && tight.decision.work == alone.decision.work);
 }
@@ -209,11 +208,9 @@ fn of_several_faults_in_a_map_the_first_is_told() {
     for divisors in [divisors(&zeros), divisors(&beyond)] {
         let expected = eval::run(&program, &[divisors.clone(), x.clone()]).expect_err("some row faults");
         for threads in [1, 2, 4] {
-            let Fused { kernel, faults } = fuse(&plan_for(&program, threads));
+            let fused = fuse(&plan_for(&program, threads));
             for backend in backends() {
-                let types = (program.main().param_types(), program.main().result_types());
-                let executable =
-                    Executable::by(backend, &kernel, types.0, types.1, faults.clone()).expect("it is there").with_threads(threads);
+                let executable = Executable::new(backend, &fused).expect("it is there").with_threads(threads);
                 for _ in 0..5 {
                     let error = executable.run(&[&divisors, &x]).expect_err("some row faults");
                     assert_eq!((&error.kind, &error.pos), (&expected.kind, &expected.pos), "on {threads} threads");
@@ -228,12 +225,11 @@ fn a_map_on_several_threads_can_be_stopped() {
     let text = ROWS.replace("value=30", "value=2000000000");
     let program = program(&text);
     let plan = plan_for(&program, 3);
-    assert_eq!(plan.placed.frames.len(), 1);
-    let Fused { kernel, faults } = fuse(&plan);
+    assert_eq!(plan.placed().frames.len(), 1);
+    let fused = fuse(&plan);
     let (x, w) = (ramp([1003, 40]), ramp([40]));
     for backend in backends() {
-        let types = (program.main().param_types(), program.main().result_types());
-        let executable = Executable::by(backend, &kernel, types.0, types.1, faults.clone()).expect("it is there").with_threads(3);
+        let executable = Executable::new(backend, &fused).expect("it is there").with_threads(3);
         let stop = AtomicBool::new(false);
         std::thread::scope(|scope| {
             scope.spawn(|| {

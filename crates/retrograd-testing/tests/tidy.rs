@@ -161,3 +161,17 @@ fn nothing_knows_the_machine_it_was_written_on() {
     }
     report("paths start from the repository", broken);
 }
+
+/// A file of integration tests that nobody lists would never run.
+#[test]
+fn every_file_of_tests_runs() {
+    let unlisted = sources("crates", &["rs"]).into_iter().filter_map(|(path, _)| {
+        let (folder, name) = path.rsplit_once('/')?;
+        let (name, all) = (name.strip_suffix(".rs")?, root().join(folder).join("all.rs"));
+        let manifest = root().join(folder).join("../Cargo.toml");
+        let read = |path: &Path| fs::read_to_string(path).unwrap_or_default();
+        let listed = read(&all).contains(&format!("mod {name};\n")) || read(&manifest).contains(&format!("name = \"{name}\""));
+        (folder.ends_with("/tests") && !listed).then_some(path)
+    });
+    assert_eq!(unlisted.collect::<Vec<_>>(), Vec::<String>::new(), "tests/all.rs lists the files of integration tests");
+}

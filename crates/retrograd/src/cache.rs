@@ -102,9 +102,9 @@ fn insert(entry: Entry) {
 }
 
 fn same(options: &Options, other: &Options) -> bool {
-    let Options { wanted, argnums, strategy, budget, backend, spill, threads } = options;
+    let Options { wanted, argnums, strategy, budget, backend, spill, threads, arithmetic } = options;
     (wanted, argnums, budget, backend) == (&other.wanted, &other.argnums, &other.budget, &other.backend)
-        && (spill, threads) == (&other.spill, &other.threads)
+        && (spill, threads, arithmetic) == (&other.spill, &other.threads, &other.arithmetic)
         // A strategy is what it prints. It never decides a bit of the answer.
         && format!("{strategy:?}") == format!("{:?}", other.strategy)
 }

@@ -67,7 +67,9 @@ impl<'t> Var<'t> {
     /// ```
     #[track_caller]
     pub fn norm(self) -> Var<'t> {
-        self.square().sum().sqrt()
+        let square = self.square().sum();
+        // Of no elements it is a constant.
+        if self.ty().elements() == 0 { square } else { square.sqrt() }
     }
 
     /// The matrix product as `numpy.matmul`: matrices in the last two axes, the axes before them broadcast; a vector is a row on the left
@@ -208,7 +210,7 @@ impl<'t> Var<'t> {
     #[track_caller]
     pub fn tabulate<Y: State<'t>>(self, count: usize, body: impl FnOnce(Var<'t>) -> Y) -> Y {
         let pos = here();
-        let count = i64::try_from(count).expect("a count fits in i64");
+        let count = crate::control::number(count);
         let count = self.then(|tracer| Ok(tracer.constant(Array::int(count), &pos)));
         emitting(Count::Var(count), (), (), |i, (), ()| ((), body(i)), &pos).1
     }

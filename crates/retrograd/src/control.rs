@@ -6,7 +6,7 @@ use retrograd_compiler::ir::{Array, Attrs, DType, Error, ErrorKind, Pos, Row, Ty
 use retrograd_compiler::ops;
 
 use crate::trace::{Traced, TracedFunction, TracedRule, Tracer};
-use crate::var::{Trace, Var, here};
+use crate::var::{Trace, Var, here, leave};
 
 /// What a loop carries or a branch returns: a [`Var`], or tuples, arrays and vectors of such; implement it for your own structs.
 ///
@@ -178,8 +178,13 @@ impl<'t> From<Var<'t>> for End<'t> {
     }
 }
 
-fn number(n: usize) -> i64 {
-    i64::try_from(n).expect("a count fits in i64")
+fn mistake(message: String) -> Error {
+    Error::new(ErrorKind::Argument, Pos::unknown(), message)
+}
+
+/// A number of steps.
+pub(crate) fn number(n: usize) -> i64 {
+    i64::try_from(n).unwrap_or_else(|_| leave(mistake(format!("a loop has fewer than 2^63 steps, found {n}"))))
 }
 
 impl<'t> End<'t> {
@@ -350,8 +355,8 @@ pub(crate) fn emitting<'t, S: State<'t>, X: State<'t>, Y: State<'t>>(
 ) -> (S, Y) {
     let (carries, streams) = (vars(&init), vars(&xs));
     let trace = carries.first().or(streams.first()).map(|v| v.trace()).or(count.trace());
-    // Nothing leads to the trace, so that there is nowhere to record an error.
-    let trace = trace.unwrap_or_else(|| panic!("{pos}: a loop that emits rows has a state or rows to read; without them use `tabulate`"));
+    let advice = "a loop that emits rows has a state or rows to read; without them use `tabulate`";
+    let trace = trace.unwrap_or_else(|| leave(mistake(advice.into()).at(pos)));
     let opened = trace.attempt(|tracer| tracer.begin_for(count.traced(tracer, pos)?, &traced(&carries), &traced(&streams), pos));
     let Some((k, state, row)) = opened else {
         // The error is recorded: nothing that the body does now is traced.
@@ -386,11 +391,9 @@ pub fn cond<'t, S: State<'t>>(predicate: Var<'t>, then_branch: impl FnOnce() -> 
         return then_branch();
     }
     let first = then_branch();
-    if end(trace, |tracer| tracer.begin_else(&traced(&vars(&first))).map(|()| vec![])).is_none() {
-        return first;
-    }
+    trace.tracer().begin_else();
     let second = else_branch();
-    match end(trace, |tracer| tracer.end_if(&traced(&vars(&second)))) {
+    match end(trace, |tracer| tracer.end_if(&traced(&vars(&first)), &traced(&vars(&second)))) {
         Some(results) => first.rebuild(&mut results.into_iter()),
         None => first,
     }

@@ -7,7 +7,7 @@ use retrograd_compiler::ir::{Attrs, Error, ErrorKind, Pos};
 use retrograd_compiler::ops::{self, DotAxes};
 
 use crate::trace::{Traced, Tracer};
-use crate::var::{Var, here};
+use crate::var::{Var, here, leave};
 
 /// Up to so many operands, every order is tried.
 const EXHAUSTIVE: usize = 6;
@@ -24,14 +24,12 @@ const EXHAUSTIVE: usize = 6;
 /// assert_eq!(trace.run(&[Array::f64([2, 2], vec![1.0, 2.0, 3.0, 4.0])])?, [Array::f64([2, 2], vec![1.0, 0.0, 0.0, 1.0])]);
 /// # Ok::<(), retrograd::Error>(())
 /// ```
-///
-/// # Panics
-/// Without operands: there is no trace then.
 #[track_caller]
 pub fn einsum<'t>(subscripts: &str, operands: &[Var<'t>]) -> Var<'t> {
     let pos = here();
     let traced: Vec<Traced> = operands.iter().map(|v| v.traced()).collect();
-    operands.first().expect("einsum needs an operand").then(|tracer| tracer.einsum(subscripts, &traced, &pos))
+    let missing = || Error::new(ErrorKind::Argument, pos.clone(), "einsum needs an operand");
+    operands.first().unwrap_or_else(|| leave(missing())).then(|tracer| tracer.einsum(subscripts, &traced, &pos))
 }
 
 /// How a sum of products is computed: two operands at a time, in the order that takes the fewest multiplications (all orders are tried for

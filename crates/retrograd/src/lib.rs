@@ -19,7 +19,7 @@
 //! A [budget](Transformed::budget) decides what is kept for the backward pass and what is recomputed; it never changes a bit of the answer.
 //!
 //! What was compiled says what that took ([`Compiled::times`]) and what a run takes ([`Stats`]), says how far a long run is
-//! ([`Compiled::run_reporting`]), and is saved to a file ([`Compiled::save`], [`Executable::load`]). Programs that are traced again are found in a
+//! ([`Compiled::run_reporting`]), and is saved to a file ([`Compiled::save`], [`Saved::load`]). Programs that are traced again are found in a
 //! [`cache`].
 //!
 //! Front ends for other languages build on [`trace::Tracer`], [`numpy`] and [`cache::compile`].
@@ -37,7 +37,9 @@ mod linalg;
 mod memory;
 pub mod numpy;
 pub mod pipeline;
+mod power;
 mod rules;
+mod saved;
 mod times;
 pub mod trace;
 mod transform;
@@ -55,11 +57,11 @@ pub use linalg::Triangle;
 pub use pipeline::{
     Backend, Compiled, Counts, Direction, Executable, Plan, Progress, Seeds, Sighting, SpillTo, Stats, Strategy, Watch, strategy,
 };
-pub use retrograd_compiler::ir::{Array, Attr, Attrs, DType, Data, Error, ErrorKind, Part, Pos, Program, Row, Type};
+pub use retrograd_compiler::ir::{Array, Attr, Attrs, DType, Data, EXACT, Error, ErrorKind, Part, Pos, Program, Row, Type};
 pub use retrograd_compiler::plan::Fate;
 pub use retrograd_compiler::{eval, ops};
-pub use retrograd_jit::is_saved;
-pub use rules::{override_jvp, override_vjp};
+pub use rules::{check, override_jvp, override_vjp};
+pub use saved::{Saved, is_saved};
 pub use times::Times;
 pub use transform::{Mode, Results, Seeded, Transformed, Typed, Unseeded, bool, compile, f32, f64, i32, i64, jit, jit_many};
 pub use var::{Operand, Var};

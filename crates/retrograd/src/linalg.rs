@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use retrograd_compiler::ir::{Attrs, DType, Error, Pos, Row, Type};
+use retrograd_compiler::ir::{Array, Attrs, DType, Error, Pos, Row, Type};
 use retrograd_compiler::ops;
 
 use crate::numpy::{common_shape, last_two};
@@ -39,14 +39,42 @@ impl Triangle {
     }
 }
 
+/// The tag of a check that a matrix has an answer: the name of the error in NumPy, whose words the messages are, too.
+const LINALG_ERROR: &str = "LinAlgError";
+
 impl Tracer {
-    /// A row of matrices alone; integers become f64.
+    /// A row of matrices alone; integers become f64. A matrix that has no answer ends the run, as [`check_status`](Tracer::check_status) says.
     pub fn of_matrices(&self, row: &'static Row, a: Traced, pos: &Pos) -> Result<Traced, Error> {
         let a = self.as_floats(a, pos)?;
-        self.op(row, Attrs::none(), &[a], pos)
+        let y = self.op(row, Attrs::none(), &[a], pos)?;
+        self.check_status(row, a, y, pos)?;
+        Ok(y)
+    }
+
+    /// What a row over matrices says of its success is data: no pivot of the factors is zero, or no entry of L is a NaN. Where it is not so
+    /// the run ends, as `numpy.linalg` raises an error.
+    fn check_status(&self, row: &'static Row, a: Traced, y: Traced, pos: &Pos) -> Result<(), Error> {
+        let ty = self.ty(y);
+        if *row == ops::CHOLESKY && ty.elements() > 0 {
+            // All of L is a NaN, or nothing.
+            let mut start = vec![0; ty.rank()];
+            start[ty.rank() - 2..].copy_from_slice(&last_two(&ty.shape).map(|extent| extent - 1));
+            let attrs = Attrs::none().ints("start", start).ints("stop", ty.shape.clone()).ints("step", vec![1; ty.rank()]);
+            let last = self.op(&ops::SLICE, attrs, &[y], pos)?;
+            let is_number = self.op(&ops::EQ, Attrs::none(), &[last, last], pos)?;
+            self.check(is_number, "Matrix is not positive definite", LINALG_ERROR, pos)?;
+        }
+        if *row == ops::SOLVE || *row == ops::INVERSE {
+            let sign = self.op(&ops::DET_SIGN, Attrs::none(), &[a], pos)?;
+            let zero = self.constant(Array::zeros(&self.ty(sign)), pos);
+            let is_regular = self.op(&ops::NE, Attrs::none(), &[sign, zero], pos)?;
+            self.check(is_regular, "Singular matrix", LINALG_ERROR, pos)?;
+        }
+        Ok(())
     }
 
     /// A row of matrices and right sides, as `numpy.linalg.solve`: a right side of one axis is a vector, batches broadcast, integers become f64.
+    /// A matrix that has no answer ends the run, as for [`of_matrices`](Tracer::of_matrices).
     pub fn of_systems(&self, row: &'static Row, attrs: Attrs, a: Traced, b: Traced, pos: &Pos) -> Result<Traced, Error> {
         let (a, b) = (self.as_floats(a, pos)?, self.as_floats(b, pos)?);
         let (matrix, right) = (self.ty(a), self.ty(b));
@@ -62,7 +90,9 @@ impl Tracer {
             let v = self.reshape(v, shape, pos)?;
             self.broadcast_to(v, &[&batch[..], &last_two(shape)].concat(), pos)
         };
-        let x = self.op(row, attrs, &[spread(a, &matrix.shape)?, spread(b, &sides)?], pos)?;
+        let a = spread(a, &matrix.shape)?;
+        let x = self.op(row, attrs, &[a, spread(b, &sides)?], pos)?;
+        self.check_status(row, a, x, pos)?;
         let mut shape = self.ty(x).shape;
         if is_vector {
             shape.pop();
@@ -107,13 +137,16 @@ impl<'t> Var<'t> {
         self.then(|tracer| tracer.of_matrices(row, self.traced(), pos))
     }
 
-    /// The lower triangular factor L with L Lᵀ = this matrix, of which only the lower triangle is read: the gradient is zero above it. NaN
-    /// where the matrix is not positive definite.
+    /// The lower triangular factor L with L Lᵀ = this matrix, of which only the lower triangle is read: the gradient is zero above it. Where
+    /// the matrix is not positive definite, the run ends with an error of the kind [`Check`](crate::ErrorKind::Check).
     ///
     /// ```
-    /// # use retrograd::{Array, jit};
-    /// let l = jit(|[a]| a.cholesky()).run(&[Array::f64([2, 2], vec![4.0, 0.0, 2.0, 10.0])])?;
-    /// assert_eq!(l, [Array::f64([2, 2], vec![2.0, 0.0, 1.0, 3.0])]);
+    /// # use retrograd::{Array, ErrorKind, jit};
+    /// let l = jit(|[a]| a.cholesky());
+    /// assert_eq!(l.run(&[Array::f64([2, 2], vec![4.0, 0.0, 2.0, 10.0])])?, [Array::f64([2, 2], vec![2.0, 0.0, 1.0, 3.0])]);
+    /// let error = l.run(&[Array::f64([2, 2], vec![1.0, 0.0, 2.0, 1.0])]).unwrap_err();
+    /// assert_eq!(error.message, "Matrix is not positive definite");
+    /// assert_eq!(error.kind, ErrorKind::Check { tag: "LinAlgError".into() });
     /// # Ok::<(), retrograd::Error>(())
     /// ```
     #[track_caller]
@@ -121,7 +154,8 @@ impl<'t> Var<'t> {
         self.of_matrices(&ops::CHOLESKY, &here())
     }
 
-    /// x with this matrix times x = `b`, a vector or the columns of a matrix. Infinite or NaN where the matrix is singular.
+    /// x with this matrix times x = `b`, a vector or the columns of a matrix. Where the matrix is singular, so that
+    /// a pivot is zero, the run ends with an error of the kind [`Check`](crate::ErrorKind::Check).
     ///
     /// ```
     /// # use retrograd::{Array, jit};
@@ -150,7 +184,7 @@ impl<'t> Var<'t> {
         self.then(|tracer| tracer.of_systems(&ops::TRIANGULAR_SOLVE, triangle.attrs(), self.traced(), b.traced(), &pos))
     }
 
-    /// The inverse matrix. Infinite or NaN where this one is singular. To solve equations, [`solve`](Var::solve) is faster and more accurate.
+    /// The inverse matrix. Where this one is singular, the run ends with an error of the kind [`Check`](crate::ErrorKind::Check). To solve equations, [`solve`](Var::solve) is faster and more accurate.
     ///
     /// ```
     /// # use retrograd::{Array, jit};
@@ -163,7 +197,7 @@ impl<'t> Var<'t> {
         self.of_matrices(&ops::INVERSE, &here())
     }
 
-    /// The determinant. Its gradient is exact at singular matrices, too.
+    /// The determinant. Its first three derivatives are exact at singular matrices, too.
     ///
     /// ```
     /// # use retrograd::{Array, grad};

@@ -1,9 +1,9 @@
 //! From a Program to something that runs: the line of the compiler, read aloud.
 
-use retrograd_compiler::ir::{Array, Builder, Error, ErrorKind, Pos, Program, Type};
+use retrograd_compiler::ir::{Array, Builder, Error, ErrorKind, Pos, Program, Type, verify};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use retrograd_compiler::diff::check::{check_in_mode, check_to_order, floats};
@@ -15,7 +15,8 @@ use crate::var::here;
 
 pub use retrograd_compiler::diff::{Direction, Seeds};
 pub use retrograd_compiler::eval::Sighting;
-pub use retrograd_compiler::plan::{Plan, Strategy, strategy};
+pub use retrograd_compiler::opt::Arithmetic;
+pub use retrograd_compiler::plan::{MOST_THREADS, Plan, Strategy, strategy};
 pub use retrograd_jit::{Backend, Counts, Executable, Progress, Stats, Watch};
 
 /// What is computed of a function.
@@ -56,6 +57,8 @@ pub struct Options {
     pub spill: Option<SpillTo>,
     /// Threads of a run, the one that calls included; bits do not depend on them.
     pub threads: NonZeroUsize,
+    /// Which roundings may differ from those that are written.
+    pub arithmetic: Arithmetic,
 }
 
 /// A directory for states of loops: a plan under a budget writes them there where that is faster than to compute them again.
@@ -108,26 +111,28 @@ pub struct Compiled {
     pub(crate) executable: Executable,
 }
 
-/// Compiles a verified Program; its inputs are the user's, its outputs what is wanted.
+/// Compiles a Program; its inputs are the user's, its outputs what is wanted.
 ///
 /// ```
-/// use retrograd::pipeline::{Backend, Options, Wanted, compile, cores, strategy};
+/// use retrograd::pipeline::{Arithmetic, Backend, Options, Wanted, compile, cores, strategy};
 /// use retrograd::{Array, Attrs, Pos, Type, ops, trace::Tracer};
 /// let (tracer, pos) = (Tracer::new("square"), Pos::unknown());
 /// let x = tracer.input(Type::f64([]));
 /// let y = tracer.op(&ops::MUL, Attrs::none(), &[x, x], &pos)?;
 /// let program = tracer.finish(&[y])?;
 /// let (strategy, backend) = (strategy::find("auto").unwrap(), Backend::Cranelift);
-/// let (spill, threads) = (None, cores());
-/// let options = Options { wanted: Wanted::ValueAndGradient, argnums: vec![0], strategy, budget: None, backend, spill, threads };
+/// let (spill, threads, arithmetic) = (None, cores(), Arithmetic::Contracted);
+/// let (wanted, argnums, budget) = (Wanted::ValueAndGradient, vec![0], None);
+/// let options = Options { wanted, argnums, strategy, budget, backend, spill, threads, arithmetic };
 /// let compiled = compile(&program, &options)?;
 /// assert_eq!(compiled.run(&[&Array::scalar(3.0)])?, [Array::scalar(9.0), Array::scalar(6.0)]);
 /// # Ok::<(), retrograd::Error>(())
 /// ```
 pub fn compile(program: &Program, options: &Options) -> Result<Compiled, Error> {
+    verify(program)?;
     check(program, options.wanted, &options.argnums)?;
     let mut times = Times::default();
-    let program = times.take("opt", || opt::unroll(program));
+    let program = times.take("opt", || opt::fix(program, options.arithmetic));
     let program = match times.take("diff", || derived(&program, options.wanted, &options.argnums))? {
         Some(derived) => derived,
         None => program,
@@ -138,8 +143,7 @@ pub fn compile(program: &Program, options: &Options) -> Result<Compiled, Error> 
     let request = plan::Request { strategy, budget, spill, threads: options.threads.get(), vectors };
     let plan = times.take("plan", || plan::plan_within(&program, &request, spare_bytes().unwrap_or(u64::MAX)))?;
     let fused = times.take("fuse", || fuse::fuse(&plan));
-    let (inputs, outputs) = (program.main().param_types(), program.main().result_types());
-    let executable = times.take("jit", || Executable::by(&options.backend, &fused.kernel, inputs, outputs, fused.faults))?;
+    let executable = times.take("jit", || Executable::new(&options.backend, &fused))?;
     let executable = executable.with_threads(options.threads.get());
     let executable = match &options.spill {
         Some(to) => executable.spilling_to(&to.directory),
@@ -161,6 +165,19 @@ pub fn compile(program: &Program, options: &Options) -> Result<Compiled, Error> 
 pub fn derive(program: &Program, wanted: Wanted, argnums: &[usize]) -> Result<Program, Error> {
     check(program, wanted, argnums)?;
     Ok(derived(program, wanted, argnums)?.unwrap_or_else(|| program.clone()))
+}
+
+/// The Program with every operation marked to be rounded as it is written, whatever the Program that it becomes a part of may round
+/// otherwise.
+///
+/// ```
+/// use retrograd::{f64, jit, pipeline};
+/// let program = jit(|[x]| x * x + 1.0).trace(&[f64([])])?;
+/// assert!(pipeline::exact(&program).to_string().contains("{exact}"));
+/// # Ok::<(), retrograd::Error>(())
+/// ```
+pub fn exact(program: &Program) -> Program {
+    opt::fix(program, Arithmetic::Exact)
 }
 
 /// Interprets a Program that [`derive`] gave, and says where the first NaN or infinity was made.
@@ -353,30 +370,6 @@ impl Compiled {
     /// ```
     pub fn counting(&self) -> Result<Compiled, Error> {
         Ok(Compiled { executable: self.executable.counting()?, ..self.clone() })
-    }
-
-    /// Writes it to a file, which [`Executable::load`] reads without tracing, differentiating or planning again. The file holds no machine
-    /// code: that is made on loading, by any back end, so that the file serves on any machine with the same version of Retrograd.
-    ///
-    /// ```
-    /// use retrograd::{Array, Backend, Executable, f64, value_and_grad};
-    /// let path = std::env::temp_dir().join(format!("square-{}.rgx", std::process::id()));
-    /// value_and_grad(|[x]| x * x).compile(&[f64([])])?.save(&path)?;
-    /// let loaded = Executable::load(&path, &Backend::Cranelift)?;
-    /// let (outputs, stats) = loaded.run(&[&Array::scalar(3.0)])?;
-    /// assert_eq!(outputs, [Array::scalar(9.0), Array::scalar(6.0)]);
-    /// assert_eq!(stats.bytes_peak, loaded.arena_bytes() as u64);
-    /// assert!(loaded.note("plan").unwrap().starts_with("plan by `auto`"));
-    /// # std::fs::remove_file(&path).unwrap();
-    /// # Ok::<(), retrograd::Error>(())
-    /// ```
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
-        self.noted().save(path)
-    }
-
-    /// The executable with the notes that are saved: the Program and the plan in words.
-    pub fn noted(&self) -> Executable {
-        self.executable.clone().with_note("program", self.program.to_string()).with_note("plan", self.plan.to_string())
     }
 
     /// Runs it, and shows to `look` what its probes see, in the order in which it happens.

@@ -1,10 +1,10 @@
 //! Derivatives stated within a scope, for an op by its name; cotangents changed on their way.
 
-use retrograd_compiler::ir::{Attr, Attrs, Error, ErrorKind, Row};
+use retrograd_compiler::ir::{Attr, Attrs, Error, ErrorKind, Pos, Row};
 use retrograd_compiler::ops;
 
 use crate::control::{custom_vjp, function};
-use crate::trace::{Moment, Site, TracedFunction, TracedRule};
+use crate::trace::{Moment, Site, Traced, TracedFunction, TracedRule, Tracer};
 use crate::var::{Trace, Var, here};
 
 impl<'t> Var<'t> {
@@ -61,6 +61,38 @@ impl<'t> Var<'t> {
     #[track_caller]
     pub fn clip_cotangent(self, low: f64, high: f64) -> Var<'t> {
         self.map_cotangent(|ct| ct.maximum(low).minimum(high))
+    }
+}
+
+/// Ends a run with a message, and the line of this call, where the condition (all of it, if it is an array) does not hold: every loop around
+/// it is left at once. Only the first execution of a step checks: what is run again for a gradient does not, and a gradient checks what its
+/// function does, whether its value is asked for or not. Of several checks the first in the order of the program is the one that fails, under
+/// every plan, back end and number of threads.
+///
+/// ```
+/// use retrograd::{Array, ErrorKind, check, for_loop, grad};
+/// let f = grad(|[x]| for_loop(10, x, |_, z| {
+///     check(z.lt(100.0), "z grows too large");
+///     z * z
+/// }));
+/// assert_eq!(f.run(&[Array::scalar(1.0)])?, [Array::scalar(1024.0)]);
+/// let error = f.run(&[Array::scalar(2.0)]).unwrap_err();
+/// assert_eq!((error.kind, error.message.as_str()), (ErrorKind::Check { tag: String::new() }, "z grows too large"));
+/// # Ok::<(), retrograd::Error>(())
+/// ```
+#[track_caller]
+pub fn check(condition: Var<'_>, message: &str) {
+    let pos = here();
+    condition.trace().attempt(|tracer| tracer.check(condition.traced(), message, "", &pos));
+}
+
+impl Tracer {
+    /// Ends the run where a condition does not hold; `tag` says what kind of failure it is, for whoever handles the error
+    /// ([`ErrorKind::Check`]): a front end finds there what to raise.
+    pub fn check(&self, condition: Traced, message: &str, tag: &str, pos: &Pos) -> Result<(), Error> {
+        let text = |text: &str| Attr::Text(text.to_owned());
+        self.op(&ops::CHECK, Attrs::none().with("message", text(message)).with("tag", text(tag)), &[condition], pos)?;
+        Ok(())
     }
 }
 

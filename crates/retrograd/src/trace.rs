@@ -90,11 +90,24 @@ struct Capture {
 enum Kind {
     Entry,
     For(Loop),
-    Condition { carries: Vec<Value>, carry_params: Vec<Value> },
-    While { carries: Vec<Value>, carry_params: Vec<Value>, cond: Function },
+    Condition {
+        carries: Vec<Value>,
+        carry_params: Vec<Value>,
+    },
+    While {
+        carries: Vec<Value>,
+        carry_params: Vec<Value>,
+        cond: Function,
+    },
     Function,
-    Then { predicate: Value },
-    Else { predicate: Value, then_body: Function },
+    Then {
+        predicate: Value,
+    },
+    /// The first branch waits until it is known what both result in.
+    Else {
+        predicate: Value,
+        then_frame: Box<Frame>,
+    },
 }
 
 /// A loop whose body is open: operands in the frame outside, parameters inside.
@@ -179,7 +192,7 @@ impl Tracer {
     /// The type of a value, also of one whose body is closed.
     pub fn ty(&self, v: Traced) -> Type {
         let state = self.state.borrow();
-        match state.frames.iter().find(|frame| frame.id == v.frame) {
+        match state.frames.iter().flat_map(Frame::with_waiting).find(|frame| frame.id == v.frame) {
             Some(frame) => frame.builder.ty(v.value),
             None => state.history[v.frame as usize].types[v.value.0 as usize].clone(),
         }
@@ -262,18 +275,61 @@ impl Tracer {
         let row_types = body.types(&results[next.len()..]);
         let bound = if emitted.is_empty() { Ok(open.extent.unwrap_or(0)) } else { bound_of_emitted(open, &pos) }?;
 
-        let mut result_types = body.types(&open.carry_params);
-        result_types.extend(row_types.iter().map(|ty| ty.stream(bound)));
-        let closed = state.close(results);
+        let all_types = body.types(&open.carry_params);
+        let mut closed = state.close(results);
         let Kind::For(open) = closed.kind else { panic!("checked above") };
+        let kept = Kept::of(&open.carries, &open.carry_params, &mut closed.function.results, &mut closed.captured);
+        let mut result_types: Vec<Type> = kept.carries(&all_types);
+        result_types.extend(row_types.iter().map(|ty| ty.stream(bound)));
         let mut function = closed.function;
         let inner: Vec<Value> = closed.captured.iter().map(|capture| capture.inner).collect();
         let outer: Vec<Value> = closed.captured.iter().map(|capture| capture.outer).collect();
-        let (carries, invariants) = (open.carries.len(), inner.len());
-        function.params = [vec![open.index_param], open.carry_params, inner, open.stream_params].concat();
-        let op = Op::For(ForOp { body: state.add(function), carries, invariants, bound });
-        let args = [vec![open.count], open.carries, outer, open.streams].concat();
-        Ok(state.push(op, args, result_types, &pos))
+        let (carries, carry_params) = (kept.carries(&open.carries), kept.carries(&open.carry_params));
+        let op = ForOp { carries: carries.len(), invariants: inner.len(), bound, body: FuncId(0) };
+        function.params = [vec![open.index_param], carry_params, inner, open.stream_params].concat();
+        let op = Op::For(ForOp { body: state.add(function), ..op });
+        let args = [vec![open.count], carries, outer, open.streams].concat();
+        let results = state.push(op, args, result_types, &pos);
+        Ok(kept.results(&open.carries, results, state.top_ref().id))
+    }
+
+    /// A literal in the open body at a depth, or where `shape` says so one number repeated: the start of a carry that is found late.
+    pub fn constant_at(&self, depth: usize, value: Array, shape: Option<&[usize]>, pos: &Pos) -> Traced {
+        let mut state = self.state.borrow_mut();
+        let frame = &mut state.frames[depth];
+        frame.builder.set_pos(pos);
+        let literal = frame.literal(value);
+        let value = shape.map_or(literal, |shape| frame.builder.broadcast(literal, shape, &[]));
+        Traced { frame: frame.id, value }
+    }
+
+    /// One more carry of the open loop at a depth, found while its body is traced: its start, as a value around the loop; returns it as
+    /// the body sees it. The end of the loop gives its next value after those of the carries before it.
+    pub fn carry(&self, depth: usize, start: Traced) -> Result<Traced, Error> {
+        let mut state = self.state.borrow_mut();
+        let pos = state.frames[depth].pos.clone();
+        state.check_open(start, &pos)?;
+        if state.frames[depth..].iter().any(|frame| frame.id == start.frame) {
+            return Err(Error::new(ErrorKind::Argument, pos, "a carry starts with a value from inside of its loop".to_owned()));
+        }
+        let outer = state.resolve(start, depth - 1);
+        let ty = state.frames[depth - 1].builder.ty(outer);
+        let frame = &mut state.frames[depth];
+        let inner = frame.builder.param(ty.clone());
+        match &mut frame.kind {
+            Kind::For(Loop { carries, carry_params, .. }) | Kind::Condition { carries, carry_params } => {
+                carries.push(outer);
+                carry_params.push(inner);
+            }
+            Kind::While { carries, carry_params, cond } => {
+                cond.types.push(ty);
+                cond.params.insert(carries.len(), last_value(&cond.types));
+                carries.push(outer);
+                carry_params.push(inner);
+            }
+            Kind::Entry | Kind::Function | Kind::Then { .. } | Kind::Else { .. } => panic!("front ends nest: only a loop has carries"),
+        }
+        Ok(Traced { frame: frame.id, value: inner })
     }
 
     /// Opens the condition of a loop that runs while it holds; returns the carries.
@@ -318,17 +374,23 @@ impl Tracer {
         let body = &state.top_ref().builder;
         let carry_types = body.types(carry_params);
         check_carries(&carry_types, &body.types(&results), &pos)?;
-        let closed = state.close(results);
-        let Kind::While { carries, mut cond, .. } = closed.kind else { panic!("checked above") };
+        let mut closed = state.close(results);
+        let Kind::While { carries, carry_params, mut cond } = closed.kind else { panic!("checked above") };
         // What only the body captured is an invariant that the condition does not read.
         for capture in &closed.captured[cond.params.len() - carries.len()..] {
             cond.types.push(closed.function.ty(capture.inner).clone());
             cond.params.push(last_value(&cond.types));
         }
-        let op = WhileOp { cond: state.add(cond), body: state.add(closed.function), carries: carries.len() };
-        let args = carries.into_iter().chain(closed.captured.iter().map(|capture| capture.outer)).collect();
-        let types = [carry_types, vec![Type::scalar(DType::I64)]].concat();
-        Ok(state.push(Op::While(op), args, types, &pos))
+        let kept = Kept::of(&carries, &carry_params, &mut closed.function.results, &mut closed.captured);
+        let (seen, invariants) = cond.params.split_at(carries.len());
+        cond.params = [kept.carries(seen), invariants.to_vec(), kept.passed(seen)].concat();
+        let (kept_carries, inner) = (kept.carries(&carries), closed.captured.iter().map(|capture| capture.inner));
+        closed.function.params = kept.carries(&carry_params).into_iter().chain(inner).collect();
+        let op = WhileOp { cond: state.add(cond), body: state.add(closed.function), carries: kept_carries.len() };
+        let args = kept_carries.into_iter().chain(closed.captured.iter().map(|capture| capture.outer)).collect();
+        let types = [kept.carries(&carry_types), vec![Type::scalar(DType::I64)]].concat();
+        let results = state.push(Op::While(op), args, types, &pos);
+        Ok(kept.results(&carries, results, state.top_ref().id))
     }
 
     /// Opens a function of parameters of these types, to be called.
@@ -394,39 +456,58 @@ impl Tracer {
         Ok(())
     }
 
-    /// Closes that branch with its results and opens the other.
-    pub fn begin_else(&self, then_results: &[Traced]) -> Result<(), Error> {
+    /// Leaves that branch and opens the other; what the first results in is said at the end.
+    pub fn begin_else(&self) {
         let mut state = self.state.borrow_mut();
-        let pos = state.top().pos.clone();
         let Kind::Then { predicate } = state.top().kind else { panic!("front ends nest: `begin_else` follows `begin_if`") };
-        let results = state.resolve_all(then_results, &pos)?;
-        let functions_before = state.top().functions_before;
-        let closed = state.close(results);
-        state.open(Kind::Else { predicate, then_body: closed.function }, Place::Branch, &pos);
-        state.inherit(&closed.captured, functions_before);
-        Ok(())
+        let then_frame = Box::new(state.frames.pop().expect("a branch is open"));
+        let (pos, functions_before) = (then_frame.pos.clone(), then_frame.functions_before);
+        state.open(Kind::Else { predicate, then_frame }, Place::Branch, &pos);
+        state.top().functions_before = functions_before;
     }
 
-    /// Closes the second branch; returns the results of the `if`.
-    pub fn end_if(&self, else_results: &[Traced]) -> Result<Vec<Traced>, Error> {
-        let mut state = self.state.borrow_mut();
-        let pos = state.top().pos.clone();
-        let results = state.resolve_all(else_results, &pos)?;
-        let Kind::Else { then_body, .. } = &state.top_ref().kind else { panic!("front ends nest: `end_if` follows `begin_else`") };
-        let result_types = then_body.result_types();
-        check_branches(&result_types, &state.top_ref().builder.types(&results), &pos)?;
+    /// Closes both branches with their results; returns the results of the `if`.
+    pub fn end_if(&self, then_results: &[Traced], else_results: &[Traced]) -> Result<Vec<Traced>, Error> {
+        let present = |results: &[Traced]| results.iter().copied().map(Some).collect::<Vec<_>>();
+        self.join(&present(then_results), &present(else_results), &vec![None; then_results.len()])
+    }
 
-        let closed = state.close(results);
-        let Kind::Else { predicate, mut then_body } = closed.kind else { panic!("checked above") };
-        // What only the second branch captured is an argument that the first does not read.
-        for capture in &closed.captured[then_body.params.len()..] {
-            then_body.types.push(closed.function.ty(capture.inner).clone());
-            then_body.params.push(last_value(&then_body.types));
+    /// The same where a branch may have no value for a result, which then is zero there, and where results have an element type to be
+    /// converted to.
+    pub fn join(&self, first: &[Option<Traced>], second: &[Option<Traced>], dtypes: &[Option<DType>]) -> Result<Vec<Traced>, Error> {
+        let mut state = self.state.borrow_mut();
+        let mut else_frame = state.frames.pop().expect("a branch is open");
+        let Kind::Else { predicate, then_frame } = std::mem::replace(&mut else_frame.kind, Kind::Function) else {
+            panic!("front ends nest: `end_if` follows `begin_else`")
+        };
+        let pos = else_frame.pos.clone();
+        let type_of =
+            |frame: &Frame, v: &Option<Traced>| v.map(|v| if v.frame == frame.id { frame.builder.ty(v.value) } else { type_in(&state, v) });
+        let found: Vec<_> = first.iter().map(|v| type_of(&then_frame, v)).zip(second.iter().map(|v| type_of(&else_frame, v))).collect();
+        let joined = result_types(&found, dtypes, &pos);
+        state.frames.push(*then_frame);
+        let joined = joined.and_then(|types| Ok((state.branch_results(first, &types, &pos)?, types)));
+        let then_frame = Box::new(state.frames.pop().expect("pushed above"));
+        state.frames.push(else_frame);
+        let closed = joined.and_then(|(then, types)| Ok((then, state.branch_results(second, &types, &pos)?, types)));
+        let (then_results, else_results, types) = match closed {
+            Ok(closed) => closed,
+            Err(error) => {
+                state.top().kind = Kind::Else { predicate, then_frame };
+                return Err(error);
+            }
+        };
+        let other = state.close(else_results);
+        state.frames.push(*then_frame);
+        let then = state.close(then_results);
+        let (mut bodies, args) = ([then.function, other.function], unite([&then.captured, &other.captured]));
+        for (body, captured) in bodies.iter_mut().zip([then.captured, other.captured]) {
+            let outside = &state.top_ref().builder;
+            body.params = args.iter().map(|(source, outer)| param_for(body, &captured, *source, &outside.ty(*outer))).collect();
         }
-        let (then_body, else_body) = (state.add(then_body), state.add(closed.function));
-        let mut args = vec![predicate];
-        args.extend(closed.captured.iter().map(|capture| capture.outer));
-        Ok(state.push(Op::If(IfOp { then_body, else_body }), args, result_types, &pos))
+        let [then_body, else_body] = bodies.map(|body| state.add(body));
+        let args = [vec![predicate], args.into_iter().map(|(_, outer)| outer).collect()].concat();
+        Ok(state.push(Op::If(IfOp { then_body, else_body }), args, types, &pos))
     }
 
     /// Drops the innermost open loop or branch and all that was traced inside it.
@@ -489,6 +570,18 @@ impl State {
             frame.known_as.insert(capture.source, inner);
             frame.captured.push(Capture { inner, ..*capture });
         }
+    }
+
+    /// What the results of a branch are in the innermost frame: absent ones are zero, others are converted to their type.
+    fn branch_results(&mut self, results: &[Option<Traced>], types: &[Type], pos: &Pos) -> Result<Vec<Value>, Error> {
+        let present: Vec<Traced> = results.iter().copied().flatten().collect();
+        let mut values = self.resolve_all(&present, pos)?.into_iter();
+        let frame = self.top();
+        let value = |(result, ty): (&Option<Traced>, &Type)| match result.and_then(|_| values.next()) {
+            None => frame.builder.zeros(ty),
+            Some(value) => frame.builder.convert(value, ty.dtype),
+        };
+        Ok(results.iter().zip(types).map(value).collect())
     }
 
     /// Ends the innermost frame; its types are remembered, so that a stray value can still be named.
@@ -576,6 +669,15 @@ impl State {
 }
 
 impl Frame {
+    /// The frame, and that of a first branch that waits for it.
+    fn with_waiting(&self) -> impl Iterator<Item = &Frame> {
+        let waiting = match &self.kind {
+            Kind::Else { then_frame, .. } => Some(&**then_frame),
+            Kind::Entry | Kind::For(_) | Kind::Condition { .. } | Kind::While { .. } | Kind::Function | Kind::Then { .. } => None,
+        };
+        std::iter::once(self).chain(waiting)
+    }
+
     fn literal(&mut self, array: Array) -> Value {
         let value = self.builder.constant(array.clone());
         if array.len() <= SMALL_LITERAL {
@@ -644,16 +746,88 @@ fn check_carries(expected: &[Type], found: &[Type], pos: &Pos) -> Result<(), Err
     }
 }
 
-fn check_branches(then_types: &[Type], else_types: &[Type], pos: &Pos) -> Result<(), Error> {
-    if then_types.len() != else_types.len() {
-        let message = format!("the branches return {} and {} values; they must return the same", then_types.len(), else_types.len());
-        return Err(Error::new(ErrorKind::Argument, pos.clone(), message));
+/// Which carries of a loop change; the others are passed on as they are, and are invariants of the loop.
+struct Kept {
+    changes: Vec<bool>,
+}
+
+impl Kept {
+    /// Takes what is passed on from the results of a body to what it captured.
+    fn of(carries: &[Value], params: &[Value], results: &mut Vec<Value>, captured: &mut Vec<Capture>) -> Kept {
+        let changes: Vec<bool> = params.iter().zip(results.iter()).map(|(param, next)| param != next).collect();
+        let emitted = results.split_off(params.len());
+        let mut change = changes.iter();
+        results.retain(|_| *change.next().expect("a result per carry"));
+        results.extend(emitted);
+        for k in (0..params.len()).filter(|k| !changes[*k]) {
+            // Nothing is looked up by its source once the body is closed.
+            captured.push(Capture { source: Traced { frame: u32::MAX, value: params[k] }, outer: carries[k], inner: params[k] });
+        }
+        Kept { changes }
     }
-    match (0..then_types.len()).find(|k| then_types[*k] != else_types[*k]) {
-        None => Ok(()),
-        Some(k) => {
-            let message = format!("result {k} of the branches differs: {} in the first, {} in the second", then_types[k], else_types[k]);
-            Err(Error::new(mismatch(&then_types[k], &else_types[k]), pos.clone(), message))
+
+    fn carries<T: Clone>(&self, all: &[T]) -> Vec<T> {
+        all.iter().zip(&self.changes).filter(|(_, changes)| **changes).map(|(item, _)| item.clone()).collect()
+    }
+
+    fn passed<T: Clone>(&self, all: &[T]) -> Vec<T> {
+        all.iter().zip(&self.changes).filter(|(_, changes)| !**changes).map(|(item, _)| item.clone()).collect()
+    }
+
+    /// The results of the loop, one per carry, then the rest; a carry that is passed on results in its start.
+    fn results(&self, starts: &[Value], made: Vec<Traced>, frame: u32) -> Vec<Traced> {
+        let mut made = made.into_iter();
+        let carried = starts.iter().zip(&self.changes).map(|(start, changes)| match changes {
+            true => made.next().expect("a result per carry that changes"),
+            false => Traced { frame, value: *start },
+        });
+        let carried: Vec<Traced> = carried.collect();
+        carried.into_iter().chain(made).collect()
+    }
+}
+
+fn type_in(state: &State, v: Traced) -> Type {
+    match state.frames.iter().find(|frame| frame.id == v.frame) {
+        Some(frame) => frame.builder.ty(v.value),
+        None => state.history[v.frame as usize].types[v.value.0 as usize].clone(),
+    }
+}
+
+/// The types that two branches result in together.
+fn result_types(found: &[(Option<Type>, Option<Type>)], dtypes: &[Option<DType>], pos: &Pos) -> Result<Vec<Type>, Error> {
+    let joined = |(k, (pair, dtype)): (usize, (&(Option<Type>, Option<Type>), &Option<DType>))| {
+        let converted = |ty: &Type| dtype.map_or_else(|| ty.clone(), |dtype| Type { dtype, ..ty.clone() });
+        match (pair.0.as_ref().map(converted), pair.1.as_ref().map(converted)) {
+            (Some(a), Some(b)) if a == b => Ok(a),
+            (Some(a), Some(b)) => {
+                let message = format!("result {k} of the branches differs: {a} in the first, {b} in the second");
+                Err(Error::new(mismatch(&a, &b), pos.clone(), message))
+            }
+            (Some(ty), None) | (None, Some(ty)) => Ok(ty),
+            (None, None) => panic!("front ends join values: a result that neither branch has is none"),
+        }
+    };
+    found.iter().zip(dtypes).enumerate().map(joined).collect()
+}
+
+/// What two bodies captured, once each: the value as it was read, and as it is around them.
+fn unite(captured: [&[Capture]; 2]) -> Vec<(Traced, Value)> {
+    let mut all: Vec<(Traced, Value)> = vec![];
+    for capture in captured.into_iter().flatten() {
+        if !all.iter().any(|(source, _)| *source == capture.source) {
+            all.push((capture.source, capture.outer));
+        }
+    }
+    all
+}
+
+/// The parameter of a body for what it captured, or one that it does not read.
+fn param_for(body: &mut Function, captured: &[Capture], source: Traced, ty: &Type) -> Value {
+    match captured.iter().find(|capture| capture.source == source) {
+        Some(capture) => capture.inner,
+        None => {
+            body.types.push(ty.clone());
+            last_value(&body.types)
         }
     }
 }

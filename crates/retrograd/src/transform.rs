@@ -12,7 +12,7 @@ use retrograd_compiler::ir::{Array, DType, Error, ErrorKind, Pos, Program, Type}
 
 use crate::budget::{Budget, IntoBudget};
 use crate::cache;
-use crate::pipeline::{self, Backend, Compiled, Options, Plan, Sighting, SpillTo, Strategy, Wanted, strategy};
+use crate::pipeline::{self, Arithmetic, Backend, Compiled, Options, Plan, Sighting, SpillTo, Strategy, Wanted, strategy};
 use crate::times::Times;
 use crate::var::{Trace, Var, here};
 
@@ -143,6 +143,7 @@ pub struct Transformed<'f, M> {
     backend: Backend,
     spill: Option<Result<SpillTo, Error>>,
     threads: NonZeroUsize,
+    arithmetic: Arithmetic,
     runs: Runs,
     compiled: Mutex<BTreeMap<Vec<Type>, Arc<Compiled>>>,
     mode: PhantomData<M>,
@@ -190,6 +191,7 @@ impl<'f, M: Mode> Transformed<'f, M> {
             backend: Backend::default(),
             spill: None,
             threads: pipeline::cores(),
+            arithmetic: Arithmetic::default(),
             runs: Runs::MachineCode,
             compiled: Mutex::default(),
             mode: PhantomData,
@@ -340,6 +342,25 @@ impl<'f, M: Mode> Transformed<'f, M> {
         Transformed { threads, compiled: Mutex::default(), ..self }
     }
 
+    /// Round every operation as it is written, and add in the order that is written. Unless told, a product that is added or subtracted
+    /// is rounded together with the sum (one `fma` instead of two instructions), but never where that could be seen: not if both terms
+    /// of the sum are products, and not if the product has another use. So `x * y - y * x` is 0 either way. Sums along axes of products
+    /// of repeated arrays become contractions. The value has the same bits with and without derivatives, either way.
+    ///
+    /// ```
+    /// use retrograd::{Array, jit};
+    /// let (x, y) = (0.1_f64, 10.0);
+    /// let args = [x, y].map(Array::scalar);
+    /// let rest = || jit(|[x, y]| x * y - 1.0);
+    /// assert_eq!(rest().run(&args)?, [Array::scalar(x.mul_add(y, -1.0))]);
+    /// assert_eq!(rest().exact().run(&args)?, [Array::scalar(x * y - 1.0)]);
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
+    #[must_use]
+    pub fn exact(self) -> Transformed<'f, M> {
+        Transformed { arithmetic: Arithmetic::Exact, compiled: Mutex::default(), ..self }
+    }
+
     /// The plan for arguments of these types: what is kept, recomputed or spilled, and the bytes that it takes.
     #[track_caller]
     pub fn plan<T: Typed>(&self, args: &[T]) -> Result<Plan, Error> {
@@ -414,8 +435,8 @@ impl<'f, M: Mode> Transformed<'f, M> {
         let mut times = Times::default();
         let program = times.take("trace", || self.traced(types))?;
         let (strategy, backend) = (self.strategy.clone(), self.backend.clone());
-        let (wanted, argnums, threads) = (self.wanted, self.places(types)?, self.threads);
-        let options = Options { wanted, argnums, strategy, budget, backend, spill, threads };
+        let (wanted, argnums, threads, arithmetic) = (self.wanted, self.places(types)?, self.threads, self.arithmetic);
+        let options = Options { wanted, argnums, strategy, budget, backend, spill, threads, arithmetic };
         let compiled = cache::compile(&program, &options)?;
         Ok(Compiled { times: times.then(compiled.times.clone()), ..compiled })
     }

@@ -1,9 +1,9 @@
 //! Handles to values of a trace: what the user's closure computes with.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Rem, RemAssign, Sub, SubAssign};
 use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not, Shl, ShlAssign, Shr, ShrAssign};
-use std::panic::Location;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 
 use retrograd_compiler::ir::{Array, DType, Data, Error, Pos, Program, Row, Type};
 use retrograd_compiler::ops;
@@ -22,13 +22,35 @@ pub(crate) struct Trace {
     error: RefCell<Option<Error>>,
 }
 
+thread_local! {
+    /// How many functions are being traced, each inside the one before.
+    static TRACED: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Leaves the function that is being traced with an error, where no value leads to the trace to record it; [`Trace::run`] gives it back.
+pub(crate) fn leave(error: Error) -> ! {
+    match TRACED.get() {
+        0 => panic!("{error}"),
+        _ => resume_unwind(Box::new(error)),
+    }
+}
+
+/// What a function returns, or the error that it was left with. Any other panic goes on.
+fn left<T>(f: impl FnOnce() -> T) -> Result<T, Error> {
+    TRACED.set(TRACED.get() + 1);
+    let result = catch_unwind(AssertUnwindSafe(f));
+    TRACED.set(TRACED.get() - 1);
+    result.map_err(|panic| *panic.downcast::<Error>().unwrap_or_else(|other| resume_unwind(other)))
+}
+
 impl Trace {
     /// Runs `f` over new inputs of these types; its results are those of the Program.
     pub(crate) fn run(types: &[Type], f: impl for<'t> FnOnce(&[Var<'t>]) -> Vec<Var<'t>>) -> Result<Program, Error> {
         let trace = Trace { tracer: Tracer::new("main"), error: RefCell::default() };
         let inputs: Vec<Traced> = types.iter().map(|ty| trace.tracer.input(ty.clone())).collect();
         let inputs: Vec<Var> = inputs.into_iter().map(|traced| Var { trace: &trace, traced }).collect();
-        let results = f(&inputs);
+        types.iter().try_for_each(Type::check)?;
+        let results = left(|| f(&inputs))?;
         let results: Vec<Traced> = results.into_iter().map(|v| v.traced).collect();
         match trace.error.into_inner() {
             Some(error) => Err(error),
@@ -551,8 +573,10 @@ methods! {
         copysign COPYSIGN;
         /// √(x² + y²) without overflow.
         hypot HYPOT;
-        /// The first to the power of the second.
-        pow POW;
+        /// log (eˣ + eʸ) without overflow.
+        logaddexp LOGADDEXP;
+        /// log₂ (2ˣ + 2ʸ) without overflow.
+        logaddexp2 LOGADDEXP2;
         /// The angle of the point (other, self).
         atan2 ATAN2;
         /// One holds and the other does not.

@@ -197,6 +197,7 @@ fn a_gradient_of_nothing_is_an_error() {
         backend: retrograd::Backend::Cranelift,
         spill: None,
         threads: retrograd::pipeline::cores(),
+        arithmetic: retrograd::pipeline::Arithmetic::Contracted,
     };
     let error = retrograd::pipeline::compile(&nothing, &options).unwrap_err();
     assert_eq!(error.kind, retrograd::ErrorKind::Argument);

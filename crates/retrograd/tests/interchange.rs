@@ -1,10 +1,8 @@
 //! Loops that treat elements alike run tile by tile under `auto`: less memory, and the same bits as without.
 
-mod support;
-
+use crate::support::{self, Loss, numbers};
 use retrograd::strategy::{Auto, KeepAll, Revolve};
 use retrograd::{Array, Strategy, Var, cond, for_loop};
-use support::{Loss, numbers};
 
 /// Outputs, peak, and the tiles that the plan says.
 fn run(f: Loss, args: &[Array; 2], strategy: impl Strategy + 'static, budget: Option<u64>) -> (Vec<Array>, u64, Vec<usize>) {

@@ -1,11 +1,9 @@
 //! Code outside of loops over a long leading axis runs tile by tile under `auto`: what it makes on its way is never there as a whole, sums over
 //! the axis go on from tile to tile, and no bit is another.
 
-mod support;
-
+use crate::support::{self, Loss, numbers};
 use retrograd::strategy::{Auto, KeepAll, RecomputeAll};
 use retrograd::{Array, Strategy, Var};
-use support::{Loss, numbers};
 
 /// Points, and what each of them becomes.
 const POINTS: usize = 2000;

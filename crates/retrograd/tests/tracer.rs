@@ -96,12 +96,12 @@ fn branches_take_the_same_arguments() {
     let p = op(&t, &ops::LT, &[x, y]);
     t.begin_if(p, &here()).unwrap();
     let then = op(&t, &ops::SUB, &[y, x]);
-    t.begin_else(&[then]).unwrap();
+    t.begin_else();
     // A nested loop reads x, which only this branch reads after y.
     let (_, carries, _) = t.begin_for(int(&t, 2), &[y], &[], &here()).unwrap();
     let next = op(&t, &ops::ADD, &[carries[0], x]);
     let other = t.end_for(&[next], &[]).unwrap();
-    let results = t.end_if(&other).unwrap();
+    let results = t.end_if(&[then], &other).unwrap();
     let program = t.finish(&results).unwrap();
     assert_eq!(run(&program, &[1.0, 5.0]), [Array::scalar(4.0)]);
     assert_eq!(run(&program, &[5.0, 1.0]), [Array::scalar(11.0)]);
@@ -114,8 +114,8 @@ fn an_argument_of_the_second_branch_alone_is_ignored_by_the_first() {
     let p = op(&t, &ops::LT, &[x, y]);
     t.begin_if(p, &here()).unwrap();
     let zero = t.constant(Array::scalar(0.0), &here());
-    t.begin_else(&[zero]).unwrap();
-    let results = t.end_if(&[y]).unwrap();
+    t.begin_else();
+    let results = t.end_if(&[zero], &[y]).unwrap();
     let program = t.finish(&results).unwrap();
     assert_eq!(run(&program, &[1.0, 5.0]), [Array::scalar(0.0)]);
     assert_eq!(run(&program, &[5.0, 1.0]), [Array::scalar(1.0)]);
@@ -176,8 +176,54 @@ fn branches_that_differ_are_refused() {
     let t = Tracer::new("branches");
     let p = t.input(Type::scalar(DType::Bool));
     t.begin_if(p, &here()).unwrap();
-    t.begin_else(&[int(&t, 1)]).unwrap();
-    let (kind, text) = message(t.end_if(&[t.constant(Array::scalar(1.0), &here())]));
+    let one = int(&t, 1);
+    t.begin_else();
+    let (kind, text) = message(t.end_if(&[one], &[t.constant(Array::scalar(1.0), &here())]));
     assert_eq!(kind, ErrorKind::DType);
     assert_eq!(text, "result 0 of the branches differs: i64 in the first, f64 in the second");
+}
+
+#[test]
+fn a_carry_that_is_found_in_the_body_is_one_from_the_start() {
+    let t = Tracer::new("late");
+    let (x, y) = (t.input(Type::f64([])), t.input(Type::f64([])));
+    let (_, carries, _) = t.begin_for(int(&t, 3), &[x], &[], &here()).unwrap();
+    let late = t.carry(1, y).unwrap();
+    let passed = t.carry(1, x).unwrap();
+    let (sum, doubled) = (op(&t, &ops::ADD, &[carries[0], late]), op(&t, &ops::ADD, &[late, passed]));
+    let results = t.end_for(&[sum, doubled, passed], &[]).unwrap();
+    assert_eq!(results[2], x, "what is passed on is an invariant");
+    let program = t.finish(&results).unwrap();
+    // x, y = 1, 2: 3, 3; 6, 4; 10, 5
+    assert_eq!(run(&program, &[1.0, 2.0]), [Array::scalar(10.0), Array::scalar(5.0), Array::scalar(1.0)]);
+}
+
+#[test]
+fn a_carry_that_a_while_finds_in_its_body_is_one_of_its_condition_too() {
+    let t = Tracer::new("late");
+    let (x, y) = (t.input(Type::f64([])), t.input(Type::f64([])));
+    let carries = t.begin_while(&[x], &here()).unwrap();
+    let less = op(&t, &ops::LT, &[carries[0], y]);
+    let carries = t.begin_while_body(less).unwrap();
+    let late = t.carry(1, y).unwrap();
+    let next = op(&t, &ops::ADD, &[carries[0], carries[0]]);
+    let half = op(&t, &ops::SUB, &[late, carries[0]]);
+    let results = t.end_while(&[next, half]).unwrap();
+    let program = t.finish(&results[..2]).unwrap();
+    assert_eq!(run(&program, &[1.0, 5.0]), [Array::scalar(8.0), Array::scalar(-2.0)]);
+}
+
+#[test]
+fn a_branch_without_a_value_has_zero() {
+    let t = Tracer::new("absent");
+    let (x, y) = (t.input(Type::f64([])), t.input(Type::f64([])));
+    let p = op(&t, &ops::LT, &[x, y]);
+    t.begin_if(p, &here()).unwrap();
+    let then = op(&t, &ops::SUB, &[y, x]);
+    t.begin_else();
+    let count = int(&t, 3);
+    let results = t.join(&[Some(then), Some(x)], &[None, Some(count)], &[None, Some(DType::F64)]).unwrap();
+    let program = t.finish(&results).unwrap();
+    assert_eq!(run(&program, &[1.0, 5.0]), [Array::scalar(4.0), Array::scalar(1.0)]);
+    assert_eq!(run(&program, &[5.0, 1.0]), [Array::scalar(0.0), Array::scalar(3.0)]);
 }

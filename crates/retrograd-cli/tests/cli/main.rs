@@ -2,6 +2,7 @@
 
 mod commands;
 mod formulas;
+mod hostile;
 mod numpy_files;
 mod saved_files;
 mod support;

@@ -101,11 +101,13 @@ impl Walk<'_> {
 /// dy = Σ_k ∂_k dx_k over the arguments that have a tangent.
 fn forward_row(walk: &Walk<'_>, inst: &Inst, row: &'static Row, attrs: &Attrs, y: Value) -> Result<Option<Value>, Error> {
     let b = walk.b;
+    // A tangent is not what the user wrote.
+    let attrs = &attrs.free();
     let (args, tangents) = (walk.values(&inst.args), walk.tangents(&inst.args));
     let terms: Vec<Option<Value>> = match row.rule {
         Rule::Zero => vec![],
         Rule::Partials(partials) => {
-            let term = |k: usize| tangents[k].and_then(|dx| scale(b, partials[k], &args, y, dx));
+            let term = |k: usize| tangents[k].and_then(|dx| scale(b, partials[k], &args, y, dx, None));
             (0..args.len()).map(term).collect()
         }
         Rule::Linear(transposes) => {

@@ -6,6 +6,7 @@
 mod active;
 pub mod check;
 mod control;
+mod demand;
 mod jacobian;
 mod jvp;
 mod mask;

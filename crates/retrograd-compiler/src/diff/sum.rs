@@ -49,7 +49,7 @@ fn at_line(b: &Builder, pos: &Pos, build: &dyn Fn() -> Value) -> Value {
 }
 
 /// A contribution as an array.
-fn array(b: &Builder, ty: &Type, contribution: &Contribution) -> Value {
+pub(super) fn array(b: &Builder, ty: &Type, contribution: &Contribution) -> Value {
     match contribution {
         Contribution::Dense(ct) => *ct,
         Contribution::Outside { row, ct, window, indices, attrs } => {

@@ -2,12 +2,14 @@
 
 use super::active::at;
 use super::control;
+use super::demand::{Demand, chooses, tame_literals};
 use super::once::Copied;
 use super::sum::Sum;
 use super::transform::Transform;
 use crate::ir::{
     Attrs, Builder, Contribution, Error, ErrorKind, Expr, FuncId, Function, Inst, Op, Part, Partial, Row, Rule, Tangent, Value,
 };
+use crate::ops::SELECT;
 
 /// Results of a function and the cotangents of its parameters.
 #[derive(Debug)]
@@ -43,27 +45,32 @@ impl Transform {
         starts: &[Option<Value>],
     ) -> Result<Pulled, Error> {
         let copied = self.run(b, &self.program.function(id).clone(), args)?;
-        self.sweep_back(b, id, copied, varied, cts, starts)
+        self.sweep_back(b, id, copied, varied, &demanded(cts), starts)
     }
 
-    /// The reverse sweep over a function whose instructions were emitted.
+    /// The reverse sweep over a function whose instructions were emitted, from cotangents and where they can be other than zero.
     pub(super) fn sweep_back(
         &mut self,
         b: &Builder,
         id: FuncId,
         copied: Copied,
         varied: &[bool],
-        cts: &[Option<Value>],
+        cts: &[Option<(Value, Demand)>],
         starts: &[Option<Value>],
     ) -> Result<Pulled, Error> {
         let function = self.program.function(id).clone();
         let varied = self.activity.varied(&self.program, id, varied);
-        let mut sweep = Sweep { b, copied, varied, cotangents: vec![Sum::default(); function.types.len()] };
+        let count = function.types.len();
+        let somewhere = cts.iter().flatten().any(|(_, demand)| !demand.is_everywhere());
+        let tame = (somewhere || chooses(&function)).then(|| tame_literals(&function));
+        let (cotangents, demands) = (vec![Sum::default(); count], vec![Demand::default(); count]);
+        let mut sweep = Sweep { b, copied, varied, cotangents, demands, tame };
         let cotangents = b.within(Part::Backward, || {
-            for (value, ct) in function.params.iter().zip(starts).chain(function.results.iter().zip(cts)) {
-                if let Some(ct) = ct {
-                    sweep.add(*value, *ct);
-                }
+            for (value, ct) in function.params.iter().zip(starts) {
+                ct.iter().for_each(|ct| sweep.add(*value, *ct));
+            }
+            for (value, ct) in function.results.iter().zip(cts) {
+                ct.iter().for_each(|(ct, demand)| sweep.add_where(*value, *ct, demand.clone()));
             }
             function.insts.iter().rev().try_for_each(|inst| self.reverse(&mut sweep, &function, inst))?;
             Ok(sweep.cotangents_of(&function.params))
@@ -94,6 +101,10 @@ pub(super) struct Sweep<'b> {
     copied: Copied,
     varied: Vec<bool>,
     cotangents: Vec<Sum>,
+    /// Where they can be other than zero.
+    demands: Vec<Demand>,
+    /// Literals whose products are finite, where something may not be demanded.
+    tame: Option<Vec<bool>>,
 }
 
 impl Sweep<'_> {
@@ -135,13 +146,49 @@ impl Sweep<'_> {
 
     /// Adds to the cotangent of a value, if the value is varied.
     pub(super) fn add(&mut self, value: Value, ct: Value) {
-        self.contribute(value, Contribution::Dense(ct));
+        self.add_where(value, ct, Demand::everywhere());
     }
 
-    fn contribute(&mut self, value: Value, contribution: Contribution) {
+    /// Adds to the cotangent of a value what can be other than zero there alone.
+    pub(super) fn add_where(&mut self, value: Value, ct: Value, demand: Demand) {
+        self.contribute(value, Contribution::Dense(ct), demand);
+    }
+
+    fn contribute(&mut self, value: Value, contribution: Contribution, demand: Demand) {
         if self.varied[value.0 as usize] {
             let ty = self.b.ty(self.value(value));
             self.cotangents[value.0 as usize].add(self.b, &ty, contribution);
+            self.demands[value.0 as usize].add(self.b, &ty, demand);
+        }
+    }
+
+    /// Where a value is demanded.
+    pub(super) fn demand(&self, value: Value) -> Demand {
+        if self.tame.is_some() { self.demands[value.0 as usize].clone() } else { Demand::everywhere() }
+    }
+
+    /// Where a value is demanded, unless that is everywhere.
+    pub(super) fn predicate(&self, value: Value) -> Option<Value> {
+        self.demand(value).predicate(self.b, &self.b.ty(self.value(value)))
+    }
+
+    /// Where an argument of some type is demanded that goes into all of these results, in whatever way.
+    pub(super) fn demand_through(&self, results: &[Value], arg: Value) -> Demand {
+        let (mut demand, ty) = (Demand::default(), self.b.ty(self.value(arg)));
+        for result in results.iter().filter(|v| self.demands[v.0 as usize] != Demand::default()) {
+            let of = self.b.ty(self.value(*result));
+            demand.add(self.b, &ty, self.demand(*result).of_any(self.b, &of, &ty));
+        }
+        demand
+    }
+
+    /// Whether a partial of an argument is finite for sure: it is that of a product with literals.
+    fn is_tame(&self, partial: Partial, args: &[Value], k: usize) -> bool {
+        let literal = |other: usize| self.tame.as_ref().is_some_and(|tame| tame[args[other].0 as usize]);
+        match partial {
+            Partial::Zero | Partial::One | Partial::MinusOne => true,
+            Partial::Factor(_) => (0..args.len()).filter(|other| *other != k).all(literal),
+            Partial::Of(_) => false,
         }
     }
 
@@ -157,23 +204,30 @@ impl Transform {
         let b = sweep.b;
         let (args, y) = (sweep.values(&inst.args), sweep.value(inst.results[0]));
         let Some(ct) = sweep.cotangents_of(&inst.results)[0] else { return Ok(()) };
+        let demand = sweep.demand(inst.results[0]);
+        let ty = b.ty(y);
         let varied = sweep.varied(&inst.args);
         let wanted = (0..args.len()).filter(|k| varied[*k]);
         for k in wanted {
             let contribution = match row.rule {
                 Rule::Zero => None,
-                Rule::Partials(partials) => scale(b, partials[k], &args, y, ct).map(Contribution::Dense),
+                Rule::Partials(partials) => {
+                    let everywhere = || sweep.is_tame(partials[k], &inst.args, k);
+                    let within = if everywhere() { None } else { demand.predicate(b, &ty) };
+                    scale(b, partials[k], &args, y, ct, within).map(Contribution::Dense)
+                }
                 Rule::Linear(transposes) => transposes.get(k).copied().flatten().map(|transpose| transpose(b, attrs, &args, ct)),
                 Rule::LinearInEach(transpose) => Some(transpose(b, attrs, &args, k, ct)),
-                Rule::Bilinear(transposes) => Some(transposes[k](b, attrs, &args, ct)),
+                Rule::Bilinear(transposes) => Some(transposes[k](b, attrs, &demand.operands(b, (row, attrs), &args, &ty), ct)),
                 Rule::Tangent { tangent, linear } => Some(match linear.get(k).copied().flatten() {
                     Some(transpose) => transpose(b, attrs, &args, ct),
-                    None => Contribution::Dense(self.transpose_tangent(b, tangent, attrs, &args, y, k, ct)?),
+                    None => Contribution::Dense(self.transpose_tangent(b, tangent, attrs, &args, y, k, (ct, demand.clone()))?),
                 }),
                 Rule::Missing => return Err(missing(row, inst)),
             };
             if let Some(contribution) = contribution {
-                sweep.contribute(inst.args[k], contribution);
+                let demand = demand.through(b, (row, attrs), &args, k, &ty);
+                sweep.contribute(inst.args[k], contribution, demand);
             }
         }
         Ok(())
@@ -189,7 +243,7 @@ impl Transform {
         args: &[Value],
         y: Value,
         k: usize,
-        ct: Value,
+        ct: (Value, Demand),
     ) -> Result<Value, Error> {
         let body = Builder::new("tangent");
         body.set_pos(&b.pos());
@@ -199,19 +253,30 @@ impl Transform {
         let id = self.program.add(body.finish(vec![dy]));
         let zeros = b.zeros(&b.ty(args[k]));
         let varied: Vec<bool> = (0..args.len() + 2).map(|param| param > args.len()).collect();
-        let pulled = self.pull(b, id, &[args, &[y, zeros]].concat(), &varied, &[Some(ct)], &vec![None; args.len() + 2])?;
+        let id = self.silent(id);
+        let copied = self.run(b, &self.program.function(id).clone(), &[args, &[y, zeros]].concat())?;
+        let pulled = self.sweep_back(b, id, copied, &varied, &[Some(ct)], &vec![None; args.len() + 2])?;
         Ok(pulled.cotangents[args.len() + 1].unwrap_or(zeros))
     }
 }
 
-/// ∂·d for a tangent or a cotangent d; `None` where ∂ = 0.
-pub(super) fn scale(b: &Builder, partial: Partial, args: &[Value], y: Value, d: Value) -> Option<Value> {
+/// Cotangents that can be other than zero everywhere.
+pub(super) fn demanded(cts: &[Option<Value>]) -> Vec<Option<(Value, Demand)>> {
+    cts.iter().map(|ct| ct.map(|ct| (ct, Demand::everywhere()))).collect()
+}
+
+/// ∂·d for a tangent or a cotangent d, which is zero outside of `within`; `None` where ∂ = 0.
+pub(super) fn scale(b: &Builder, partial: Partial, args: &[Value], y: Value, d: Value, within: Option<Value>) -> Option<Value> {
     let args: Vec<Expr<'_>> = args.iter().map(|arg| Expr::new(b, *arg)).collect();
     match partial {
         Partial::Zero => None,
         Partial::One => Some(d),
         Partial::MinusOne => Some(b.neg(d)),
-        Partial::Factor(factor) | Partial::Of(factor) => Some(b.mul(factor(&args, Expr::new(b, y)).value, d)),
+        Partial::Factor(factor) | Partial::Of(factor) => {
+            let partial = factor(&args, Expr::new(b, y)).value;
+            let kept = |p: Value| b.row(&SELECT, Attrs::none(), &[p, partial, b.zeros(&b.ty(partial))]);
+            Some(b.mul(within.map_or(partial, kept), d))
+        }
     }
 }
 

@@ -6,7 +6,8 @@ mod finite;
 mod observe;
 
 use crate::ir::{
-    Array, Element, Error, ErrorKind, ForOp, FuncId, Function, Inst, Op, Program, Type, UnwindArgs, UnwindOp, WhileOp, each_element,
+    Array, Element, Error, ErrorKind, ForOp, FuncId, Function, Inst, Lowering, Op, Program, Type, UnwindArgs, UnwindOp, WhileOp,
+    each_element,
 };
 
 pub use finite::FirstNotFinite;
@@ -64,8 +65,14 @@ impl<'r, O: Observer> Run<'r, O> {
     fn inst(&mut self, function: &Function, inst: &'r Inst, args: &[&Array]) -> Result<Vec<Array>, Error> {
         match &inst.op {
             Op::Row(row, attrs) => {
-                let result = (row.eval)(row, args, attrs, function.ty(inst.results[0]));
-                result.map(|array| vec![array]).map_err(|kind| Error::new(kind, inst.pos.clone(), format!("in `{}`", row.name)))
+                let ty = function.ty(inst.results[0]);
+                ty.check_memory().map_err(|error| error.at(&inst.pos))?;
+                let result = (row.eval)(row, args, attrs, ty);
+                result.map(|array| vec![array]).map_err(|kind| {
+                    let is_check = row.lowering == Lowering::Check;
+                    let message = if is_check { attrs.text("message").to_owned() } else { format!("in `{}`", row.name) };
+                    Error::new(kind, inst.pos.clone(), message)
+                })
             }
             Op::If(op) => {
                 let body = if args[0].as_bool()[0] { op.then_body } else { op.else_body };
@@ -91,7 +98,7 @@ impl<'r, O: Observer> Run<'r, O> {
         let (_, ys) = op.results(&inst.results);
         let n = trips(inst, count, op.bound, !xs.is_empty() || !ys.is_empty())?;
         let mut carries = owned(c0);
-        let mut emitted: Vec<Array> = ys.iter().map(|v| Array::zeros(function.ty(*v))).collect();
+        let mut emitted = ys.iter().map(|v| Array::try_zeros(function.ty(*v))).collect::<Result<Vec<Array>, Error>>()?;
         for i in 0..n {
             let mut args = vec![Array::int(i as i64)];
             args.append(&mut carries);
@@ -138,7 +145,7 @@ impl<'r, O: Observer> Run<'r, O> {
             states.push(next);
         }
         let (mut a, mut r) = (owned(adjoints), owned(running));
-        let mut h: Vec<Array> = hs.iter().map(|v| Array::zeros(function.ty(*v))).collect();
+        let mut h = hs.iter().map(|v| Array::try_zeros(function.ty(*v))).collect::<Result<Vec<Array>, Error>>()?;
         for i in (0..n).rev() {
             let mut args = inputs(i, &states[i]);
             args.append(&mut a);

@@ -4,7 +4,7 @@ use super::kernel::{ActionCode, Address, OnDisk, Order, Reg, RegType, Stmt};
 use super::{Carry, Fuse, TapeRows, at};
 use crate::ir::{DType, Scalar};
 use crate::plan::place::{Drive, Step, Trajectory, TrajectoryId, Val, While, row_layout};
-use crate::plan::schedule::{RUNS, STACK, Schedule, Sweep, online};
+use crate::plan::schedule::{RUNS, STACK, Sweep, online};
 
 /// Registers of an action: kind, from, to, place, choice.
 type Action = [Reg; 5];
@@ -40,7 +40,7 @@ impl Fuse<'_> {
                 ));
                 arms.push((ActionCode::Snapshot, fuse.nested(|fuse| fuse.snapshot(&trajectory, &states, &[(action[3], 1)]))));
             }
-            if let (Some(step), true) = (&drive.advance, has_runs(&trajectory)) {
+            if let (Some(step), true) = (&drive.advance, trajectory.runs) {
                 arms.push((ActionCode::Ascend, fuse.nested(|fuse| fuse.ascend(&trajectory, step, &carries, &states, action))));
             }
             arms.extend(fuse.spill(&trajectory, &states, action));
@@ -136,7 +136,7 @@ impl Fuse<'_> {
                 });
                 arms.push((ActionCode::Turnback, turnback));
             }
-            if let (Some(advance), Some(turnback), true) = (&drive.advance, &drive.turnback, has_runs(&trajectory)) {
+            if let (Some(advance), Some(turnback), true) = (&drive.advance, &drive.turnback, trajectory.runs) {
                 let silent = telling.silent();
                 fuse.telling = silent;
                 arms.push((ActionCode::Ascend, fuse.nested(|fuse| fuse.ascend(&trajectory, advance, &working, &working, action))));
@@ -347,7 +347,7 @@ impl Fuse<'_> {
         let count = self.value(trajectory.count);
         let (words, table) = (self.words(trajectory), self.table(trajectory));
         self.body.push(Stmt::Start { words: words.clone(), schedule: trajectory.schedule.clone(), sweep: trajectory.sweep, count, table });
-        if has_runs(trajectory) {
+        if trajectory.runs {
             let src = self.literal(1);
             self.body.push(Stmt::Store { to: Address { offset: RUNS as i64 * 8, ..words }, src });
         }
@@ -428,13 +428,5 @@ impl Fuse<'_> {
                 Carry::Memory { main, bytes, .. } => self.copy(at(*main), self.whole(*start), *bytes),
             }
         }
-    }
-}
-
-/// Whether the driver does many actions of Revolve at once: where a state is a few numbers, steps are shorter than to ask for each.
-fn has_runs(trajectory: &Trajectory) -> bool {
-    match trajectory.schedule {
-        Schedule::Revolve { .. } => trajectory.state.iter().all(|ty| ty.rank() == 0),
-        Schedule::Nothing | Schedule::Recipe(_) | Schedule::Online { .. } | Schedule::Blocks(_) => false,
     }
 }

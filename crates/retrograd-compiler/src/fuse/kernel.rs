@@ -7,14 +7,13 @@
 
 use crate::ir::{DType, Reduction, Scalar};
 pub use crate::plan::place::{Order, Probe};
-use serde::{Deserialize, Serialize};
 
 /// A register: a mutable variable of fixed type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Reg(pub u32);
 
 /// The type of a register.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RegType {
     /// A number or truth value.
     Scalar(DType),
@@ -23,7 +22,7 @@ pub enum RegType {
 }
 
 /// One native routine `fn(arena, inputs, outputs, fault)`; it also knows where to look whether to stop.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default)]
 pub struct Kernel {
     /// Types of all registers, by number.
     pub regs: Vec<RegType>,
@@ -48,7 +47,7 @@ pub struct Kernel {
 }
 
 /// Code that is a function of its own.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct Part {
     /// Registers that hold, when it begins, what they hold where it is run. Whatever else it reads it has assigned before, and what it
     /// assigns is its own.
@@ -75,7 +74,7 @@ pub struct RoutineCall {
 }
 
 /// A statement.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stmt {
     /// `dst = value` for a literal; bits of the register's type, sign-extended (f32 in the low half).
     Literal {
@@ -244,8 +243,8 @@ pub enum Stmt {
     /// Runs the part of this number.
     Part(u32),
     /// Runs a part with a range over all of `0..count`, chunk by chunk, in any order and at the same time, or all of it as one range: no
-    /// chunk reads what another writes, and none probes. Of faults the one of the lowest index is recorded; a chunk that is stopped ends
-    /// the routine.
+    /// chunk reads what another writes, and none probes. Of faults the one of the lowest index is recorded; a chunk that faults or
+    /// is stopped ends the routine.
     Spread {
         /// Number of the part.
         part: u32,
@@ -268,7 +267,7 @@ pub enum Stmt {
         /// i64 registers: the indices of the loops, the outermost first.
         steps: Vec<Reg>,
     },
-    /// Records a fault, unless one is recorded already, when the condition holds.
+    /// Records a fault and ends the run, or the chunk of a [`Stmt::Spread`], when the condition holds.
     Fault {
         /// A bool register.
         cond: Reg,
@@ -412,7 +411,7 @@ impl Address {
 }
 
 /// Where a state is on the disk, and which.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct OnDisk {
     /// Its place, in bytes from `first`.
     pub place: Reg,
@@ -423,7 +422,7 @@ pub struct OnDisk {
 }
 
 /// `*to = op(*to, src)`, or `*to = src` where there is no op.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Turn {
     /// To where.
     pub to: Address,
@@ -434,7 +433,7 @@ pub struct Turn {
 }
 
 /// How far an outermost loop is. The registers are read only when somebody asks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Reached {
     /// Number of the loop among those of the kernel, in the order in which they run.
     pub number: u32,
@@ -447,7 +446,7 @@ pub struct Reached {
 }
 
 /// Where a value is that a probe sees.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Seen {
     /// A scalar.
     Register(Reg),
@@ -456,7 +455,7 @@ pub enum Seen {
 }
 
 /// What a pointer can point to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
     /// An offset in the arena.
     Arena(u64),
@@ -469,7 +468,7 @@ pub enum Place {
 }
 
 /// `base + Σ index·stride + offset`, in bytes.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Address {
     /// A pointer register.
     pub base: Reg,
@@ -484,7 +483,7 @@ pub struct Address {
 /// [`crate::ops::SUM_CHUNK`] steps; in a chunk [`crate::ops::SUM_LANES`] partial results from the unit, step k going to partial k mod
 /// lanes; partials are combined pairwise (halves: l with l + lanes/2, then quarters, …); chunks are combined in order, starting from the
 /// unit. What is the same in any order ([`Reduction::is_free`]) is taken in any.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Fold {
     /// Gets the result after the loop; assigned by the loop. Its type is that of `src`.
     pub dst: Reg,

@@ -16,17 +16,16 @@ mod parts;
 mod reduce;
 mod row;
 mod rows;
-mod saved;
 mod share;
 mod telling;
 
 use std::collections::BTreeMap;
 
-use crate::ir::{Array, DType, Data, LaneFunction, Lowering, Scalar};
-use crate::plan::Plan;
+use crate::ir::{Array, DType, Data, Error, LaneFunction, Lowering, Scalar, Type};
 use crate::plan::place::{
     Access, Block, Branch, Call, Carried, Home, Loop, Node, Onto, Placed, RowItem, RowPlace, RowTime, Step, StepEnd, Store, Val, While,
 };
+use crate::plan::{Decided, Plan};
 use kernel::{Address, Kernel, Order, Place, Reg, RegType, RoutineCall, Seen, Stmt};
 
 use telling::Telling;
@@ -35,18 +34,49 @@ pub use crate::plan::place::Fault;
 pub use count::{COUNTS, counting};
 pub use parts::Registers;
 
-/// Loops, and what a fault of a run means.
+/// Loops, and what a run of them takes, gives and means. Machine code trusts it, so only a Plan, or a decision that was checked, makes one.
 #[derive(Clone, Debug)]
 pub struct Fused {
+    kernel: Kernel,
+    faults: Vec<Fault>,
+    inputs: Vec<Type>,
+    outputs: Vec<Type>,
+}
+
+impl Fused {
     /// The loops.
-    pub kernel: Kernel,
+    pub fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+
     /// Faults by number of their site.
-    pub faults: Vec<Fault>,
+    pub fn faults(&self) -> &[Fault] {
+        &self.faults
+    }
+
+    /// Types of the inputs.
+    pub fn inputs(&self) -> &[Type] {
+        &self.inputs
+    }
+
+    /// Types of the outputs.
+    pub fn outputs(&self) -> &[Type] {
+        &self.outputs
+    }
 }
 
 /// Lowers a Plan to loops.
 pub fn fuse(plan: &Plan) -> Fused {
-    let placed = &plan.placed;
+    fuse_placed(&plan.placed)
+}
+
+/// Lowers what was decided before to the same loops, without a search; the error is that the decision does not fit its Program, or that this is no
+/// valid one.
+pub fn fuse_decided(decided: &Decided) -> Result<Fused, Error> {
+    decided.place().map(|placed| fuse_placed(&placed))
+}
+
+fn fuse_placed(placed: &Placed) -> Fused {
     let mut fuse = Fuse::new(placed);
     fuse.block(&placed.body);
     fuse.outputs();
@@ -54,7 +84,8 @@ pub fn fuse(plan: &Plan) -> Fused {
     let (arena_bytes, literals, probes) = ((placed.bytes - placed.output_bytes) as usize, placed.literals.clone(), placed.probes.clone());
     let (output_bytes, spill_bytes) = (placed.output_bytes, placed.spill_bytes);
     let kernel = Kernel { regs, body, parts, arena_bytes, output_bytes, spill_bytes, literals, calls, probes, loops };
-    Fused { kernel: share::share(kernel), faults: placed.faults.clone() }
+    let types = |values: &[Val]| values.iter().map(|value| placed.ty(*value).clone()).collect();
+    Fused { kernel: share::share(kernel), faults: placed.faults.clone(), inputs: types(&placed.inputs), outputs: types(&placed.outputs) }
 }
 
 struct Fuse<'p> {
@@ -261,6 +292,9 @@ impl<'p> Fuse<'p> {
         }
         let args: Vec<Reg> = item.args.iter().map(|v| self.value(*v)).collect();
         self.arithmetic(item, dst, args);
+        if let Some(site) = self.placed.failures.get(&item.result).copied() {
+            self.body.push(Stmt::Fault { cond: dst, site });
+        }
     }
 
     /// One elementwise row on registers.

@@ -87,7 +87,7 @@ impl Fuse<'_> {
         }
     }
 
-    /// Whether no two elements meet in memory, and none can fault.
+    /// Whether no two elements meet in memory, and none can fault but by one check.
     fn is_independent(&self, nest: &Nest) -> bool {
         let picks = nest.rows.iter().any(|item| self.placed.picks.contains_key(&item.result));
         !picks && !nest.roots.iter().any(|root| matches!(root, Root::Write { index: Some(_), .. } | Root::Accumulate { .. }))
@@ -311,6 +311,9 @@ impl Fuse<'_> {
         }
         let args: Vec<Reg> = item.args.iter().map(|v| self.read(*v, component, nest, indices)).collect();
         self.arithmetic(item, dst, args);
+        if let Some(site) = self.placed.failures.get(&item.result).copied() {
+            self.checks.push((dst, site));
+        }
     }
 
     /// The index of one element, brought into its axis.

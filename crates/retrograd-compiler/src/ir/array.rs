@@ -1,6 +1,7 @@
 //! Data at run time, as the interpreter and the front ends hold it.
 
 use super::element::{Element, each_element};
+use super::error::Error;
 use super::types::{DType, Type};
 use serde::{Deserialize, Serialize};
 
@@ -15,19 +16,49 @@ pub enum Data {
     Bool(Vec<bool>),
 }
 
-/// A dense array: shape and elements.
+/// Elements of one type, row-major, to be changed in place: their number stays.
+#[derive(Debug, PartialEq)]
+#[allow(missing_docs, reason = "the variants are the element types")]
+pub enum DataMut<'a> {
+    F32(&'a mut [f32]),
+    F64(&'a mut [f64]),
+    I32(&'a mut [i32]),
+    I64(&'a mut [i64]),
+    Bool(&'a mut [bool]),
+}
+
+/// A dense array: shape and elements. The elements fill the shape: machine code relies on it, so nothing can change one without the other.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Stored")]
 pub struct Array {
     shape: Vec<usize>,
     data: Data,
 }
 
+/// An array as somebody wrote it down.
+#[derive(Deserialize)]
+#[serde(rename = "Array")]
+struct Stored {
+    shape: Vec<usize>,
+    data: Data,
+}
+
+impl TryFrom<Stored> for Array {
+    type Error = String;
+
+    fn try_from(Stored { shape, data }: Stored) -> Result<Array, String> {
+        let array = Array { shape, data };
+        match array.ty().checked_elements() {
+            Some(elements) if elements == array.len() => Ok(array),
+            Some(_) | None => Err(format!("{} elements do not fill the shape {:?}", array.len(), array.shape)),
+        }
+    }
+}
+
 impl Array {
     /// An array of the given shape; panics when the number of elements does not fit it.
     pub fn new(shape: impl Into<Vec<usize>>, data: Data) -> Array {
-        let array = Array { shape: shape.into(), data };
-        assert_eq!(array.len(), array.shape.iter().product::<usize>(), "array data must fill its shape");
-        array
+        Array::try_from(Stored { shape: shape.into(), data }).unwrap_or_else(|message| panic!("array data must fill its shape: {message}"))
     }
 
     /// An f64 array.
@@ -65,6 +96,19 @@ impl Array {
         Array::new(shape, Data::F32(data))
     }
 
+    /// Zeros (false for bool) of a type, or the error that the machine has no memory for them.
+    ///
+    /// ```
+    /// use retrograd_compiler::ir::{Array, ErrorKind, Type};
+    /// assert_eq!(Array::try_zeros(&Type::f64([2]))?, Array::f64([2], vec![0.0; 2]));
+    /// let error = Array::try_zeros(&Type::f64([1 << 50])).unwrap_err();
+    /// assert_eq!(error.kind, ErrorKind::OutOfMemory { needed: 1 << 53 });
+    /// # Ok::<(), retrograd_compiler::ir::Error>(())
+    /// ```
+    pub fn try_zeros(ty: &Type) -> Result<Array, Error> {
+        ty.check_memory().map(|()| Array::zeros(ty))
+    }
+
     /// Zeros (false for bool) of a type.
     pub fn zeros(ty: &Type) -> Array {
         Array::new(ty.shape.clone(), each_element!(ty.dtype, T => T::data(vec![T::from_f64(0.0); ty.elements()])))
@@ -81,8 +125,23 @@ impl Array {
     }
 
     /// Elements, to be changed in place.
-    pub fn data_mut(&mut self) -> &mut Data {
-        &mut self.data
+    ///
+    /// ```
+    /// use retrograd_compiler::ir::{Array, DataMut};
+    /// let mut array = Array::f64([2], vec![1.0, 2.0]);
+    /// if let DataMut::F64(elements) = array.data_mut() {
+    ///     elements[0] = 3.0;
+    /// }
+    /// assert_eq!(array.as_f64(), [3.0, 2.0]);
+    /// ```
+    pub fn data_mut(&mut self) -> DataMut<'_> {
+        match &mut self.data {
+            Data::F32(x) => DataMut::F32(x),
+            Data::F64(x) => DataMut::F64(x),
+            Data::I32(x) => DataMut::I32(x),
+            Data::I64(x) => DataMut::I64(x),
+            Data::Bool(x) => DataMut::Bool(x),
+        }
     }
 
     /// Number of elements.

@@ -17,7 +17,13 @@ pub enum Attr {
     Array(Array),
     /// Words of the user.
     Text(String),
+    /// It is there, and that is all; an instruction may be without it.
+    Flag,
 }
+
+/// The name of the attribute of sums, differences and products that are rounded as they are written: no pass makes them part of an
+/// `fma` or of a contraction, or adds in another order. Without it, an instruction is free: `opt` may.
+pub const EXACT: &str = "exact";
 
 /// What an attribute holds; its name decides, so that rows list names alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +33,7 @@ pub(super) enum AttrKind {
     Type,
     Array,
     Text,
+    Flag,
 }
 
 impl AttrKind {
@@ -36,7 +43,8 @@ impl AttrKind {
             "value" => AttrKind::Array,
             "dtype" => AttrKind::DType,
             "type" => AttrKind::Type,
-            "name" => AttrKind::Text,
+            "name" | "message" | "tag" => AttrKind::Text,
+            EXACT => AttrKind::Flag,
             _ => AttrKind::Ints,
         }
     }
@@ -49,6 +57,7 @@ impl AttrKind {
             AttrKind::Type => "a type",
             AttrKind::Array => "a literal",
             AttrKind::Text => "text between quotes",
+            AttrKind::Flag => "nothing but its name",
         }
     }
 }
@@ -72,6 +81,23 @@ impl Attrs {
     /// These attributes and one more list of integers.
     pub fn ints(self, name: &'static str, values: impl IntoIterator<Item = usize>) -> Attrs {
         self.with(name, Attr::Ints(values.into_iter().map(|v| i64::try_from(v).expect("extents fit in i64")).collect()))
+    }
+
+    /// These attributes and [`EXACT`].
+    #[must_use]
+    pub fn exact(self) -> Attrs {
+        if self.is_exact() { self } else { self.with(EXACT, Attr::Flag) }
+    }
+
+    /// These attributes without [`EXACT`].
+    #[must_use]
+    pub fn free(&self) -> Attrs {
+        Attrs(self.0.iter().filter(|(name, _)| *name != EXACT).cloned().collect())
+    }
+
+    /// Whether the instruction is rounded as it is written.
+    pub fn is_exact(&self) -> bool {
+        self.get(EXACT).is_some()
     }
 
     /// All of them.

@@ -7,6 +7,7 @@ use super::error::{Error, ErrorKind, Part, Pos};
 use super::program::{FuncId, Function, Inst, Op, Value};
 use super::row::Row;
 use super::types::Type;
+use super::verify::mistake;
 
 /// A function under construction. Methods take `&self`, so that expressions ([`Expr`]) can share it.
 #[derive(Debug)]
@@ -72,7 +73,11 @@ impl Builder {
             let message = format!("`{}` takes {arity} arguments, found {}", row.name, args.len());
             return Err(Error::new(ErrorKind::Argument, self.pos(), message));
         }
+        if let Some(mistake) = mistake(row, &attrs) {
+            return Err(Error::new(ErrorKind::Argument, self.pos(), format!("`{}` {mistake}", row.name)));
+        }
         let ty = (row.infer)(row, &types, &attrs).map_err(|error| error.at(&self.pos()))?;
+        ty.check().map_err(|error| Error { message: format!("`{}`: {}", row.name, error.message), ..error }.at(&self.pos()))?;
         Ok(self.push(Op::Row(row, attrs), args.to_vec(), vec![ty])[0])
     }
 

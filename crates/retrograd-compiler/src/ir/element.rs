@@ -1,6 +1,6 @@
 //! Element types of the host, so that what holds for all of them is written once.
 
-use super::array::{Array, Data};
+use super::array::{Array, Data, DataMut};
 use super::types::DType;
 
 /// A type that elements of an [`Array`] have.
@@ -41,7 +41,7 @@ macro_rules! elements {
                 if array.dtype() != DType::$variant {
                     wrong(DType::$variant, array)
                 }
-                let Data::$variant(x) = array.data_mut() else { panic!("the type was just checked") };
+                let DataMut::$variant(x) = array.data_mut() else { panic!("the type was just checked") };
                 x
             }
             fn data(elements: Vec<$ty>) -> Data {

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// A position in the user's source.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Pos {
     file: Option<Arc<str>>,
     line: u32,
@@ -70,7 +70,7 @@ impl fmt::Display for Pos {
 }
 
 /// What went wrong, by kind.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
     /// Shapes do not fit.
     Shape,
@@ -97,6 +97,11 @@ pub enum ErrorKind {
     Bounds,
     /// An integer was divided by zero during the run.
     DivisionByZero,
+    /// A check of the program failed during the run.
+    Check {
+        /// What the program says of the kind of failure, for whoever handles it; may be empty.
+        tag: String,
+    },
     /// A NaN or an infinity came out of numbers, in a run that looks for it.
     NotFinite,
     /// The machine has not the memory that the run needs.
@@ -149,6 +154,7 @@ impl fmt::Display for Error {
             ErrorKind::OverBudget { .. } => "over budget",
             ErrorKind::Bounds => "index out of bounds",
             ErrorKind::DivisionByZero => "integer division by zero",
+            ErrorKind::Check { .. } => "check failed",
             ErrorKind::NotFinite => "not finite",
             ErrorKind::OutOfMemory { .. } => "out of memory",
             ErrorKind::Disk => "disk",

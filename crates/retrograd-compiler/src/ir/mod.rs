@@ -17,8 +17,8 @@ mod text;
 mod types;
 mod verify;
 
-pub use array::{Array, Data};
-pub use attr::{Attr, Attrs};
+pub use array::{Array, Data, DataMut};
+pub use attr::{Attr, Attrs, EXACT};
 pub use builder::{Builder, Expr};
 pub use element::Element;
 pub(crate) use element::{each_bits, each_element, each_float, each_integer, each_number};
@@ -32,4 +32,5 @@ pub use row::{
 };
 pub use text::parse;
 pub use types::{DType, Type};
-pub use verify::{MAX_NESTING, verify};
+pub(crate) use verify::too_long;
+pub use verify::{MAX_INSTS, MAX_NESTING, verify};

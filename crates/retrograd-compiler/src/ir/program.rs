@@ -4,13 +4,14 @@ use super::attr::Attrs;
 use super::error::Pos;
 use super::row::{Lowering, Row};
 use super::types::Type;
+use serde::{Deserialize, Serialize};
 
 /// A value of one function: `%7`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Value(pub u32);
 
 /// A function of one Program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct FuncId(pub u32);
 
 /// Functions over typed arrays; the entry is what runs, the others are bodies of control flow.
@@ -68,7 +69,7 @@ pub enum Op {
 }
 
 /// `if p, args {then, else}`: both bodies take `args` and return results of the same types.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IfOp {
     /// Runs when the predicate holds.
     pub then_body: FuncId,
@@ -80,7 +81,7 @@ pub struct IfOp {
 ///
 /// Arguments are grouped `[n] ++ c0 ++ inv ++ xs`, results `cN ++ ys`. `n` is an i64 scalar. `xs` are read by index along their
 /// leading axis, `ys` are emitted likewise; rows of `ys` beyond `n` are zero.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForOp {
     /// One step.
     pub body: FuncId,
@@ -95,7 +96,7 @@ pub struct ForOp {
 /// `while c0, inv {cond, body} -> cN, trips`: as long as `cond(c, inv)` holds, `c = body(c, inv)`; `trips` (i64) says how often it did.
 ///
 /// Arguments are grouped `c0 ++ inv`, results `cN ++ [trips]`. The states are those of `for trips, c0, inv` over the same step.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WhileOp {
     /// Whether there is one more step: a bool scalar.
     pub cond: FuncId,
@@ -137,7 +138,7 @@ pub enum CustomRule {
 /// where `c_i` is the state that `for n, c0, inv, xs {body}` has before step i.
 ///
 /// `bwd` is linear in (a, g, r), unless a custom rule made it otherwise. Where the `c_i` come from is the planner's decision alone.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnwindOp {
     /// One step of the loop: `body(i, c, inv, x) -> c'` (no emitted streams).
     pub body: FuncId,
@@ -162,7 +163,7 @@ pub struct UnwindOp {
 }
 
 /// Whether a backward step is linear in its cotangents.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Linearity {
     /// It is: the transpose of a derivative. The verifier checks it.
     #[default]
@@ -189,16 +190,26 @@ impl Program {
 
     /// Whether a run of each function has an effect.
     pub fn effects(&self) -> Vec<bool> {
-        fn effect(program: &Program, id: FuncId, known: &mut Vec<Option<bool>>) -> bool {
+        self.reaching(|lowering| lowering.has_effect())
+    }
+
+    /// Whether a run of each function shows something: then the numbers of its steps are seen, too.
+    pub fn probes(&self) -> Vec<bool> {
+        self.reaching(|lowering| *lowering == Lowering::Probe)
+    }
+
+    /// Whether a run of each function comes to such a row.
+    fn reaching(&self, row: impl Fn(&Lowering) -> bool) -> Vec<bool> {
+        fn reaches(program: &Program, id: FuncId, row: &impl Fn(&Lowering) -> bool, known: &mut Vec<Option<bool>>) -> bool {
             if let Some(known) = known[id.0 as usize] {
                 return known;
             }
-            let found = program.function(id).insts.iter().any(|inst| inst.has_effect(|body| effect(program, body, known)));
+            let found = program.function(id).insts.iter().any(|inst| inst.reaches(row, |body| reaches(program, body, row, known)));
             known[id.0 as usize] = Some(found);
             found
         }
         let mut known = vec![None; self.functions.len()];
-        (0..self.functions.len()).map(|k| effect(self, FuncId(k as u32), &mut known)).collect()
+        (0..self.functions.len()).map(|k| reaches(self, FuncId(k as u32), &row, &mut known)).collect()
     }
 
     /// Adds a function.
@@ -227,9 +238,13 @@ impl Function {
 
 impl Inst {
     /// Whether it has an effect, given which bodies have. The functions of a custom rule do not run where the call does.
-    pub fn has_effect(&self, mut of_body: impl FnMut(FuncId) -> bool) -> bool {
+    pub fn has_effect(&self, of_body: impl FnMut(FuncId) -> bool) -> bool {
+        self.reaches(Lowering::has_effect, of_body)
+    }
+
+    fn reaches(&self, of_row: impl Fn(&Lowering) -> bool, mut of_body: impl FnMut(FuncId) -> bool) -> bool {
         match &self.op {
-            Op::Row(row, _) => row.lowering == Lowering::Probe,
+            Op::Row(row, _) => of_row(&row.lowering),
             Op::Call(op) => of_body(op.body),
             Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) => self.bodies().into_iter().any(of_body),
         }

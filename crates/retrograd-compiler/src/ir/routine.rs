@@ -1,6 +1,6 @@
 //! Rows that are calls of one Rust function, and what such a function sees of its operands.
 
-use super::array::{Array, Data};
+use super::array::{Array, Data, DataMut};
 use super::attr::Attrs;
 use super::types::{DType, Type};
 
@@ -75,11 +75,11 @@ impl Array {
     /// The elements for a routine to write.
     pub fn slice_mut(&mut self) -> SliceMut<'_> {
         match self.data_mut() {
-            Data::F32(x) => SliceMut::F32(x),
-            Data::F64(x) => SliceMut::F64(x),
-            Data::I32(x) => SliceMut::I32(x),
-            Data::I64(x) => SliceMut::I64(x),
-            Data::Bool(_) => panic!("verified types: routines work on numbers"),
+            DataMut::F32(x) => SliceMut::F32(x),
+            DataMut::F64(x) => SliceMut::F64(x),
+            DataMut::I32(x) => SliceMut::I32(x),
+            DataMut::I64(x) => SliceMut::I64(x),
+            DataMut::Bool(_) => panic!("verified types: routines work on numbers"),
         }
     }
 }

@@ -7,7 +7,6 @@ use super::error::{Error, ErrorKind};
 use super::program::Value;
 use super::routine::Routine;
 use super::types::{DType, Type};
-use serde::{Deserialize, Serialize};
 
 /// Everything about one op, in one place.
 #[derive(Debug)]
@@ -167,11 +166,18 @@ pub enum Lowering {
     Factored(Routine),
     /// Shows its argument to whoever observes the run: an effect, which is never left out, merged, moved or done again.
     Probe,
+    /// A fault of the run, unless all of its argument holds: an effect, too.
+    Check,
     /// No machine code yet: a plan is refused with an error that names the op and the user's line.
     Missing,
 }
 
 impl Lowering {
+    /// Whether it does something besides computing its result.
+    pub fn has_effect(&self) -> bool {
+        matches!(self, Lowering::Probe | Lowering::Check)
+    }
+
     /// Whether every element of the result is a number of the same elements of the arguments.
     pub fn is_elementwise(&self) -> bool {
         matches!(self, Lowering::Map(_) | Lowering::Convert)
@@ -205,7 +211,7 @@ pub enum Indexing {
 }
 
 /// How elements are combined, over axes or over the steps of a vector loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reduction {
     /// Added.
     Sum,
@@ -310,7 +316,7 @@ impl Write {
 }
 
 /// Scalar arithmetic: the vocabulary of elementwise rows and of the loop IR. Meaning: `ops::scalar`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs, reason = "the names say it; meanings are stated at their evaluation")]
 pub enum Scalar {
     Add,
@@ -356,7 +362,7 @@ pub enum Scalar {
 }
 
 /// A function of one or two f64; on f32 it is that of the widened arguments, rounded. Meaning: `ops::lanes`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs, reason = "the names say it; meanings are stated at their evaluation")]
 pub enum LaneFunction {
     Exp,
@@ -387,6 +393,8 @@ pub enum LaneFunction {
     Erf,
     Erfc,
     Rem,
+    LogAddExp,
+    LogAddExp2,
 }
 
 impl LaneFunction {
@@ -395,11 +403,12 @@ impl LaneFunction {
         match self {
             LaneFunction::Exp | LaneFunction::Exp2 | LaneFunction::Expm1 | LaneFunction::Logistic => true,
             LaneFunction::Log | LaneFunction::Log2 | LaneFunction::Log10 | LaneFunction::Log1p => true,
+            LaneFunction::LogAddExp | LaneFunction::LogAddExp2 | LaneFunction::Pow => true,
             LaneFunction::Sinh | LaneFunction::Cosh | LaneFunction::Tanh => true,
             LaneFunction::Sin | LaneFunction::Cos | LaneFunction::Tan => false,
             LaneFunction::Asin | LaneFunction::Acos | LaneFunction::Atan | LaneFunction::Atan2 => false,
             LaneFunction::Asinh | LaneFunction::Acosh | LaneFunction::Atanh => false,
-            LaneFunction::Pow | LaneFunction::Hypot | LaneFunction::Cbrt | LaneFunction::Rsqrt => false,
+            LaneFunction::Hypot | LaneFunction::Cbrt | LaneFunction::Rsqrt => false,
             LaneFunction::Erf | LaneFunction::Erfc | LaneFunction::Rem => false,
         }
     }

@@ -53,7 +53,7 @@ impl Attr {
     fn same_as(&self, other: &Attr) -> bool {
         match (self, other) {
             (Attr::Array(array), Attr::Array(other)) => array.same_bits(other),
-            (Attr::Ints(_) | Attr::DType(_) | Attr::Type(_) | Attr::Array(_) | Attr::Text(_), _) => self == other,
+            (Attr::Ints(_) | Attr::DType(_) | Attr::Type(_) | Attr::Array(_) | Attr::Text(_) | Attr::Flag, _) => self == other,
         }
     }
 }

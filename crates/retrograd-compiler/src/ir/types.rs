@@ -1,5 +1,6 @@
 //! Element types and array types.
 
+use super::error::{Error, ErrorKind, Pos};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -103,6 +104,37 @@ impl Type {
     /// Most axes that a value may have.
     pub const MAX_RANK: usize = 8;
 
+    /// Whether a value can have this type; the error says what is too much.
+    ///
+    /// ```
+    /// use retrograd_compiler::ir::{ErrorKind, Type};
+    /// assert!(Type::f64([2, 3]).check().is_ok());
+    /// assert_eq!(Type::f64([1; 33]).check().unwrap_err().kind, ErrorKind::Unsupported);
+    /// assert_eq!(Type::f64([1 << 40, 1 << 40]).check().unwrap_err().kind, ErrorKind::Shape);
+    /// ```
+    pub fn check(&self) -> Result<(), Error> {
+        let (kind, message) = match self.checked_elements() {
+            _ if self.rank() > Type::MAX_RANK => {
+                (ErrorKind::Unsupported, format!("{self} has {} axes; at most {} are supported", self.rank(), Type::MAX_RANK))
+            }
+            None => (ErrorKind::Shape, format!("{self} has more elements than memory can hold")),
+            Some(_) => return Ok(()),
+        };
+        Err(Error::new(kind, Pos::unknown(), message))
+    }
+
+    /// Whether the machine has memory for an array of this type now. Memory of zeros costs nothing until it is read, and is there or ends the
+    /// process: so it is asked for in another way before.
+    pub fn check_memory(&self) -> Result<(), Error> {
+        let bytes = self.checked_bytes();
+        let fits = |bytes: usize| bytes < ASKED_BYTES || Vec::<u8>::new().try_reserve_exact(bytes).is_ok();
+        if bytes.is_some_and(fits) {
+            return Ok(());
+        }
+        let needed = bytes.map_or(u64::MAX, |bytes| bytes as u64);
+        Err(Error::new(ErrorKind::OutOfMemory { needed }, Pos::unknown(), format!("the machine has no memory for an array {self}")))
+    }
+
     /// Number of elements, or `None` where elements, strides or bytes would overflow; the verifier refuses such types.
     pub fn checked_elements(&self) -> Option<usize> {
         // Extents of 0 count as 1, since strides skip them.
@@ -114,6 +146,11 @@ impl Type {
     /// Number of elements.
     pub fn elements(&self) -> usize {
         self.shape.iter().product()
+    }
+
+    /// Bytes of the whole array, or `None` where there are more than memory can have.
+    pub fn checked_bytes(&self) -> Option<usize> {
+        self.checked_elements().map(|elements| elements * self.dtype.bytes())
     }
 
     /// Bytes of the whole array.
@@ -153,3 +190,6 @@ impl fmt::Display for Type {
         Ok(())
     }
 }
+
+/// Bytes from which the machine is asked whether it has them.
+const ASKED_BYTES: usize = 1 << 20;

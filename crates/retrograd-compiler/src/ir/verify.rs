@@ -12,6 +12,9 @@ use super::types::{DType, Type};
 /// Deepest nesting of control flow.
 pub const MAX_NESTING: usize = 64;
 
+/// Most instructions with every body copied into the places where it runs: bodies that share bodies are short to write and endless to run.
+pub const MAX_INSTS: u64 = 1 << 22;
+
 /// Checks a Program: values defined once and before use, attributes present, types as inferred, bodies that fit their control flow
 /// and do not recurse, and every `bwd` linear in its cotangents unless it is marked otherwise.
 ///
@@ -59,8 +62,10 @@ fn check_bodies(program: &Program) -> Result<(), Error> {
     }
     let mut ready: Vec<usize> = (0..count).filter(|id| waiting[*id] == 0).collect();
     let mut depths = vec![0usize; count];
+    let mut lengths: Vec<u64> = program.functions.iter().map(|function| function.insts.len() as u64).collect();
     while let Some(body) = ready.pop() {
         for user in &users[body] {
+            lengths[*user] = lengths[*user].saturating_add(lengths[body]);
             depths[*user] = depths[*user].max(depths[body] + 1);
             waiting[*user] -= 1;
             if waiting[*user] == 0 {
@@ -77,8 +82,18 @@ fn check_bodies(program: &Program) -> Result<(), Error> {
             let message = format!("control flow in `{}` nests {} deep; at most {MAX_NESTING} is supported", function.name, depths[id]);
             return Err(Error::new(ErrorKind::Unsupported, pos(), message));
         }
+        if lengths[id] > MAX_INSTS {
+            return Err(too_long(pos(), &function.name, lengths[id]));
+        }
     }
     Ok(())
+}
+
+/// The error of a function of so many instructions.
+pub(crate) fn too_long(pos: Pos, name: &str, length: u64) -> Error {
+    let length = if length == u64::MAX { "more than can be counted".to_owned() } else { length.to_string() };
+    let message = format!("with every body in its place `{name}` has {length} instructions; at most {MAX_INSTS} are supported");
+    Error::new(ErrorKind::Unsupported, pos, message)
 }
 
 /// Every value is defined once, before it is read, and has a type that is supported.
@@ -114,14 +129,7 @@ fn check_definitions(function: &Function) -> Result<(), Error> {
 fn check_type(function: &Function, value: Value, pos: &Pos) -> Result<(), Error> {
     let ty = function.ty(value);
     let place = format!("%{} in `{}`", value.0, function.name);
-    if ty.rank() > Type::MAX_RANK {
-        let message = format!("{place}: {ty} has {} axes; at most {} are supported", ty.rank(), Type::MAX_RANK);
-        return Err(Error::new(ErrorKind::Unsupported, pos.clone(), message));
-    }
-    match ty.checked_elements() {
-        Some(_) => Ok(()),
-        None => Err(Error::new(ErrorKind::Shape, pos.clone(), format!("{place}: {ty} has more elements than memory can hold"))),
-    }
+    ty.check().map_err(|error| Error::new(error.kind, pos.clone(), format!("{place}: {}", error.message)))
 }
 
 /// Checks the instructions of one function, whose values are known to be defined.
@@ -165,13 +173,8 @@ impl Checker<'_> {
         if inst.results.len() != 1 {
             return self.fail(inst, format!("has one result, found {}", inst.results.len()));
         }
-        let names: Vec<&str> = attrs.iter().map(|(name, _)| *name).collect();
-        if names != row.attrs {
-            return self.fail(inst, format!("has the attributes [{}], found [{}]", row.attrs.join(", "), names.join(", ")));
-        }
-        // Shape rules rely on attributes of the right kind.
-        if let Some((name, _)) = attrs.iter().find(|(name, attr)| !fits(attr, AttrKind::of(name))) {
-            return self.fail(inst, format!("needs {} as `{name}`", AttrKind::of(name).words()));
+        if let Some(mistake) = mistake(row, attrs) {
+            return self.fail(inst, mistake);
         }
         let inferred = (row.infer)(row, &self.types(&inst.args), attrs)
             .map_err(|error| Error::new(error.kind, inst.pos.clone(), format!("{}: {}", self.place(inst), error.message)))?;
@@ -308,6 +311,17 @@ fn owned(values: &[(Value, &Type)]) -> Vec<Type> {
     values.iter().map(|(_, ty)| (*ty).clone()).collect()
 }
 
+/// What is wrong with the attributes of a row: shape rules rely on those that it names, each of the right kind.
+pub(super) fn mistake(row: &Row, attrs: &Attrs) -> Option<String> {
+    let names: Vec<&str> = attrs.iter().map(|(name, _)| *name).collect();
+    let optional = |name: &str| AttrKind::of(name) == AttrKind::Flag && !names.contains(&name);
+    if !names.iter().eq(row.attrs.iter().filter(|name| !optional(name))) {
+        return Some(format!("has the attributes [{}], found [{}]", row.attrs.join(", "), names.join(", ")));
+    }
+    let (name, _) = attrs.iter().find(|(name, attr)| !fits(attr, AttrKind::of(name)))?;
+    Some(format!("needs {} as `{name}`", AttrKind::of(name).words()))
+}
+
 fn fits(attr: &Attr, kind: AttrKind) -> bool {
     match attr {
         Attr::Ints(values) => kind == AttrKind::Ints && values.iter().all(|v| *v >= 0),
@@ -315,5 +329,6 @@ fn fits(attr: &Attr, kind: AttrKind) -> bool {
         Attr::Type(ty) => kind == AttrKind::Type && ty.checked_elements().is_some(),
         Attr::Array(_) => kind == AttrKind::Array,
         Attr::Text(_) => kind == AttrKind::Text,
+        Attr::Flag => kind == AttrKind::Flag,
     }
 }

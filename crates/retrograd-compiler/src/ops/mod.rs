@@ -5,6 +5,7 @@
 
 mod build;
 mod dot;
+mod effect;
 mod fold;
 mod gather;
 mod index;
@@ -12,7 +13,6 @@ pub mod lanes;
 mod linalg;
 mod matrix;
 mod number;
-mod probe;
 mod products;
 mod reduce;
 mod scalar;
@@ -20,22 +20,23 @@ mod scan;
 mod shape;
 mod sort;
 
-use crate::ir::{Error, Lowering, Program, Routine, Row};
+use crate::ir::{Error, Program, Row};
 
 pub use dot::{DOT, DOT_ONTO, DotAxes, DotOrder};
+pub use effect::{CHECK, PROBE};
 pub use fold::{ALL, ANY, ARGMAX, ARGMIN, LOGSUMEXP, PROD, REDUCE_MAX, REDUCE_MIN};
 pub use gather::{ADD_ALONG_AXIS, GATHER, SCATTER_ADD, SCATTER_MAX, SCATTER_MIN, SCATTER_MUL, SCATTER_SET, TAKE_ALONG_AXIS};
 pub use index::{ADD_AT, DYNAMIC_SLICE, SLICE, UPDATE, clamp_start};
 pub use linalg::{
     ADJUGATE, CHOLESKY, DET, DET_SIGN, FACTORS, INVERSE, LOGDET, LU, LU_PERMUTATION, QR, SOLVE, TRIANGULAR_SOLVE, factors_type,
 };
-pub use probe::PROBE;
 pub use products::{PRODUCTS, Products, Start};
 pub use reduce::{SUM, SUM_CHUNK, SUM_LANES, sum_axes};
 pub use scalar::{
     ABS, ACOS, ACOSH, ADD, AND, ASIN, ASINH, ATAN, ATAN2, ATANH, CBRT, CEIL, CLAMP, CONVERT, COPYSIGN, COS, COSH, DIV, EQ, ERF, ERFC, EXP,
-    EXP2, EXPM1, FLOOR, FMA, GE, GT, HYPOT, IS_FINITE, IS_NAN, LE, LOG, LOG1P, LOG2, LOG10, LOGISTIC, LT, MAX, MIN, MUL, Meaning, NE, NEG,
-    NOT, OR, POW, REM, ROUND, RSQRT, SELECT, SHL, SHR, SIGN, SIN, SINH, SQRT, SUB, TAN, TANH, TRUNC, XOR, evaluate, meaning,
+    EXP2, EXPM1, FLOOR, FMA, GE, GT, HYPOT, IS_FINITE, IS_NAN, LE, LOG, LOG1P, LOG2, LOG10, LOGADDEXP, LOGADDEXP2, LOGISTIC, LT, MAX, MIN,
+    MUL, Meaning, NE, NEG, NOT, OR, POW, REM, ROUND, RSQRT, SELECT, SHL, SHR, SIGN, SIN, SINH, SQRT, SUB, TAN, TANH, TRUNC, XOR, evaluate,
+    meaning,
 };
 pub use scan::{CUMMAX, CUMMIN, CUMPROD, CUMSUM, LINEAR_SCAN};
 pub use shape::{BROADCAST, CONCAT, CONSTANT, IOTA, PAD, RESHAPE, REVERSE, TRANSPOSE, composed};
@@ -54,7 +55,7 @@ pub fn rows() -> impl Iterator<Item = &'static Row> {
         scan::ROWS,
         sort::ROWS,
         linalg::ROWS,
-        probe::ROWS,
+        effect::ROWS,
     ];
     families.into_iter().flatten().copied()
 }
@@ -64,13 +65,9 @@ pub fn find(name: &str) -> Option<&'static Row> {
     rows().find(|row| row.name == name)
 }
 
-/// All routines of ours, by name, with the names of their attributes. Each is in a static, so that its address tells it from others.
-pub fn routines() -> impl Iterator<Item = (&'static str, Routine, &'static [&'static str])> {
-    let of_row = |row: &'static Row| {
-        let (Lowering::Routine(routine) | Lowering::Factored(routine)) = row.lowering else { return None };
-        Some((row.name, routine, row.attrs))
-    };
-    rows().filter_map(of_row).chain([("products", PRODUCTS, &["products"][..]), ("factors", linalg::FACTORS, &[])])
+/// Whether a row is one of the table. Of others nobody knows whether their shapes are those of their machine code.
+pub fn is_ours(row: &Row) -> bool {
+    find(row.name).is_some_and(|known| std::ptr::eq(known, row))
 }
 
 /// Reads the text form over these rows; `file` names the text in positions and errors.

@@ -9,7 +9,8 @@ use super::number::Number;
 use super::ops;
 use super::shape::{BROADCAST, check_axes, indices, one, view};
 use crate::ir::{
-    Array, Attrs, Builder, Contribution, Error, ErrorKind, Lowering, Pos, Reduction, Row, Rule, Sample, Type, Value, View, each_number,
+    Array, Attrs, Builder, Contribution, EXACT, Error, ErrorKind, Lowering, Pos, Reduction, Row, Rule, Sample, Type, Value, View,
+    each_number,
 };
 
 /// Steps of a sum that share partial sums.
@@ -20,7 +21,7 @@ pub const SUM_LANES: usize = 16;
 
 ops! {
     /// Sum over axes. The trailing run of summed axes is summed in the blocked order; the other summed axes in ascending order.
-    SUM = Row { attrs: &["axes"], infer: infer_sum, eval: eval_sum, rule: Rule::Linear(&[Some(transpose_sum)]), lowering: Lowering::Reduce(Reduction::Sum), cost: 1, samples: sum_samples, ..view("sum", View::Reshape, &[]) };
+    SUM = Row { attrs: &["axes", EXACT], infer: infer_sum, eval: eval_sum, rule: Rule::Linear(&[Some(transpose_sum)]), lowering: Lowering::Reduce(Reduction::Sum), cost: 1, samples: sum_samples, ..view("sum", View::Reshape, &[]) };
 }
 
 /// The blocked order for any way to combine two numbers, with its unit in place of 0.

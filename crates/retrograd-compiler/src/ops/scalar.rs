@@ -6,7 +6,7 @@ use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LOG2_E, LOG10_E};
 use super::number::{Bits, Float, Integer, Number};
 use super::{lanes, ops};
 use crate::ir::{
-    Array, Attr, Attrs, DType, Data, Element, Error, ErrorKind, Expr, LaneFunction, Lowering, Partial, Pos, Row, Rule, Sample,
+    Array, Attr, Attrs, DType, Data, EXACT, Element, Error, ErrorKind, Expr, LaneFunction, Lowering, Partial, Pos, Row, Rule, Sample,
 };
 use crate::ir::{Builder, Contribution, Scalar, Type, Value, each_bits, each_element, each_float, each_integer, each_number};
 use LaneFunction as F;
@@ -35,11 +35,11 @@ const POWER: &[(f64, f64)] = &[(0.5, 3.0), (-2.0, 2.0)];
 
 ops! {
     /// Sum.
-    ADD = map(2, "add", Scalar::Add, Rule::Partials(&[One, One]), 1, TAME);
+    ADD = rounded(map(2, "add", Scalar::Add, Rule::Partials(&[One, One]), 1, TAME));
     /// Difference.
-    SUB = map(2, "sub", Scalar::Sub, Rule::Partials(&[One, MinusOne]), 1, TAME);
+    SUB = rounded(map(2, "sub", Scalar::Sub, Rule::Partials(&[One, MinusOne]), 1, TAME));
     /// Product.
-    MUL = map(2, "mul", Scalar::Mul, Rule::Partials(&[Factor(|x, _| x[1]), Factor(|x, _| x[0])]), 1, TAME);
+    MUL = rounded(map(2, "mul", Scalar::Mul, Rule::Partials(&[Factor(|x, _| x[1]), Factor(|x, _| x[0])]), 1, TAME));
     /// Quotient; of integers, towards zero, and by 0 a fault.
     DIV = map(2, "div", Scalar::Div, Rule::Partials(&[Factor(|x, _| 1.0 / x[1]), Of(|x, y| -(y * (1.0 / x[1])))]), 13, QUOTIENT);
     /// Negation.
@@ -53,8 +53,8 @@ ops! {
     /// The greater, NaN if either is; equal arguments get half of the cotangent each.
     MAX = map(2, "max", Scalar::Max, Rule::Partials(&[Of(|x, _| x[1].below(x[0])), Of(|x, _| x[0].below(x[1]))]), 3, TAME);
     /// The first argument, but no less than the second and no greater than the third, which wins; NaN if any is. On a bound, argument
-    /// and bound get half of the cotangent each.
-    CLAMP = map(3, "clamp", Scalar::Clamp, Rule::Partials(&[Of(|x, _| x[1].below(x[0]) * raised(x).below(x[2])), Of(|x, _| x[0].below(x[1]) * raised(x).below(x[2])), Of(|x, _| x[2].below(raised(x)))]), 4, CLAMPED);
+    /// and bound get half of the cotangent each; where the bounds are equal the argument gets nothing.
+    CLAMP = map(3, "clamp", Scalar::Clamp, Rule::Partials(&[Of(|x, _| inside(x) * raised(x).below(x[2])), Of(|x, _| (1.0 - inside(x)) * raised(x).below(x[2])), Of(|x, _| x[2].below(raised(x)))]), 4, CLAMPED);
     /// The product of the first two arguments plus the third, rounded once.
     FMA = map(3, "fma", Scalar::Fma, Rule::Partials(&[Factor(|x, _| x[1]), Factor(|x, _| x[0]), One]), 1, TAME);
     /// The greatest integer that is not above; the derivative is 0.
@@ -96,6 +96,10 @@ ops! {
     LOG10 = map(1, "log10", Scalar::Call(F::Log10), Rule::Partials(&[Of(|x, _| LOG10_E / x[0])]), 48, POSITIVE);
     /// Natural logarithm of 1 more than the argument, exact near 0.
     LOG1P = map(1, "log1p", Scalar::Call(F::Log1p), Rule::Partials(&[Of(|x, _| 1.0 / (1.0 + x[0]))]), 66, INSIDE);
+    /// Logarithm of the sum of two exponentials, without overflow. Equal infinities get half of the cotangent each.
+    LOGADDEXP = map(2, "logaddexp", Scalar::Call(F::LogAddExp), Rule::Partials(&[Of(|x, _| x[0].above(x[1]).logistic()), Of(|x, _| x[1].above(x[0]).logistic())]), 100, TAME);
+    /// The same to base 2.
+    LOGADDEXP2 = map(2, "logaddexp2", Scalar::Call(F::LogAddExp2), Rule::Partials(&[Of(|x, _| (LN_2 * x[0].above(x[1])).logistic()), Of(|x, _| (LN_2 * x[1].above(x[0])).logistic())]), 100, TAME);
     /// Sine.
     SIN = map(1, "sin", Scalar::Call(F::Sin), Rule::Partials(&[Of(|x, _| x[0].cos())]), 52, TAME);
     /// Cosine.
@@ -188,6 +192,11 @@ const fn map(arity: usize, name: &'static str, scalar: Scalar, rule: Rule, cost:
     }
 }
 
+/// An elementwise row that passes may make a part of others, unless its attribute says no.
+const fn rounded(row: Row) -> Row {
+    Row { attrs: &[EXACT], ..row }
+}
+
 const fn compare(name: &'static str, scalar: Scalar) -> Row {
     map(2, name, scalar, Rule::Zero, 1, TAME)
 }
@@ -197,6 +206,11 @@ const THIRD: f64 = 1.0 / 3.0;
 /// The greater of the first argument and its lower bound.
 fn raised<'b>(args: &[Expr<'b>]) -> Expr<'b> {
     args[0].binary(&MAX, args[1])
+}
+
+/// 1 where the first argument is above its lower bound, 1/2 on it, else 0; 0 where no number is between the bounds.
+fn inside<'b>(args: &[Expr<'b>]) -> Expr<'b> {
+    args[1].below(args[0]) * args[1].less(args[2])
 }
 
 /// y·x^(y−1), which at x = 0, y = 0 is 0.
@@ -381,6 +395,8 @@ pub fn meaning(function: LaneFunction) -> Meaning {
         F::Erf => One(lanes::erf),
         F::Erfc => One(lanes::erfc),
         F::Rem => Two(lanes::rem),
+        F::LogAddExp => Two(lanes::logaddexp),
+        F::LogAddExp2 => Two(lanes::logaddexp2),
     }
 }
 
@@ -532,11 +548,24 @@ impl<'b> Expr<'b> {
 
     /// 1 where this is less, 1/2 where both are equal, else 0.
     fn below(self, other: Expr<'b>) -> Expr<'b> {
-        let [less, not_above] = [&LT, &LE].map(|row| {
-            let (holds, dtype) = (self.binary(row, other), self.builder.ty(self.value).dtype);
-            Expr::new(self.builder, self.builder.convert(holds.value, dtype))
-        });
-        0.5 * (less + not_above)
+        0.5 * (self.less(other) + self.compared(&LE, other))
+    }
+
+    /// 1 where this is less, else 0.
+    fn less(self, other: Expr<'b>) -> Expr<'b> {
+        self.compared(&LT, other)
+    }
+
+    /// 1 where a comparison holds, else 0.
+    fn compared(self, row: &'static Row, other: Expr<'b>) -> Expr<'b> {
+        let (holds, dtype) = (self.binary(row, other), self.builder.ty(self.value).dtype);
+        Expr::new(self.builder, self.builder.convert(holds.value, dtype))
+    }
+
+    /// How far this is above the other; 0 where both are the same infinity. At ties of numbers it still has a derivative.
+    fn above(self, other: Expr<'b>) -> Expr<'b> {
+        let infinite = self.unary(&IS_FINITE).unary(&NOT);
+        (self - other).unless(infinite.binary(&AND, self.binary(&EQ, other)), 0.0)
     }
 
     fn is_zero(self) -> Expr<'b> {

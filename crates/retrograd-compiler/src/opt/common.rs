@@ -172,7 +172,13 @@ impl Numbering {
         for inst in &function.insts {
             let args = Args::new(inst.args.iter().map(|v| numbered.of(*v)));
             let types = inst.results.iter().map(|v| function.ty(*v).clone()).collect();
-            let op = op_key(&inst.op, |id| self.classes_of[usize::from(id)].number);
+            let mut op = op_key(&inst.op, |id| self.classes_of[usize::from(id)].number);
+            // Whoever sees an effect, or its failure, sees its line.
+            if let OpKey::Row(_, attrs) = &mut op
+                && inst.has_effect(|_| false)
+            {
+                attrs.push(("position", AttrKey::Text(inst.pos.to_string())));
+            }
             let custom = self.is_custom(inst);
             numbered.is_custom |= custom;
             let key = match custom {
@@ -258,6 +264,7 @@ enum AttrKey {
     Type(Type),
     Array(Type, Vec<u64>),
     Text(String),
+    Flag,
 }
 
 fn op_key(op: &Op, class: impl Fn(FuncId) -> u32) -> OpKey {
@@ -288,6 +295,7 @@ fn attr_keys(attrs: &Attrs) -> Vec<(&'static str, AttrKey)> {
         Attr::Type(ty) => AttrKey::Type(ty.clone()),
         Attr::Array(array) => AttrKey::Array(array.ty(), array.bits()),
         Attr::Text(text) => AttrKey::Text(text.clone()),
+        Attr::Flag => AttrKey::Flag,
     };
     attrs.iter().map(|(name, attr)| (*name, key(attr))).collect()
 }

@@ -1,7 +1,7 @@
 //! Contraction: a product that is added or subtracted becomes one `fma`, which rounds once and is one instruction.
 //!
-//! This is the last rewrite, after `diff`, and changes bits. It looks at the expression alone, never at the other
-//! uses of a product: so an expression becomes the same instruction in the body of a loop and in the bwd that computes it again, and
+//! This is the last rewrite and changes bits, of all sums that are not marked exact. It looks at the expression alone, never at the other
+//! uses of a product (what of the user's sums may be contracted, [`fix`](super::fix) has decided): so an expression becomes the same instruction in the body of a loop and in the bwd that computes it again, and
 //! `plan` finds them equal. A product that is repeated first stays, since an `fma` per element would save nothing.
 
 use super::edit::Editor;
@@ -10,7 +10,7 @@ use super::simplify_in_place;
 use crate::ir::{Attrs, Inst, Op, Program, Row, Value};
 use crate::ops::{ADD, FMA, MUL, NEG, SUB};
 
-/// The Program with every product that is added or subtracted contracted, of two products the first. Applied again, it changes nothing.
+/// The Program with every product that is added or subtracted contracted where the sum is not exact, of two products the first. Applied again, it changes nothing.
 ///
 /// ```
 /// use retrograd_compiler::{opt, ops};
@@ -51,11 +51,11 @@ impl Sign {
     }
 }
 
-/// The signs of the two terms of a sum or difference of floats.
+/// The signs of the two terms of a sum or difference of floats that may be rounded otherwise.
 fn sum_of(inst: &Inst, is_float: bool) -> Option<[Sign; 2]> {
     match &inst.op {
-        Op::Row(row, _) if is_float && **row == ADD => Some([Sign::Plus, Sign::Plus]),
-        Op::Row(row, _) if is_float && **row == SUB => Some([Sign::Plus, Sign::Minus]),
+        Op::Row(row, attrs) if is_float && **row == ADD && !attrs.is_exact() => Some([Sign::Plus, Sign::Plus]),
+        Op::Row(row, attrs) if is_float && **row == SUB && !attrs.is_exact() => Some([Sign::Plus, Sign::Minus]),
         Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
     }
 }

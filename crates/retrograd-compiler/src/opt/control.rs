@@ -51,8 +51,8 @@ fn rewrite_for(out: &mut Program, editor: &mut Editor<'_>, inst: &Inst, op: &For
     match editor.int(count) {
         // for 0, c0 {body} = c0; a negative count is 0.
         Some(..=0) if streams == 0 => return editor.bind_all(inst, c0),
-        // for 1, c0, inv {body} = body(0, c0, inv); an effect keeps the number of its step.
-        Some(1) if streams == 0 && !out.effects()[usize::from(op.body)] => {
+        // for 1, c0, inv {body} = body(0, c0, inv); what is shown keeps the number of its step.
+        Some(1) if streams == 0 && !out.probes()[usize::from(op.body)] => {
             let zero = editor.full(Array::int(0), &[], &inst.pos);
             let results = editor.inline(out.function(op.body), &[&[zero], c0, inv].concat());
             return editor.bind_all(inst, &results);
@@ -80,8 +80,9 @@ fn rewrite_for(out: &mut Program, editor: &mut Editor<'_>, inst: &Inst, op: &For
 fn rewrite_while(out: &mut Program, editor: &mut Editor<'_>, inst: &Inst, op: &WhileOp) {
     let args = editor.values(&inst.args);
     let (c0, inv) = op.args(&args);
-    // while c0 {false, body} = c0, 0
-    if literal_result(out.function(op.cond)).is_some_and(|literal| !literal.as_bool()[0]) {
+    // while c0 {false, body} = c0, 0; a condition that checks does so once.
+    let never = literal_result(out.function(op.cond)).is_some_and(|literal| !literal.as_bool()[0]);
+    if never && !out.effects()[usize::from(op.cond)] {
         let zero = editor.full(Array::int(0), &[], &inst.pos);
         return editor.bind_all(inst, &[c0, &[zero]].concat());
     }
@@ -115,7 +116,7 @@ fn rewrite_unwind(out: &mut Program, editor: &mut Editor<'_>, inst: &Inst, op: &
         // unwind 0, …, a, r0 = a, r0
         Some(..=0) if streams == 0 => return editor.bind_all(inst, &[adjoints, running].concat()),
         // unwind 1, c0, inv, a, r0 {body, bwd} = bwd(0, c0, inv, a, r0)
-        Some(1) if streams == 0 && !out.effects()[usize::from(op.bwd)] => {
+        Some(1) if streams == 0 && !out.probes()[usize::from(op.bwd)] => {
             let zero = editor.full(Array::int(0), &[], &inst.pos);
             let results = editor.inline(out.function(op.bwd), &[&[zero], c0, inv, adjoints, running].concat());
             return editor.bind_all(inst, &results);

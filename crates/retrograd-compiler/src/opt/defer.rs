@@ -86,7 +86,7 @@ impl Sums {
         let inst = &bwd.insts[k];
         let Op::Row(row, attrs) = &inst.op else { return false };
         self.insts.push(k);
-        if !is_read_once(bwd, value) {
+        if attrs.is_exact() || !is_read_once(bwd, value) {
             false
         } else if **row == ADD {
             inst.args.iter().all(|arg| self.collect(bwd, *arg))

@@ -204,6 +204,7 @@ impl<'f> Editor<'f> {
             | Lowering::Routine(_)
             | Lowering::Factored(_)
             | Lowering::Probe
+            | Lowering::Check
             | Lowering::Missing => None,
         }
     }

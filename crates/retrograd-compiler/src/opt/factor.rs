@@ -132,8 +132,8 @@ impl<'f> Forms<'f> {
 
     /// The form of the result of an instruction that depends on cotangents.
     fn of_row(&mut self, inst: &Inst) -> Option<Form> {
-        let Op::Row(row, _) = &inst.op else { return None };
-        if *self.editor.old_ty(inst.results[0]) != self.ty {
+        let Op::Row(row, attrs) = &inst.op else { return None };
+        if attrs.is_exact() || *self.editor.old_ty(inst.results[0]) != self.ty {
             return None;
         }
         let forms: Vec<Form> = inst.args.iter().map(|v| self.of(*v)).collect::<Option<_>>()?;

@@ -130,7 +130,8 @@ fn is_dear(row: &Row) -> bool {
         Lowering::Reduce(_) | Lowering::Dot | Lowering::Line(_) | Lowering::Routine(_) | Lowering::Factored(_) => true,
         Lowering::Map(_) | Lowering::Composed(_) => row.cost >= DEAR,
         Lowering::Convert | Lowering::Constant | Lowering::Iota | Lowering::View(_) => false,
-        Lowering::Write(_) | Lowering::Pick(_) | Lowering::Scatter(..) | Lowering::Probe | Lowering::Missing => false,
+        Lowering::Write(_) | Lowering::Pick(_) | Lowering::Scatter(..) | Lowering::Probe => false,
+        Lowering::Check | Lowering::Missing => false,
     }
 }
 
@@ -166,7 +167,7 @@ fn never_faults(row: &Row, dtype: DType) -> bool {
         Lowering::Routine(_) | Lowering::Factored(_) => true,
         // An index may be out of bounds, and an effect happens in its step.
         Lowering::View(View::DynamicSlice) | Lowering::Write(_) | Lowering::Pick(_) | Lowering::Scatter(..) => false,
-        Lowering::Probe | Lowering::Missing => false,
+        Lowering::Probe | Lowering::Check | Lowering::Missing => false,
     }
 }
 

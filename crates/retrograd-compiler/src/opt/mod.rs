@@ -1,11 +1,13 @@
-//! Rewrites that keep every bit of the answer: dead code goes, equal work is done once, constants fold, scalars leave loops. The last
-//! three alone, [`defer`], `products` and [`contract`], change roundings, once, before `plan`.
+//! Rewrites that keep every bit of the answer: dead code goes, equal work is done once, constants fold, scalars leave loops. Four alone,
+//! [`defer`], `products`, [`factor`] and [`contract`], change roundings: of what the user wrote before `diff` ([`fix`]), of what `diff`
+//! adds before `plan` ([`freeze`]).
 //!
 //! Each pass is a pure function from Program to Program. A value that no result needs is not computed, so a fault (an index out of
 //! bounds) that only such a value would have met goes with it; everything else is the same for all inputs, NaN, infinities and -0.0
 //! included.
 
 mod accumulate;
+mod arithmetic;
 mod calls;
 mod clear;
 mod common;
@@ -25,6 +27,7 @@ mod unroll;
 use crate::ir::Program;
 
 pub use accumulate::accumulate;
+pub use arithmetic::{Arithmetic, fix};
 pub use calls::{all_calls, calls, plain_calls};
 pub use clear::clear;
 pub use common::common;
@@ -61,11 +64,16 @@ pub fn freeze(program: &Program) -> Program {
     let mut program = all_calls(program).into_owned();
     simplify_in_place(&mut program);
     clear(&mut program);
-    defer(&mut program);
-    products::products(&mut program);
-    factor(&mut program);
-    contract::contract_in_place(&mut program);
+    reorder(&mut program);
     program
+}
+
+/// What changes roundings, wherever an instruction is not marked exact. Applied again, it changes nothing.
+fn reorder(program: &mut Program) {
+    defer(program);
+    products::products(program);
+    factor(program);
+    contract::contract_in_place(program);
 }
 
 /// The Program with less work and the same bits: rounds of [`PASSES`] until nothing changes.

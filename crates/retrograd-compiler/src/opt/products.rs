@@ -19,7 +19,7 @@ pub(super) fn products(program: &mut Program) -> bool {
         let mut editor = Editor::new(function);
         for inst in &function.insts {
             match &inst.op {
-                Op::Row(row, attrs) if **row == SUM => sum(&mut editor, inst, attrs),
+                Op::Row(row, attrs) if **row == SUM && !attrs.is_exact() => sum(&mut editor, inst, attrs),
                 Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => editor.copy(inst),
             }
         }

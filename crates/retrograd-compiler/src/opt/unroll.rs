@@ -67,13 +67,13 @@ fn inside_loops(program: &Program) -> BTreeSet<FuncId> {
     inside
 }
 
-/// for n, c0, inv {body} = body(n − 1, … body(0, c0, inv) …, inv); an effect keeps the number of its step.
+/// for n, c0, inv {body} = body(n − 1, … body(0, c0, inv) …, inv); what is shown keeps the number of its step.
 fn unroll_for(out: &Program, editor: &mut Editor<'_>, inst: &Inst, op: &ForOp) {
     let args = editor.values(&inst.args);
     let (count, c0, inv, streams) = op.args(&args);
     let few = editor.int(count).filter(|steps| (0..=STEPS).contains(steps));
     let streams = streams.len() + inst.results.len() - op.carries;
-    let Some(steps) = few.filter(|_| streams == 0 && !out.effects()[usize::from(op.body)]) else { return editor.copy(inst) };
+    let Some(steps) = few.filter(|_| streams == 0 && !out.probes()[usize::from(op.body)]) else { return editor.copy(inst) };
     if instructions(out, op.body).saturating_mul(steps.unsigned_abs() as usize) > INSTRUCTIONS {
         return editor.copy(inst);
     }

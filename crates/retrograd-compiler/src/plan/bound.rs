@@ -36,7 +36,14 @@ impl Bound<'_> {
     fn unwind(&self, number: usize) -> u128 {
         let facts = &self.facts.loops[number];
         let work = |region: &Region| u64::try_from(self.region(region)).unwrap_or(u64::MAX).min(1 << 50);
-        let inside = Inside { facts, forward: work(&facts.in_body), backward: work(&facts.in_bwd), cells: CELLS, spill: None };
+        let inside = Inside {
+            facts,
+            forward: work(&facts.in_body),
+            backward: work(&facts.in_bwd),
+            cells: CELLS,
+            most_kinds: [usize::MAX; 2],
+            spill: None,
+        };
         if facts.keeps_nothing() {
             return inside.nothing().work;
         }
@@ -69,8 +76,10 @@ impl Bound<'_> {
     /// of all, and turn it back later: so steps that are advanced and steps that are recorded are together as many as Revolve advances.
     fn counted(&self, inside: Inside<'_>, way: &Records<'_>, [turn, hold]: [u64; 2]) -> u128 {
         let fitting = || way.choices.iter().copied().filter(|choice| choice.bytes <= self.bytes);
-        let smallest = fitting().map(|choice| choice.bytes).chain([inside.facts.state_bytes]).min().unwrap_or(0).max(1);
-        let (slots, count) = ((1 + self.bytes / smallest).min(way.count), u128::from(way.count));
+        let smallest = fitting().map(|choice| choice.bytes).chain([inside.facts.state_bytes]).min().unwrap_or(0);
+        // Of what takes no bytes, such as an array without elements, there can be any number.
+        let held = self.bytes.checked_div(smallest).unwrap_or(u64::MAX);
+        let (slots, count) = (held.saturating_add(1).min(way.count), u128::from(way.count));
         let counts = counts(&Schedule::Revolve { slots, state_bytes: smallest }, way.sweep, way.count);
         let [advance, turn, hold] = [inside.advance(), turn, hold].map(u128::from);
         let work = match fitting().map(|choice| inside.recorded_once(choice)).min() {
@@ -93,7 +102,8 @@ impl Bound<'_> {
     /// By the recurrences, where they do not take too long.
     fn tabled(&self, inside: Inside<'_>, way: &Records<'_>, turn: u64) -> Option<u128> {
         let (state, count) = (inside.facts.state_bytes.max(1), way.count);
-        if way.choices.iter().all(|choice| choice.bytes > self.bytes) {
+        let is_free = inside.facts.state_bytes == 0 || way.choices.iter().any(|choice| choice.bytes == 0);
+        if is_free || way.choices.iter().all(|choice| choice.bytes > self.bytes) {
             return None;
         }
         let units = CELLS.checked_div(count.checked_mul(count)?)?.min(256);
@@ -203,7 +213,7 @@ mod tests {
         for [state, record, bytes, count, total] in rows(MIXED_BYTES) {
             let ([Some(state), Some(bytes), Some(count)], Some(total)) = ([state, bytes, count], total) else { continue };
             let facts = counting(count, Sweep::Alone, state, record);
-            let inside = Inside { facts: &facts.loops[0], forward: 0, backward: 0, cells: CELLS, spill: None };
+            let inside = Inside { facts: &facts.loops[0], forward: 0, backward: 0, cells: CELLS, most_kinds: [usize::MAX; 2], spill: None };
             let way = inside.records(Sweep::Alone, count).pop().expect("a way to stand alone");
             let found = Bound { facts: &facts, bytes }.counted(inside, &way, inside.turn_and_hold(way.sweep)) / u128::from(STEP);
             assert!(found <= u128::from(total), "{facts:?} in {bytes}: {found}, {total}");

@@ -5,13 +5,15 @@
 //! index, the invariants and the input streams, every residual follows. Which are worth it is a trade of bytes against work
 //! (`optimal/closure.rs`).
 
+use serde::{Deserialize, Serialize};
+
 pub use super::optimal::closure::Fate;
 use super::optimal::closure::{Closure, Maker};
 use super::place::row_layout;
 use crate::ir::{Function, Inst, Op, UnwindOp, Value};
 
 /// Values of the forward part that a record keeps, in order of definition.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Cut {
     /// Values of the bwd.
     pub kept: Vec<Value>,
@@ -135,6 +137,23 @@ impl<'f> Forward<'f> {
             }
         }
         wanted
+    }
+
+    /// Whether a cut names values of the forward part, in order of definition, and every residual follows from them.
+    pub(super) fn is_cut(&self, cut: &Cut) -> bool {
+        let mut values = self.values();
+        if !cut.kept.iter().all(|kept| values.any(|value| value == *kept)) {
+            return false;
+        }
+        let mut wanted = self.needed();
+        let mut kept = vec![false; wanted.len()];
+        cut.kept.iter().for_each(|v| kept[v.0 as usize] = true);
+        for inst in self.bwd.insts.iter().rev().filter(|inst| inst.results.iter().all(|v| !self.rest[v.0 as usize])) {
+            if inst.results.iter().any(|v| wanted[v.0 as usize] && !kept[v.0 as usize]) {
+                inst.args.iter().for_each(|v| wanted[v.0 as usize] |= !self.free[v.0 as usize]);
+            }
+        }
+        self.carries.iter().all(|v| !wanted[v.0 as usize] || kept[v.0 as usize])
     }
 
     /// Bytes of a record.

@@ -306,7 +306,7 @@ impl Visit<'_> {
             bwd: op.bwd,
             pos: inst.pos.clone(),
             depth,
-            count: constant(function, inst.args[0]).map(|n| n.as_i64()[0].max(0) as u64),
+            count: known_steps(function, inst, op, pair),
             sweeps: vec![pair.map_or(Sweep::Alone, |pair| pair.sweep)],
             state_bytes,
             of_numbers: state.iter().all(|ty| ty.rank() == 0),
@@ -333,9 +333,24 @@ impl Region {
 }
 
 /// Values that exist before an instruction.
-fn defined_before(function: &Function, inst: usize) -> BTreeSet<Value> {
+pub(super) fn defined_before(function: &Function, inst: usize) -> BTreeSet<Value> {
     let made = function.insts[..inst].iter().flat_map(|inst| &inst.results);
     function.params.iter().chain(made).copied().collect()
+}
+
+/// How many steps an unwind has, where known before the run. More than there are rows of streams is a fault of the run, which goes on with fewer.
+pub(super) fn known_steps(function: &Function, inst: &Inst, op: &UnwindOp, pair: Option<&Pair>) -> Option<u64> {
+    let count = constant(function, inst.args[0])?.as_i64()[0].max(0) as u64;
+    let rows = op.streams + op.emitted + inst.results.len() - op.adjoints - op.running;
+    let walk = pair.map(|pair| &function.insts[pair.loop_inst]);
+    let walked = walk.is_none_or(|walk| match &walk.op {
+        Op::For(op) => {
+            let streams = walk.args.len() - 1 - op.carries - op.invariants + walk.results.len() - op.carries;
+            streams == 0 || count <= op.bound as u64
+        }
+        Op::Row(..) | Op::If(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => true,
+    });
+    (walked && (rows == 0 || count <= op.bound as u64)).then_some(count)
 }
 
 /// The literal that a value is, if it is one.

@@ -20,11 +20,18 @@ const LONGEST: u64 = 20_000;
 /// A loop of so many steps is left to the recurrences even where there is no limit: its last step counts.
 const SHORT: u64 = 64;
 
-/// Slots of a loop whose length is known only at run time, when there is no budget: up to 170,000 steps run at most three times again.
+/// Slots of a loop whose length is known only at run time, when there is no budget, at least: up to 170,000 steps run at most three times
+/// again.
 const SLOTS_WITHOUT_BUDGET: u64 = 100;
+
+/// What such a loop takes at most for the states and records of all steps that it is taken to have: nobody knows whether they are there.
+const BYTES_WITHOUT_BUDGET: u64 = 256 << 20;
 
 /// Slots fewer than those that fit that are tried.
 const FEWER_SLOTS: u64 = 8;
+
+/// Slots of a loop of unknown length.
+const MOST_SLOTS: u64 = 1 << 20;
 
 /// Slots of a loop of unknown length and short steps.
 const MOST_SLOTS_OF_SHORT_STEPS: u64 = 512;
@@ -42,13 +49,12 @@ pub(super) struct Fitted {
 }
 
 impl Fitted {
-    /// Kinds of steps that become code.
-    fn kinds(&self) -> usize {
-        let kinds = |uses: &Uses| {
-            let records = uses.tape.iter().chain(&uses.reverse).filter(|used| **used).count();
-            records + usize::from(uses.advance) + usize::from(uses.turnback)
-        };
-        self.decision.ways.iter().flat_map(|way| way.schedule.uses()).map(|uses| kinds(&uses)).sum()
+    /// Kinds of steps forwards and backwards that become code.
+    pub(super) fn kinds(&self) -> [usize; 2] {
+        let used = |flags: &[bool]| flags.iter().filter(|used| **used).count();
+        let kinds = |uses: Uses| [used(&uses.tape) + usize::from(uses.advance), used(&uses.reverse) + usize::from(uses.turnback)];
+        let all = self.decision.ways.iter().flat_map(|way| way.schedule.uses()).map(kinds);
+        all.fold([0, 0], |sum, kinds| [sum[0] + kinds[0], sum[1] + kinds[1]])
     }
 }
 
@@ -62,6 +68,8 @@ pub(super) struct Inside<'f> {
     pub(super) backward: u64,
     /// Cells that a table may take time for: steps squared times units.
     pub(super) cells: u64,
+    /// Kinds of steps forwards and backwards that may become code.
+    pub(super) most_kinds: [usize; 2],
     /// Room on the disk.
     pub(super) spill: Option<Spill>,
 }
@@ -108,26 +116,34 @@ impl<'f> Inside<'f> {
         let mut found = vec![];
         for way in self.records(sweep, count) {
             found.push(self.held(way.sweep, bytes));
-            found.extend(bytes.and_then(|bytes| self.blocks(way.sweep, bytes)));
+            found.extend(bytes.and_then(|bytes| self.blocks(way.sweep, bytes, MOST_SLOTS)));
             found.extend((0..way.choices.len()).filter_map(|choice| self.segments(&way, choice, bytes)));
             found.extend((1..way.choices.len()).filter_map(|choice| self.two_choices(&way, choice, bytes)));
             found.extend(self.table(&way, bytes));
             found.extend(self.over_tiers(&way, bytes));
         }
+        let tried = found.iter().map(|fitted| fitted.tried).fold(0, u64::saturating_add);
+        // Held states alone are one kind of step backwards, and at most two forwards.
+        found.retain(|fitted| fitted.kinds().iter().zip(self.most_kinds).all(|(kinds, most)| *kinds <= most));
         let fits = |fitted: &&Fitted| bytes.is_none_or(|bytes| fitted.bytes <= bytes);
         let best = found.iter().filter(fits).min_by_key(|fitted| (fitted.work, fitted.bytes));
         // Every kind of step is code of its own, and inside another loop it is there several times: a per cent is not worth that.
         let close = |fitted: &&Fitted| facts.depth > 0 && best.is_some_and(|best| fitted.work <= best.work + best.work / 64);
-        let simple = found.iter().filter(fits).filter(close).min_by_key(|fitted| (fitted.kinds(), fitted.work, fitted.bytes));
+        let simple =
+            found.iter().filter(fits).filter(close).min_by_key(|fitted| (fitted.kinds().iter().sum::<usize>(), fitted.work, fitted.bytes));
         let taken = simple.or(best).or(found.iter().min_by_key(|fitted| fitted.bytes)).expect("every loop can be replayed from its start");
-        Fitted { tried: found.iter().map(|fitted| fitted.tried).fold(0, u64::saturating_add), ..taken.clone() }
+        Fitted { tried, ..taken.clone() }
     }
 
     /// A loop whose length is known only at run time.
     fn open(self, sweep: Sweep, bytes: Option<u64>) -> Fitted {
         let held = self.held(sweep, bytes);
         let blocks = match sweep {
-            Sweep::Paired | Sweep::Alone => self.blocks(sweep, bytes.unwrap_or(held.bytes)),
+            // Without a limit, more states than those of the steps that it is taken to have would be held for nothing.
+            Sweep::Paired | Sweep::Alone => match bytes {
+                Some(bytes) => self.blocks(sweep, bytes, MOST_SLOTS),
+                None => self.blocks(sweep, held.bytes.max(BYTES_WITHOUT_BUDGET), UNKNOWN_STEPS),
+            },
             Sweep::Online => None,
         };
         blocks.filter(|blocks| blocks.work < held.work).unwrap_or(held)
@@ -168,7 +184,9 @@ impl<'f> Inside<'f> {
     /// As many held states as fit, or a few less: where the driver does leaves itself, what is held interrupts it.
     fn held(self, sweep: Sweep, bytes: Option<u64>) -> Fitted {
         let most = self.most_slots(sweep, bytes);
-        let fewer = (most.saturating_sub(FEWER_SLOTS).max(1)..=most).map(|slots| self.slots(sweep, slots));
+        let few =
+            (most.saturating_sub(FEWER_SLOTS).max(1)..=most).chain(self.drives_leaves(sweep).then(|| eighths(most)).into_iter().flatten());
+        let fewer = few.map(|slots| self.slots(sweep, slots));
         fewer.min_by_key(|fitted| (fitted.work, fitted.bytes)).expect("there is a slot")
     }
 
@@ -177,13 +195,14 @@ impl<'f> Inside<'f> {
         // The first slot is the start value; each further one costs a state and words of the controller.
         let words = |slots: u64| held_states(sweep, slots, state_bytes).words() as u64 * 8;
         let more = state_bytes + words(2) - words(1);
-        let fit = bytes.map_or(SLOTS_WITHOUT_BUDGET, |bytes| 1 + bytes.saturating_sub(words(1)) / more);
+        let fit = |bytes: u64| 1 + bytes.saturating_sub(words(1)) / more;
+        let fit = bytes.map_or_else(|| fit(BYTES_WITHOUT_BUDGET).clamp(SLOTS_WITHOUT_BUDGET, UNKNOWN_STEPS), fit);
         let most = match (self.facts.count, sweep) {
             (Some(count), _) if bytes.is_none() => count.max(1),
             (Some(_), _) => fit,
             // The controller looks through its slots: that should take no longer than a step.
             (None, Sweep::Online) => fit.min(self.advance().max(MOST_SLOTS_OF_SHORT_STEPS)),
-            (None, Sweep::Paired | Sweep::Alone) => fit.min(1 << 20),
+            (None, Sweep::Paired | Sweep::Alone) => fit.min(MOST_SLOTS),
         };
         most.max(1)
     }
@@ -210,23 +229,26 @@ impl<'f> Inside<'f> {
         self.fitted(held_states(sweep, used, state_bytes), sweep, vec![], work - self.own(sweep, count))
     }
 
-    /// States held between blocks of steps, and the records of one block: the best length of a block, by the best choice.
-    fn blocks(self, sweep: Sweep, bytes: u64) -> Option<Fitted> {
+    /// States held between blocks of so many steps at most, where nobody knows how many there are, and the records of one block: the best length of
+    /// a block, by the best choice.
+    fn blocks(self, sweep: Sweep, bytes: u64, held: u64) -> Option<Fitted> {
         let count = self.facts.count.unwrap_or(UNKNOWN_STEPS);
         // The work grows slowly beside its least: lengths a third to a half apart are enough.
         let lengths = (1..u64::BITS - 1).flat_map(|k| [1 << k, 3 << (k - 1)]).take_while(|steps| *steps < count);
-        let all = lengths.flat_map(|steps| self.facts.choices.iter().filter_map(move |choice| self.of_length(sweep, choice, steps, bytes)));
+        let all =
+            lengths.flat_map(|steps| self.facts.choices.iter().filter_map(move |choice| self.of_length(sweep, choice, steps, bytes, held)));
         all.min_by_key(|fitted| (fitted.work, fitted.bytes))
     }
 
     /// Blocks of so many steps, and as many held states as fit beside their records.
-    fn of_length(self, sweep: Sweep, choice: &ChoiceFacts, steps: u64, bytes: u64) -> Option<Fitted> {
+    fn of_length(self, sweep: Sweep, choice: &ChoiceFacts, steps: u64, bytes: u64, held: u64) -> Option<Fitted> {
         let (state_bytes, count) = (self.facts.state_bytes, self.facts.count.unwrap_or(UNKNOWN_STEPS));
         let schedule = |slots: u64| Schedule::Blocks(Blocks { steps, record_bytes: choice.bytes, slots, state_bytes });
         // The first slot is the start value; each further one costs a state and a word of the controller.
         let records = steps.checked_mul(choice.bytes)?.checked_add(schedule(1).words() as u64 * 8)?;
         let most = 1 + bytes.checked_sub(records)? / (state_bytes + 8);
-        let used = self.facts.count.map_or(most.min(1 << 20), |count| slots(most, sweep, count.div_ceil(steps)));
+        let used =
+            self.facts.count.map_or(most.min(MOST_SLOTS).min(held.div_ceil(steps)), |count| slots(most, sweep, count.div_ceil(steps)));
         let counts = counts(&schedule(used), sweep, count);
         let work = sum([
             (counts.advances, self.advance()),
@@ -292,9 +314,10 @@ impl<'f> Inside<'f> {
         }
     }
 
-    /// Whether the driver does the leaves of Revolve itself (`fuse/drive.rs`).
+    /// Whether the driver does the leaves of Revolve itself (`Trajectory::runs`).
     fn drives_leaves(self, sweep: Sweep) -> bool {
-        self.facts.of_numbers && sweep != Sweep::Online
+        let is_inner = self.facts.in_body.is_straight() && self.facts.in_bwd.is_straight();
+        self.facts.of_numbers && sweep != Sweep::Online && is_inner
     }
 
     /// Work of the program's own loop, which is no work of its reversal.
@@ -478,6 +501,11 @@ fn held_states(sweep: Sweep, slots: u64, state_bytes: u64) -> Schedule {
         Sweep::Paired | Sweep::Alone => Schedule::Revolve { slots, state_bytes },
         Sweep::Online => Schedule::Online { slots, state_bytes },
     }
+}
+
+/// Numbers up to the most, eight from one power of two to the next.
+fn eighths(most: u64) -> impl Iterator<Item = u64> {
+    (1..8).chain((0..56).flat_map(|power| (8..16).map(move |eighth| eighth << power))).take_while(move |number| *number <= most)
 }
 
 pub(super) struct Shifted {

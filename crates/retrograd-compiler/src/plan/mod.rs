@@ -5,8 +5,10 @@
 
 mod bound;
 mod branches;
+mod candidates;
 mod counts;
 mod cut;
+mod decided;
 mod explain;
 mod facts;
 mod fit;
@@ -31,7 +33,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Add;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 pub use cut::{Cut, Fate, Search};
+pub use decided::{Decided, MOST_THREADS};
 pub use explain::{Curve, CurvePoint, LoopReport, ResidualReport, Usage, bytes_in_words};
 pub use facts::{ChoiceFacts, Facts, LoopFacts, Region, Residual};
 pub use interchange::Tiling;
@@ -40,9 +45,10 @@ pub use strategy::Strategy;
 pub use undo::Logged;
 pub use work::Vectors;
 
-use crate::ir::{Error, ErrorKind, FuncId, Lowering, Op, Pos, Program};
-use crate::opt;
-use interchange::Interchanged;
+use crate::ir::{Error, ErrorKind, FuncId, Lowering, Op, Pos, Program, verify};
+use crate::{ops, opt};
+use branches::Parted;
+use candidates::{Candidate, candidates};
 use place::{Grain, Placed, place};
 use schedule::{Schedule, Sweep};
 use straight::Straight;
@@ -113,7 +119,7 @@ impl Add for Effort {
 }
 
 /// How one loop is reversed: in one way, or in two where it depends on the loop outside whether a first sweep is at hand.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoopDecision {
     /// The usual one first; at most one for each kind of sweep.
     pub ways: Vec<Way>,
@@ -132,7 +138,7 @@ impl LoopDecision {
 }
 
 /// One way to reverse a loop.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Way {
     /// Which states are held and which steps recorded when.
     pub schedule: Schedule,
@@ -169,23 +175,52 @@ pub struct Plan {
     pub effort: Effort,
     /// What was known when they were chosen.
     pub facts: Facts,
-    /// The Program in the order and memory in which it runs.
-    pub placed: Placed,
+    /// The Program that was placed: what interchange and its like made of the one that was planned.
+    pub(crate) program: Arc<Program>,
+    pub(crate) placed: Placed,
 }
 
-/// Plans a Program: the strategy's decision for the most spare bytes that still fit the budget.
+impl Plan {
+    /// The Program in the order and memory in which it runs. Machine code trusts it, so nobody changes it.
+    pub fn placed(&self) -> &Placed {
+        &self.placed
+    }
+}
+
+/// Plans a Program: the plan of the least work that fits the budget, of all candidates.
 pub fn plan(program: &Program, request: &Request) -> Result<Plan, Error> {
+    // Machine code trusts what is planned.
+    verify(program)?;
     let program = &apart(opt::all_calls(program).into_owned());
     check_supported(program, program.entry)?;
+    check_request(request)?;
+    let within = |budget: Option<u64>| candidates(program, &*request.strategy, budget);
+    let candidates = within(request.budget);
     // Words of much memory cost more: what keeps to memory that is near may be faster, though it runs more again.
-    let near = request.budget.map_or(vec![], |budget| request.vectors.near(budget));
-    near.into_iter().fold(plan_on_threads(program, request), |plan, near| match plan {
+    let near = request.vectors.near(request.budget.unwrap_or(u64::MAX));
+    let plan = near.into_iter().fold(plan_on_threads(&candidates, request, u128::MAX), |plan, near| match plan {
         Ok(plan) if plan.facts.loops.iter().any(|facts| facts.bytes_of_all() > near) => {
-            let nearer = plan_on_threads(program, &Request { budget: Some(near), ..request.clone() });
+            let limited = Request { budget: Some(near), ..request.clone() };
+            let nearer = plan_on_threads(&within(limited.budget), &limited, plan.decision.work);
             less(Ok(plan), nearer.map(|plan| Plan { budget: request.budget, ..plan }))
         }
         Ok(_) | Err(_) => plan,
-    })
+    })?;
+    // A strategy can be anybody's.
+    decided::check(&branches::parted(&plan.program, request.vectors), &plan.decision)?;
+    Ok(plan)
+}
+
+/// Numbers that make no sense are refused, not replaced.
+fn check_request(request: &Request) -> Result<(), Error> {
+    let message = if !(1..=MOST_THREADS).contains(&request.threads) {
+        format!("a run has from 1 to {MOST_THREADS} threads, not {}", request.threads)
+    } else if request.spill.is_some_and(|spill| spill.bytes_per_second == 0) {
+        "a directory for states that takes 0 bytes a second serves nobody".into()
+    } else {
+        return Ok(());
+    };
+    Err(Error::new(ErrorKind::Argument, Pos::unknown(), message))
 }
 
 impl Vectors {
@@ -205,23 +240,14 @@ impl LoopFacts {
 }
 
 /// With memory for the steps of a map on every thread, unless that is dear.
-fn plan_on_threads(program: &Program, request: &Request) -> Result<Plan, Error> {
-    let shared = plan_in_tiles(program, request);
+fn plan_on_threads(candidates: &[Candidate], request: &Request, most: u128) -> Result<Plan, Error> {
+    let shared = least_work(candidates, request, most);
     let is_shared = shared.as_ref().is_ok_and(|plan| !plan.placed.frames.is_empty());
     if request.threads < 2 || request.budget.is_none() || (shared.is_ok() && !is_shared) {
         return shared;
     }
-    let alone = plan_in_tiles(program, &Request { threads: 1, ..request.clone() });
     // Memory for several threads is worth nothing that would be run again for it.
-    let better = |shared: &Plan, alone: &Plan| shared.decision.work <= alone.decision.work;
-    match (shared, alone) {
-        (Ok(shared), Ok(alone)) => {
-            let effort = shared.effort + alone.effort;
-            Ok(Plan { effort, ..if better(&shared, &alone) { shared } else { alone } })
-        }
-        (Err(shared), Err(alone)) => Err(if needed(&shared) < needed(&alone) { shared } else { alone }),
-        (Ok(plan), Err(_)) | (Err(_), Ok(plan)) => Ok(plan),
-    }
+    less(shared, least_work(candidates, &Request { threads: 1, ..request.clone() }, most))
 }
 
 /// Every unwind has a bwd of its own: a decision is about one loop, and loops that share their code need not share their memory alike.
@@ -246,25 +272,40 @@ fn apart(mut program: Program) -> Program {
     program
 }
 
-fn plan_in_tiles(program: &Program, request: &Request) -> Result<Plan, Error> {
-    let tilings = request.strategy.tiling().map_or(vec![], |tiling| interchange::interchange(program, &tiling));
-    let Some(smallest) = tilings.last() else { return plan_undone(program, request) };
-    let named = |tiled: &Interchanged, plan: Plan| Plan { tiles: tiled.tiles.clone(), strips: tiled.strips.clone(), ..plan };
-    // Where no step need run twice, the tiles of the least work are taken, of equals the largest: they come first.
-    let free =
-        |tiled: &Interchanged| plan_as_is(&tiled.program, &Request { budget: None, ..request.clone() }).map(|plan| named(tiled, plan));
-    let fits = |plan: &Plan| request.budget.is_none_or(|budget| plan.bytes_peak <= budget && !plan.facts.is_open());
-    let all: Vec<Plan> = tilings.iter().filter_map(|tiled| free(tiled).ok()).collect();
-    let effort = all.iter().map(|plan| plan.effort).fold(Effort::default(), Effort::add);
-    if let Some(best) = all.into_iter().filter(fits).min_by_key(|plan| plan.decision.work) {
-        return Ok(Plan { budget: request.budget, effort, ..best });
-    }
-    // In tiles a loop is faster and takes less memory, as a rule; where it does not fit, the loop may.
-    let plan = match plan_as_is(&smallest.program, request) {
-        Ok(plan) => Ok(named(smallest, plan)),
-        Err(in_tiles) => plan_undone(program, request).map_err(|error| if needed(&in_tiles) < needed(&error) { in_tiles } else { error }),
+/// The plan of the least work among those of all candidates that fit the budget, if it is below `most`.
+///
+/// No decision about a candidate is less work than its free one, which needs no search: so candidates come by that, and those that could
+/// not be better any more are left out. What is not in tiles does not count as less work than what is, nor one loop for several as less than
+/// they. Nothing that is compared here depends on the budget.
+fn least_work(candidates: &[Candidate], request: &Request, most: u128) -> Result<Plan, Error> {
+    let mut found: Option<Result<Plan, Error>> = None;
+    let mut open: Vec<Prepared<'_>> = vec![];
+    let better = |found: Option<Result<Plan, Error>>, other: Result<Plan, Error>| match found {
+        Some(found) => Some(less(found, other)),
+        None => Some(other),
     };
-    plan.map(|plan| Plan { effort: plan.effort + effort, ..plan })
+    for candidate in candidates {
+        match Prepared::new(candidate, request) {
+            Ok(prepared) => open.push(prepared),
+            Err(error) => found = better(found, Err(error)),
+        }
+    }
+    for kind in [Candidate::is_tiled, |candidate: &Candidate| candidate.unnested.is_empty()] {
+        let least = open.iter().filter(|prepared| kind(prepared.candidate)).map(|prepared| prepared.least_work).min();
+        let others = open.iter_mut().filter(|prepared| !kind(prepared.candidate));
+        others.for_each(|prepared| prepared.least_work = prepared.least_work.max(least.unwrap_or(0)));
+    }
+    open.sort_by_key(|prepared| prepared.least_work);
+    let mut effort = Effort::default();
+    for prepared in &open {
+        effort = effort + prepared.effort;
+        let to_beat = found.as_ref().and_then(|found| found.as_ref().ok()).map_or(most, |best| best.decision.work);
+        if prepared.least_work < to_beat {
+            found = better(found, prepared.plan());
+        }
+    }
+    let none = || Err(Error::new(ErrorKind::Unsupported, Pos::unknown(), "no plan is less work"));
+    found.unwrap_or_else(none).map(|best| Plan { effort: best.effort + effort, ..best })
 }
 
 /// Plans a Program without a budget, unless that takes more than is offered: then within what is offered, and the Plan says so.
@@ -307,23 +348,6 @@ fn needed(error: &Error) -> u64 {
     if let ErrorKind::OverBudget { needed, .. } = error.kind { needed } else { u64::MAX }
 }
 
-/// Loops with their states, or with logs of what they overwrite where that is less work.
-fn plan_undone(program: &Program, request: &Request) -> Result<Plan, Error> {
-    let plan = plan_unnested(program, request);
-    if !request.strategy.undoes() {
-        return plan;
-    }
-    let with_logs = |depth: usize| {
-        let undone = undo::undone(program, depth)?;
-        Some(plan_as_is(&undone.program, request).map(|plan| Plan { logs: undone.logs, ..plan }))
-    };
-    let fits = |plan: &Option<Result<Plan, Error>>| plan.as_ref().is_some_and(Result::is_ok);
-    // Logs of all steps are the least work; those of one step at a time take less memory.
-    let all = with_logs(0);
-    let some = if fits(&all) { None } else { with_logs(1) };
-    [all, some].into_iter().flatten().fold(plan, less)
-}
-
 /// The plan of less work; where there is none, the error that asks for less.
 fn less(plan: Result<Plan, Error>, other: Result<Plan, Error>) -> Result<Plan, Error> {
     match (plan, other) {
@@ -336,71 +360,95 @@ fn less(plan: Result<Plan, Error>, other: Result<Plan, Error>) -> Result<Plan, E
     }
 }
 
-/// Loops in loops as they are, or as one loop each where that is less work.
-fn plan_unnested(program: &Program, request: &Request) -> Result<Plan, Error> {
-    let plan = plan_as_is(program, request);
-    if request.budget.is_none() || !request.strategy.unnests() {
-        return plan;
-    }
-    let Some(flat) = unnest::unnested(program) else { return plan };
-    if let Ok(plan) = &plan
-        && request.strategy.decide(&plan.facts, None)?.work >= plan.decision.work
-    {
-        return Ok(plan.clone());
-    }
-    less(plan, plan_as_is(&flat.program, request).map(|plan| Plan { unnested: flat.steps, ..plan }))
+/// A candidate, with all that is known of it before anything is decided.
+struct Prepared<'c> {
+    candidate: &'c Candidate,
+    request: Request,
+    parted: Parted,
+    facts: Facts,
+    straight: Straight<'c>,
+    /// What `auto` does without a limit, and its place.
+    kept: Decision,
+    reference: Placed,
+    /// No plan of it is less work.
+    least_work: u128,
+    /// What it took to know that.
+    effort: Effort,
 }
 
-fn plan_as_is(program: &Program, request: &Request) -> Result<Plan, Error> {
-    let plan = plan_with(program, request)?;
-    // A loop that stands twice in the Program has two places on the disk, and a strategy knows of one.
-    match request.spill {
-        Some(spill) if plan.bytes_spilled > spill.bytes => plan_with(program, &Request { spill: None, ..request.clone() }),
-        Some(_) | None => Ok(plan),
+impl<'c> Prepared<'c> {
+    fn new(candidate: &'c Candidate, request: &Request) -> Result<Prepared<'c>, Error> {
+        let (program, strategy) = (&candidate.program, &request.strategy);
+        let fate = |origin: &str| strategy.fate(origin);
+        let parted = branches::parted(program, request.vectors);
+        let mut facts = Facts { spill: request.spill, ..facts::facts(&parted, request, &fate) };
+        // What is in memory of the code outside of loops shows where everything is kept.
+        let kept = strategy::Auto.decide(&facts, None)?;
+        let grain = Grain { threads: request.threads, ..strategy.grain() };
+        let reference = place(&parted, &kept, grain);
+        let straight = Straight::new(program, request.vectors, &reference, &fate);
+        facts.residuals = straight.residuals();
+        let least_work = strategy.decide(&facts, None)?.work;
+        let effort = Effort { splits: kept.tried, placed: candidate.insts() };
+        Ok(Prepared { candidate, request: request.clone(), parted, facts, straight, kept, reference, least_work, effort })
+    }
+
+    /// The plan of the least work that fits the budget.
+    fn plan(&self) -> Result<Plan, Error> {
+        let plan = self.plan_spilling(self.request.spill)?;
+        // A loop that stands twice in the Program has two places on the disk, and a strategy knows of one.
+        match self.request.spill {
+            Some(spill) if plan.bytes_spilled > spill.bytes => self.plan_spilling(None),
+            Some(_) | None => Ok(plan),
+        }
+    }
+
+    fn plan_spilling(&self, spill: Option<Spill>) -> Result<Plan, Error> {
+        let (strategy, budget) = (&self.request.strategy, self.request.budget);
+        let facts = Facts { spill, ..self.facts.clone() };
+        let grain = Grain { threads: self.request.threads, ..strategy.grain() };
+        let fits = budget.is_none_or(|budget| self.reference.bytes <= budget && !facts.is_open());
+        let ways = match strategy.replay() {
+            Replay::Never => vec![Again::default()],
+            Replay::Most => self.straight.ways(strategy.search(), WAYS).pop().into_iter().collect(),
+            Replay::Fit if fits => vec![self.straight.least(strategy.search())],
+            Replay::Fit => self.straight.ways(strategy.search(), if facts.loops.is_empty() { WAYS } else { WAYS_WITH_LOOPS }),
+        };
+        let (insts, placed_insts) = (self.candidate.insts(), Cell::new(0));
+        let Found { decision, placed, splits } = fastest(&self.request, &facts, self.least_work, ways, insts, |decision| {
+            let known = (&decision.loops, &decision.again) == (&self.kept.loops, &self.kept.again);
+            placed_insts.set(placed_insts.get() + insts);
+            if known { self.reference.clone() } else { place(&self.parted, decision, grain) }
+        })?;
+        let Candidate { tiles, strips, unnested, logs, .. } = self.candidate.clone();
+        Ok(Plan {
+            strategy: strategy.name(),
+            budget,
+            offered: None,
+            bytes_peak: placed.bytes,
+            bytes_spilled: placed.spill_bytes,
+            decision,
+            tiles,
+            strips,
+            unnested,
+            logs,
+            effort: Effort { splits, placed: placed_insts.get() },
+            facts,
+            program: Arc::new(self.candidate.program.clone()),
+            placed,
+        })
     }
 }
 
-fn plan_with(program: &Program, request: &Request) -> Result<Plan, Error> {
-    let (strategy, budget) = (&request.strategy, request.budget);
-    let fate = |origin: &str| strategy.fate(origin);
-    let parted = branches::parted(program, request.vectors);
-    let mut facts = Facts { spill: request.spill, ..facts::facts(&parted, request, &fate) };
-    // What is in memory of the code outside of loops shows where everything is kept.
-    let kept = strategy::Auto.decide(&facts, None)?;
-    let grain = Grain { threads: request.threads, ..strategy.grain() };
-    let reference = place(&parted, &kept, grain);
-    let straight = Straight::new(program, request.vectors, &reference, &fate);
-    facts.residuals = straight.residuals();
-    let ways = match strategy.replay() {
-        Replay::Never => vec![Again::default()],
-        Replay::Most => straight.ways(strategy.search(), WAYS).pop().into_iter().collect(),
-        Replay::Fit if budget.is_none_or(|budget| reference.bytes <= budget && !facts.is_open()) => vec![straight.least(strategy.search())],
-        Replay::Fit => straight.ways(strategy.search(), if facts.loops.is_empty() { WAYS } else { WAYS_WITH_LOOPS }),
-    };
-    let insts = program.functions.iter().map(|function| function.insts.len() as u64).sum::<u64>();
-    let placed_insts = Cell::new(insts);
-    let Found { decision, placed, splits } = fastest(request, &facts, ways, insts, |decision| {
-        let known = (&decision.loops, &decision.again) == (&kept.loops, &kept.again);
-        placed_insts.set(placed_insts.get() + insts);
-        if known { reference.clone() } else { place(&parted, decision, grain) }
-    })?;
-    let effort = Effort { splits: splits.saturating_add(kept.tried), placed: placed_insts.get() };
-    let (bytes_peak, bytes_spilled, strategy) = (placed.bytes, placed.spill_bytes, strategy.name());
-    Ok(Plan {
-        strategy,
-        budget,
-        offered: None,
-        bytes_peak,
-        bytes_spilled,
-        decision,
-        tiles: vec![],
-        strips: vec![],
-        unnested: vec![],
-        logs: vec![],
-        effort,
-        facts,
-        placed,
-    })
+impl Candidate {
+    fn is_tiled(&self) -> bool {
+        !(self.tiles.is_empty() && self.strips.is_empty())
+    }
+
+    /// Instructions of the whole Program.
+    fn insts(&self) -> u64 {
+        self.program.functions.iter().map(|function| function.insts.len() as u64).sum()
+    }
 }
 
 impl Facts {
@@ -417,10 +465,19 @@ struct Found {
     splits: u64,
 }
 
-/// The decision of the least work among ways to run the code outside of loops, which come by ascending work.
-fn fastest(request: &Request, facts: &Facts, ways: Vec<Again>, insts: u64, place: impl Fn(&Decision) -> Placed) -> Result<Found, Error> {
+/// The decision of the least work among ways to run the code outside of loops, which come by ascending work; none is below `least`.
+fn fastest(
+    request: &Request,
+    facts: &Facts,
+    least: u128,
+    ways: Vec<Again>,
+    insts: u64,
+    place: impl Fn(&Decision) -> Placed,
+) -> Result<Found, Error> {
     let strategy = &request.strategy;
-    let known: RefCell<BTreeMap<u64, Decision>> = RefCell::default();
+    // What is below the decision without a limit is what that gave away for less code: nothing that more memory should lose again.
+    let decided = |room: Option<u64>| strategy.decide(facts, room).map(|decision| Decision { work: decision.work.max(least), ..decision });
+    let [known, small]: [RefCell<BTreeMap<u64, Decision>>; 2] = Default::default();
     let decide = |room: Option<u64>| {
         // What is best in more room than it takes is best in all that it fits in.
         let larger = |room: u64| known.borrow().range(room..).next().map(|(_, decision)| decision.clone());
@@ -428,14 +485,21 @@ fn fastest(request: &Request, facts: &Facts, ways: Vec<Again>, insts: u64, place
         if let Some(decision) = known.borrow().get(&room.unwrap_or(u64::MAX)).cloned().or_else(|| same(room.unwrap_or(u64::MAX))) {
             return Ok(decision);
         }
-        let decision = strategy.decide(facts, room)?;
+        let decision = decided(room)?;
         // Of a loop of unknown length, nothing is best in all the room there could be.
         let most = if facts.is_open() { decision.bytes } else { u64::MAX };
         known.borrow_mut().insert(room.unwrap_or(most), decision.clone());
         Ok(decision)
     };
-    // Of a loop of unknown length, nothing is the least.
-    let least = if facts.is_open() { 0 } else { decide(None)?.work };
+    // Whatever else was decided before.
+    let decide_anew = |room: u64| {
+        if let Some(decision) = small.borrow().get(&room).cloned() {
+            return Ok(decision);
+        }
+        let decision = decided(Some(room))?;
+        small.borrow_mut().insert(room, decision.clone());
+        Ok(decision)
+    };
     let most_placed = PLACED / ways.len().max(1) as u64;
     let mut best: Result<(Decision, Placed), Error> = Err(Error::new(ErrorKind::Unsupported, Pos::unknown(), "no way to run the code"));
     for again in ways {
@@ -450,7 +514,10 @@ fn fastest(request: &Request, facts: &Facts, ways: Vec<Again>, insts: u64, place
                 let placed = place(&decision);
                 (decision, placed)
             }),
-            Some(budget) => Within { budget, facts, again: work, insts, most_placed, decide: &decide, place: &place }.fastest(),
+            Some(budget) => {
+                Within { budget, facts, again: work, insts, most_placed, decide: &decide, decide_anew: &decide_anew, place: &place }
+                    .fastest()
+            }
         };
         let found = found.map(|(decision, placed)| {
             let work = decision.work.saturating_add(work);
@@ -466,7 +533,7 @@ fn fastest(request: &Request, facts: &Facts, ways: Vec<Again>, insts: u64, place
             best = found;
         }
     }
-    let splits = known.borrow().values().map(|decision| decision.tried).fold(0, u64::saturating_add);
+    let splits = known.borrow().values().chain(small.borrow().values()).map(|decision| decision.tried).fold(0, u64::saturating_add);
     best.map(|(decision, placed)| Found { decision, placed, splits })
 }
 
@@ -474,7 +541,7 @@ fn fastest(request: &Request, facts: &Facts, ways: Vec<Again>, insts: u64, place
 fn check_supported(program: &Program, id: FuncId) -> Result<(), Error> {
     for inst in &program.function(id).insts {
         let missing = match &inst.op {
-            Op::Row(row, _) => row.lowering == Lowering::Missing,
+            Op::Row(row, _) => row.lowering == Lowering::Missing || !ops::is_ours(row),
             Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => false,
         };
         if missing {

@@ -5,6 +5,7 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use super::facts::{Facts, Region};
 use super::fit::{Fitted, Inside};
@@ -25,6 +26,12 @@ const INNER_PAIRS: usize = 16;
 const CELLS_SHARING: u64 = 500_000;
 const CELLS: u64 = 8_000_000;
 
+/// Loops that have all of that time.
+const LOOPS_IN_TIME: u64 = 4;
+
+/// Steps of loops in the code of a nest from which every loop around it has one kind of step backwards.
+const STEPS: usize = 256;
+
 /// Parts of what there is that a loop is tried with, in 64ths.
 const OFFERS: [u64; 9] = [0, 1, 4, 8, 16, 32, 48, 56, 64];
 
@@ -36,7 +43,9 @@ struct Point {
     work: u128,
     /// The same of all branches: of two points that are equal but for it, the smaller one.
     work_of_all: u128,
-    loops: BTreeMap<usize, Share>,
+    /// Steps of loops that stand in its code, each kind of one with those inside of it.
+    steps: usize,
+    loops: BTreeMap<usize, Rc<Share>>,
 }
 
 impl Point {
@@ -49,8 +58,9 @@ impl Point {
 #[derive(Clone, Debug)]
 struct Share {
     fitted: Fitted,
-    forward: u64,
-    backward: u64,
+    /// Work and steps of what is inside of its steps forwards and backwards.
+    works: (u64, u64),
+    inside: [usize; 2],
 }
 
 /// The decision of the least work in so many bytes of pools and controllers; `None` is no limit. Without room for any, the smallest.
@@ -61,7 +71,7 @@ pub(super) fn share(facts: &Facts, room: Option<u64>, fit: Fit<'_>) -> Result<De
     let best = front.iter().filter(fits).min_by_key(|point| (point.key(), point.bytes));
     let mut point = best.or(front.iter().min_by_key(|point| point.bytes)).cloned().unwrap_or_default();
     sharing.spend(&mut point)?;
-    let loops = point.loops.into_iter().map(|(number, share)| (facts.loops[number].bwd, share.fitted.decision)).collect();
+    let loops = point.loops.into_iter().map(|(number, share)| (facts.loops[number].bwd, share.fitted.decision.clone())).collect();
     let work = u128::from(facts.cost).saturating_add(point.work);
     Ok(Decision { loops, again: Again::default(), bytes: point.bytes, work, tried: sharing.tried.get() })
 }
@@ -117,6 +127,7 @@ impl Sharing<'_> {
             bytes: bytes(a.bytes, b.bytes),
             work: work(a.work, b.work),
             work_of_all: a.work_of_all.saturating_add(b.work_of_all),
+            steps: a.steps + b.steps,
             loops: a.loops.iter().chain(&b.loops).map(|(number, share)| (*number, share.clone())).collect(),
         });
         self.best(both.collect(), POINTS)
@@ -133,29 +144,36 @@ impl Sharing<'_> {
                 let inner = forward.bytes.max(backward.bytes);
                 let least = |work: u128| u64::try_from(work).unwrap_or(u64::MAX).min(1 << 50);
                 let (works, loops) = ((least(forward.work), least(backward.work)), forward.loops.iter().chain(&backward.loops));
-                let loops: BTreeMap<usize, Share> = loops.map(|(number, share)| (*number, share.clone())).collect();
+                let loops: BTreeMap<usize, Rc<Share>> = loops.map(|(number, share)| (*number, share.clone())).collect();
+                let inside = [forward.steps, backward.steps];
                 for offer in self.offers(inner) {
-                    let share = self.fitted(facts, works, offer, CELLS_SHARING)?;
+                    let share = self.fitted(facts, works, inside, offer, CELLS_SHARING)?;
+                    let steps = share.fitted.kinds().iter().zip(inside).map(|(kinds, inside)| kinds * (1 + inside)).sum();
                     let (bytes, work) = (inner.saturating_add(share.fitted.bytes), share.fitted.work);
                     let others = |point: &Point| point.work_of_all - point.work;
                     let work_of_all = work.saturating_add(others(forward)).saturating_add(others(backward));
                     let mut loops = loops.clone();
-                    loops.insert(number, share);
-                    points.push(Point { bytes, work, work_of_all, loops });
+                    loops.insert(number, Rc::new(share));
+                    points.push(Point { bytes, work, work_of_all, steps, loops });
                 }
             }
         }
         Ok(self.best(points, POINTS))
     }
 
-    fn fitted(&self, facts: &LoopFacts, (forward, backward): (u64, u64), bytes: Option<u64>, cells: u64) -> Result<Share, Error> {
-        let cells = if self.alone { CELLS } else { cells };
+    fn fitted(&self, facts: &LoopFacts, works: (u64, u64), inside: [usize; 2], bytes: Option<u64>, cells: u64) -> Result<Share, Error> {
+        // Many loops have less time each.
+        let cells = if self.alone { CELLS } else { cells * LOOPS_IN_TIME / LOOPS_IN_TIME.max(self.facts.loops.len() as u64) };
         let outermost = self.facts.loops.iter().filter(|facts| facts.depth == 0).count() as u64;
         let part = |spill: Spill| Spill { bytes: spill.bytes / outermost, ..spill };
         let spill = self.facts.spill.filter(|_| facts.depth == 0).map(part);
-        let fitted = (self.fit)(Inside { facts, forward, backward, cells, spill }, bytes)?;
+        // What is inside of a step is there once for every kind of it: kinds of kinds would grow with the power of the depth.
+        let kinds = |least: usize, inside: usize| if inside == 0 { usize::MAX } else { (STEPS / (1 + inside)).max(least) };
+        let (forward, backward) = works;
+        let most_kinds = [kinds(2, inside[0]), kinds(1, inside[1])];
+        let fitted = (self.fit)(Inside { facts, forward, backward, cells, most_kinds, spill }, bytes)?;
         self.tried.set(self.tried.get().saturating_add(fitted.tried));
-        Ok(Share { fitted, forward, backward })
+        Ok(Share { fitted, works, inside })
     }
 
     /// What a loop is tried with.
@@ -197,10 +215,10 @@ impl Sharing<'_> {
             let left = room.saturating_sub(point.bytes);
             let old = &point.loops[&number];
             let offer = old.fitted.bytes.saturating_add(left);
-            let new = self.fitted(&self.facts.loops[number], (old.forward, old.backward), Some(offer), CELLS)?;
+            let new = self.fitted(&self.facts.loops[number], old.works, old.inside, Some(offer), CELLS)?;
             if new.fitted.work < old.fitted.work && new.fitted.bytes <= offer {
                 point.bytes = point.bytes.saturating_sub(old.fitted.bytes).saturating_add(new.fitted.bytes);
-                point.loops.insert(number, new);
+                point.loops.insert(number, Rc::new(new));
             }
         }
         // What loops inside of others gain does not show: the loops around them were fitted before.
@@ -209,7 +227,7 @@ impl Sharing<'_> {
     }
 
     /// Work of a region with these shares.
-    fn work(&self, region: &Region, loops: &BTreeMap<usize, Share>) -> u128 {
+    fn work(&self, region: &Region, loops: &BTreeMap<usize, Rc<Share>>) -> u128 {
         let works = |parts: &[Region]| parts.iter().map(|part| self.work(part, loops)).collect::<Vec<u128>>();
         match region {
             Region::Sequence(parts) => works(parts).into_iter().fold(0, u128::saturating_add),

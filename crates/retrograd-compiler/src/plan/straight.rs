@@ -78,7 +78,7 @@ impl<'p> Straight<'p> {
         let mut seen = Seen { main, definitions: &definitions, numbers: BTreeMap::new(), folded: BTreeSet::new() };
         let (mut code, mut values, mut insts, mut folds) = (Code::default(), vec![], vec![], vec![]);
         for (k, inst) in main.insts.iter().enumerate() {
-            let is_row = matches!(&inst.op, Op::Row(row, _) if row.lowering != Lowering::Probe);
+            let is_row = matches!(&inst.op, Op::Row(row, _) if !row.lowering.has_effect());
             let are_arrays = inst.results.iter().all(|v| main.ty(*v).rank() > 0);
             if is_row && are_arrays && inst.results.iter().all(|v| bytes_stored(placed, *v) == 0) {
                 seen.folded.insert(k);
@@ -371,7 +371,7 @@ fn bytes_stored(placed: &Placed, value: Value) -> u64 {
 }
 
 /// Whether an instruction shares the factors of a matrix with others: they are kept beside it.
-fn shares_factors(inst: &Inst) -> bool {
+pub(super) fn shares_factors(inst: &Inst) -> bool {
     matches!(&inst.op, Op::Row(row, _) if matches!(row.lowering, Lowering::Factored(_)))
 }
 

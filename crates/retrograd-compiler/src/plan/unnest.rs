@@ -66,7 +66,8 @@ fn unnest(program: &Program, unwind: usize, op: &UnwindOp) -> Option<(Program, [
     // A loop that cannot be rewritten alike stays, and the unwind runs it once more.
     let pair = pairs(program, function).into_iter().find(|pair| pair.unwind_inst == unwind).and_then(|pair| {
         let Op::For(op) = &function.insts[pair.loop_inst].op else { return None };
-        let level = Level::of_loop(program.function(op.body), op.carries).filter(|level| op.bound == 0 && level.steps == forward.steps)?;
+        let alike = |level: &Level<'_>| op.bound == 0 && level.steps == forward.steps && !effects[usize::from(op.body)];
+        let level = Level::of_loop(program.function(op.body), op.carries).filter(alike)?;
         let body = making.forward(&level)?;
         Some((pair.loop_inst, Flat { op: Op::For(ForOp { body, carries: level.slots.len(), ..op.clone() }), groups: vec![level.slots] }))
     });

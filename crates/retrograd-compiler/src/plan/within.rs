@@ -1,5 +1,10 @@
 //! The fastest decision about loops that fits a budget: a search over rooms for their states and records, each decided and placed.
 //!
+//! The smallest budget is that of the least of a set of decisions that does not depend on the budget: the one without a limit, the one without
+//! room, and those for rooms from what the latter takes downwards, since kinds of steps differ in what they need besides. A budget that the
+//! decision without room does not fit has a choice of all of them, and whatever is found in more room takes no less than the decision without
+//! room, or is one of the set. So the budget that a refusal names is accepted, every smaller one is refused, and no plan takes less.
+//!
 //! What a decision takes is known when it is placed: kinds of steps differ in what they need besides states and records, and memory is
 //! shared with what lives at other moments. More room never means more work. So the search goes down from the most room that there could be,
 //! decision by decision, and takes the first that fits: then more bytes never cost more work. Where there are too many decisions for that, it
@@ -19,6 +24,7 @@ pub(super) struct Within<'a> {
     pub(super) insts: u64,
     pub(super) most_placed: u64,
     pub(super) decide: &'a dyn Fn(Option<u64>) -> Result<Decision, Error>,
+    pub(super) decide_anew: &'a dyn Fn(u64) -> Result<Decision, Error>,
     pub(super) place: &'a dyn Fn(&Decision) -> Placed,
 }
 
@@ -42,6 +48,10 @@ const LONG: u64 = 512;
 const SPLITS: u64 = 2_000_000;
 const ROUNDS: usize = 6;
 
+/// Instructions that are placed for decisions of little room, and how many of these there are at least and at most.
+const PLACED_SMALL: u64 = 3_000;
+const SMALL_ROOMS: (u64, u64) = (4, 24);
+
 impl Within<'_> {
     /// The decision of the least work of those that are tried and fit.
     pub(super) fn fastest(&self) -> Result<(Decision, Placed), Error> {
@@ -52,24 +62,63 @@ impl Within<'_> {
         }
         // What has no room is not always the least: a short loop is recorded in less than a schedule's words take.
         let mut all = vec![free];
-        let modest = self.known(&mut all, (self.decide)(Some(0))?);
-        let least = if all[0].placed.bytes < all[modest].placed.bytes { 0 } else { modest };
+        let modest = self.known(&mut all, (self.decide_anew)(0)?);
+        if !self.fits(&all[modest]) {
+            return self.of_small(all, modest);
+        }
         // Of a loop of unknown length there is no free decision that says anything about others.
-        let bytes = self.budget.max(all[least].placed.bytes);
         let most = match is_open {
-            true => most(&all[least..=least], bytes),
-            false => most(&all, bytes).min(all[0].decision.bytes.saturating_sub(1)),
+            true => most(&all[modest..=modest], self.budget),
+            false => most(&all, self.budget).min(all[0].decision.bytes.saturating_sub(1)),
         };
         let is_long = self.facts.loops.iter().any(|facts| facts.count.is_some_and(|count| count > LONG));
         let high = if is_long { most.saturating_add(1) } else { self.down(&mut all, most)? };
-        if high > 0 && self.fits(&all[least]) {
-            self.between(&mut all, least, high)?;
+        if high > 0 {
+            self.between(&mut all, modest, high)?;
         }
-        let work = |tried: &&Tried| (tried.decision.work, tried.placed.bytes);
-        match all.iter().filter(|tried| self.fits(tried)).min_by_key(work) {
+        // What takes less than the decision without room is one of the set, or none.
+        let least = all[modest].placed.bytes;
+        let is_allowed = |tried: &&Tried| self.fits(tried) && tried.placed.bytes >= least;
+        let below = all.iter().filter(is_allowed).map(|tried| tried.decision.work).min().unwrap_or(u128::MAX);
+        // To decide about long loops takes time.
+        let set = if is_long { vec![0, modest] } else { self.small(&mut all, modest, below)? };
+        let in_set = |tried: &Tried| set.iter().any(|number| std::ptr::eq(&all[*number], tried));
+        let found = all.iter().filter(|tried| self.fits(tried) && (tried.placed.bytes >= least || in_set(tried)));
+        let best = found.min_by_key(work).expect("the decision without room fits");
+        Ok((best.decision.clone(), best.placed.clone()))
+    }
+
+    /// The decision of the least work that fits where the one without room does not: one of the set that does not depend on the budget.
+    fn of_small(&self, mut all: Vec<Tried>, modest: usize) -> Result<(Decision, Placed), Error> {
+        let set = self.small(&mut all, modest, u128::MAX)?;
+        match set.iter().map(|number| &all[*number]).filter(|tried| self.fits(tried)).min_by_key(work) {
             Some(best) => Ok((best.decision.clone(), best.placed.clone())),
             None => Err(self.over(&all)),
         }
+    }
+
+    /// The set that does not depend on the budget, by number, as far as it is less work than this.
+    fn small(&self, all: &mut Vec<Tried>, modest: usize, below: u128) -> Result<Vec<usize>, Error> {
+        let (mut set, mut room, mut splits) = (vec![0, modest], all[modest].placed.bytes, 0u64);
+        for _ in 0..(PLACED_SMALL / self.insts.max(1)).clamp(SMALL_ROOMS.0, SMALL_ROOMS.1) {
+            // Less than this holds nothing.
+            if room < self.granule() || splits > SPLITS {
+                break;
+            }
+            let decision = (self.decide_anew)(room)?;
+            splits = splits.saturating_add(decision.tried);
+            if decision.work < below {
+                set.push(self.known(all, decision));
+            }
+            room = room / 5 * 4;
+        }
+        Ok(set)
+    }
+
+    /// Bytes of the smallest thing that is ever kept.
+    fn granule(&self) -> u64 {
+        let sizes = self.facts.loops.iter().flat_map(|facts| facts.choices.iter().map(|choice| choice.bytes).chain([facts.state_bytes]));
+        sizes.min().unwrap_or(u64::MAX).max(1)
     }
 
     /// From the most room to the least that is worth it, unless there is no time for that. Up to where nothing was seen to fit.
@@ -108,8 +157,7 @@ impl Within<'_> {
     fn between(&self, all: &mut Vec<Tried>, least: usize, mut high: u64) -> Result<(), Error> {
         let estimate = |tried: &Tried| u64::try_from(i128::from(self.budget) - tried.besides()).unwrap_or(0);
         // Less than this holds nothing more.
-        let sizes = self.facts.loops.iter().flat_map(|facts| facts.choices.iter().map(|choice| choice.bytes).chain([facts.state_bytes]));
-        let granule = sizes.min().unwrap_or(u64::MAX);
+        let granule = self.granule();
         let (mut low, mut fits) = (all[least].decision.bytes, least);
         let mut room = estimate(&all[least]);
         for _ in 0..ROUNDS {
@@ -166,6 +214,10 @@ impl Within<'_> {
         );
         Error::new(ErrorKind::OverBudget { needed, budget }, Pos::unknown(), message)
     }
+}
+
+fn work(tried: &&Tried) -> (u128, u64) {
+    (tried.decision.work, tried.placed.bytes)
 }
 
 /// The most room that could fit: some decisions take a little less besides it than those that were placed.

@@ -328,13 +328,12 @@ impl<'k, 'b> Lower<'k, 'b> {
         self.return_if_stopped();
     }
 
-    /// What was stopped ends its caller, too.
+    /// What was stopped, or faulted, ends its caller, too.
     fn return_if_stopped(&mut self) {
         let (stopped, after) = (self.builder.create_block(), self.builder.create_block());
         self.builder.set_cold_block(stopped);
         let fault = self.builder.ins().load(types::I64, FLAGS, self.params[3], 0);
-        let stops = self.builder.ins().icmp_imm_s(IntCC::Equal, fault, STOPPED);
-        self.builder.ins().brif(stops, stopped, &[], after, &[]);
+        self.builder.ins().brif(fault, stopped, &[], after, &[]);
         self.continue_at(stopped);
         self.builder.ins().return_(&[]);
         self.continue_at(after);
@@ -454,7 +453,7 @@ impl<'k, 'b> Lower<'k, 'b> {
         self.call(Import::Probe, &[observer, site, at, first, count]);
     }
 
-    /// The first fault stays.
+    /// The first fault ends the run: every loop and every part around it is left.
     fn fault(&mut self, cond: Reg, site: u32) {
         let cond = self.get(cond);
         let word = self.params[3];
@@ -462,11 +461,9 @@ impl<'k, 'b> Lower<'k, 'b> {
         self.builder.set_cold_block(faulty);
         self.builder.ins().brif(cond, faulty, &[], after, &[]);
         self.continue_at(faulty);
-        let old = self.builder.ins().load(types::I64, FLAGS, word, 0);
-        let new = self.integer(i64::from(site) + 1);
-        let new = self.builder.ins().select(old, old, new);
-        self.builder.ins().store(FLAGS, new, word, 0);
-        self.builder.ins().jump(after, &[]);
+        let site = self.integer(i64::from(site) + 1);
+        self.builder.ins().store(FLAGS, site, word, 0);
+        self.builder.ins().return_(&[]);
         self.continue_at(after);
     }
 

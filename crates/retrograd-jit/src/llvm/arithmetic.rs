@@ -84,10 +84,10 @@ impl Text {
             return self.call_one(function, args);
         }
         match inline(function) {
-            Some(Inline::Whole(sequence)) => self.sequence(lanes, &args[0], record(|x| sequence(x).number())),
+            Some(Inline::Whole(sequence)) => self.sequence(lanes, args, record(args.len(), |x| sequence(x).number())),
             Some(Inline::Unless { within, rare }) => {
-                let rare = self.sequence(lanes, &args[0], record(|x| rare(x).0.number()));
-                let usual = self.sequence(lanes, &args[0], record(|x| within(x).number()));
+                let rare = self.sequence(lanes, args, record(args.len(), |x| rare(x).0.number()));
+                let usual = self.sequence(lanes, args, record(args.len(), |x| within(x).number()));
                 self.unless(function, lanes, &args[0], &rare, &usual)
             }
             None => {
@@ -98,9 +98,9 @@ impl Text {
     }
 
     /// What a list of operations computes: the value that has this number.
-    fn sequence(&mut self, lanes: u32, x: &Value, (operations, result): (Vec<Operation>, usize)) -> Value {
+    fn sequence(&mut self, lanes: u32, args: &[Value], (operations, result): (Vec<Operation>, usize)) -> Value {
         let (floats, bits) = (Form::new(DType::F64, lanes), Form::new(DType::I64, lanes));
-        let mut values = vec![x.clone()];
+        let mut values = args.to_vec();
         for Operation { op, args } in operations {
             let (from, to) = match op {
                 Op::Floats(_) | Op::CopySign | Op::Reinterpret(DType::I64) => (floats, bits),

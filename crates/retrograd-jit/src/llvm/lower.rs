@@ -313,11 +313,11 @@ impl<'k> Lower<'k> {
         self.return_if_stopped();
     }
 
-    /// What was stopped ends its caller, too.
+    /// What was stopped, or faulted, ends its caller, too.
     fn return_if_stopped(&mut self) {
         let (stopped, after) = (self.text.label(), self.text.label());
         let fault = self.text.make(format_args!("load i64, ptr %fault"));
-        let stops = self.text.make(format_args!("icmp eq i64 {fault}, {STOPPED}"));
+        let stops = self.text.make(format_args!("icmp ne i64 {fault}, 0"));
         self.text.branch(&stops, stopped, after);
         self.text.at(stopped);
         self.text.act(format_args!("ret void"));
@@ -399,17 +399,14 @@ impl<'k> Lower<'k> {
         self.call(Import::Probe, format_args!("ptr {observer}, i64 {site}, ptr {at}, ptr {first}, i64 {}", steps.len()));
     }
 
-    /// The first fault stays.
+    /// The first fault ends the run: every loop and every part around it is left.
     fn fault(&mut self, cond: Reg, site: u32) {
         let cond = self.get(cond);
         let (faulty, after) = (self.text.label(), self.text.label());
         self.text.branch(&cond, faulty, after);
         self.text.at(faulty);
-        let old = self.text.make(format_args!("load i64, ptr %fault"));
-        let first = self.text.make(format_args!("icmp eq i64 {old}, 0"));
-        let new = self.text.make(format_args!("select i1 {first}, i64 {}, i64 {old}", u64::from(site) + 1));
-        self.text.act(format_args!("store i64 {new}, ptr %fault"));
-        self.text.jump(after);
+        self.text.act(format_args!("store i64 {}, ptr %fault", u64::from(site) + 1));
+        self.text.act(format_args!("ret void"));
         self.text.at(after);
     }
 

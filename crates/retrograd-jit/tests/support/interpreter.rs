@@ -54,11 +54,13 @@ struct Machine<'k> {
 enum Flow {
     On,
     Left,
+    /// By a fault, which ends everything.
+    Ended,
 }
 
 impl<'k> Machine<'k> {
     /// Registers that a part assigns are its own.
-    fn part(&mut self, number: u32, from: u64, to: u64) {
+    fn part(&mut self, number: u32, from: u64, to: u64) -> Flow {
         let part = &self.kernel.parts[number as usize];
         let mut own = vec![Word::default(); self.regs.len()];
         part.params.iter().for_each(|reg| own[reg.0 as usize] = self.regs[reg.0 as usize]);
@@ -66,14 +68,23 @@ impl<'k> Machine<'k> {
         for (reg, index) in part.range.into_iter().flatten().zip([from, to]) {
             self.set(reg, index);
         }
-        self.run(&part.body);
+        let flow = self.run(&part.body);
         self.regs = ours;
+        flow
+    }
+
+    /// Chunks may run in any order; of faults the one of the lowest index counts.
+    fn spread(&mut self, part: u32, count: u64, chunk: u64) -> Flow {
+        let chunks = (0..count.div_ceil(chunk)).rev().map(|k| k * chunk);
+        let ended = chunks.filter(|from| self.part(part, *from, (from + chunk).min(count)) == Flow::Ended).count();
+        if ended > 0 { Flow::Ended } else { Flow::On }
     }
 
     fn run(&mut self, body: &'k [Stmt]) -> Flow {
         for stmt in body {
-            if self.statement(stmt) == Flow::Left {
-                return Flow::Left;
+            let flow = self.statement(stmt);
+            if flow != Flow::On {
+                return flow;
             }
         }
         Flow::On
@@ -128,7 +139,13 @@ impl<'k> Machine<'k> {
             Stmt::For { index, from, to, order, body } => return self.for_loop(*index, *from, *to, *order, body),
             Stmt::ForVec { index, count, body, folds } => self.for_vec(*index, *count, body, folds),
             Stmt::If { cond, then_body, else_body } => return if self.get(*cond) != 0 { self.run(then_body) } else { self.run(else_body) },
-            Stmt::Loop { body } => while self.run(body) == Flow::On {},
+            Stmt::Loop { body } => loop {
+                match self.run(body) {
+                    Flow::On => {}
+                    Flow::Left => break,
+                    Flow::Ended => return Flow::Ended,
+                }
+            },
             Stmt::Leave => return Flow::Left,
             Stmt::Start { words, schedule, sweep, count, .. } => {
                 let place = self.address(words);
@@ -154,20 +171,16 @@ impl<'k> Machine<'k> {
                 let (buffer, at) = self.address(result);
                 self.memory[buffer][at..at + call.result.bytes()].copy_from_slice(&to_bytes(&made));
             }
-            Stmt::Part(number) => self.part(*number, 0, 0),
-            Stmt::Spread { part, count, chunk } => {
-                // Chunks may run in any order.
-                for from in (0..count.div_ceil(*chunk)).rev().map(|k| k * chunk) {
-                    self.part(*part, from, (from + chunk).min(*count));
-                }
-            }
+            Stmt::Part(number) => return self.part(*number, 0, 0),
+            Stmt::Spread { part, count, chunk } => return self.spread(*part, *count, *chunk),
             Stmt::Spill { .. } | Stmt::Fetch { .. } => panic!("nothing is spilled here"),
             // Nobody stops it.
             Stmt::Poll { .. } => {}
             Stmt::Probe { .. } => {}
             Stmt::Fault { cond, site } => {
                 if self.get(*cond) != 0 {
-                    self.fault.get_or_insert(*site);
+                    self.fault = Some(*site);
+                    return Flow::Ended;
                 }
             }
         }
@@ -193,8 +206,9 @@ impl<'k> Machine<'k> {
                 Order::Down => to - 1 - (k - from),
             };
             self.set(index, at.cast_unsigned());
-            if self.run(body) == Flow::Left {
-                return Flow::Left;
+            let flow = self.run(body);
+            if flow != Flow::On {
+                return flow;
             }
         }
         Flow::On

@@ -40,7 +40,7 @@ pub const UNARY: [Scalar; 32] = [
 ];
 
 /// From two floats to one, besides `+ - * /`.
-pub const BINARY: [Scalar; 7] = [
+pub const BINARY: [Scalar; 9] = [
     Scalar::Min,
     Scalar::Max,
     Scalar::CopySign,
@@ -48,6 +48,8 @@ pub const BINARY: [Scalar; 7] = [
     Scalar::Call(LaneFunction::Pow),
     Scalar::Call(LaneFunction::Hypot),
     Scalar::Call(LaneFunction::Rem),
+    Scalar::Call(LaneFunction::LogAddExp),
+    Scalar::Call(LaneFunction::LogAddExp2),
 ];
 
 /// A kernel being written; statements go to the innermost open body.

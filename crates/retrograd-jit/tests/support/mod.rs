@@ -12,14 +12,14 @@ use std::sync::LazyLock;
 use interpreter::{Outcome, interpret};
 use retrograd_compiler::fuse::Fault;
 use retrograd_compiler::fuse::kernel::Kernel;
-use retrograd_compiler::ir::{Array, Data, ErrorKind, Pos, Type};
+use retrograd_compiler::ir::{Array, Data, Error, ErrorKind, Pos, Type};
 use retrograd_jit::{Backend, Executable};
 
 /// The back ends that there are on this machine; says so where LLVM is not among them. `RETROGRAD_LLVM` names another library.
 pub fn backends() -> &'static [Backend] {
     static BACKENDS: LazyLock<Vec<Backend>> = LazyLock::new(|| {
         let llvm = Backend::Llvm { path: std::env::var_os("RETROGRAD_LLVM").map(Into::into) };
-        match Executable::by(&llvm, &Kernel::default(), vec![], vec![], vec![]) {
+        match executable(&llvm, &Kernel::default(), vec![], vec![], vec![]) {
             Ok(_) => vec![Backend::Cranelift, Backend::Narrow, llvm],
             Err(error) => {
                 eprintln!("NOT TESTED: {error}");
@@ -28,6 +28,18 @@ pub fn backends() -> &'static [Backend] {
         }
     });
     &BACKENDS
+}
+
+/// Machine code of a kernel of these tests.
+pub fn executable(
+    backend: &Backend,
+    kernel: &Kernel,
+    inputs: Vec<Type>,
+    outputs: Vec<Type>,
+    faults: Vec<Fault>,
+) -> Result<Executable, Error> {
+    // SAFETY: what kernels of these tests read and write is checked by the interpreter, or it is nothing.
+    unsafe { Executable::of_kernel(backend, kernel, inputs, outputs, faults) }
 }
 
 /// Runs a kernel natively, by every back end, and by the interpreter, and compares all bits of all outputs, and the fault.
@@ -44,7 +56,7 @@ pub fn check(kernel: &Kernel, inputs: &[&Array], outputs: &[Type]) -> Vec<Array>
 fn check_one(backend: &Backend, kernel: &Kernel, inputs: &[&Array], outputs: &[Type], expected: &Outcome) {
     let faults = (0..10).map(|site| Fault { kind: ErrorKind::Bounds, pos: Pos::unknown(), message: site.to_string() }).collect();
     let types = inputs.iter().map(|array| array.ty()).collect();
-    let executable = Executable::by(backend, kernel, types, outputs.to_vec(), faults).expect("the back end is there");
+    let executable = executable(backend, kernel, types, outputs.to_vec(), faults).expect("the back end is there");
     for _ in 0..2 {
         match (executable.run(inputs), expected.fault) {
             (Ok((found, stats)), None) => {

@@ -61,7 +61,8 @@ impl Draft {
         let kind = self.array_kind();
         let x = self.some(s, kind);
         let (kind, rank) = (x.slot.kind, x.slot.ty.rank());
-        let value = match self.random.below(5) {
+        let value = match self.random.below(6) {
+            5 if rank > 0 => s.b.row(&ops::REVERSE, Attrs::none().ints("axes", [self.random.below(rank)]), &[x.value]),
             0 | 1 => self.broadcast(s, &x),
             2 if rank > 1 => {
                 let axes = self.permutation(rank);
@@ -200,7 +201,14 @@ impl Draft {
                     from = (0..sizes.len()).map(|k| if sizes[k] == 0 { starts[k] } else { self.start(s, last[k]) }).collect();
                 }
                 let attrs = Attrs::none().ints("sizes", sizes).ints("step", steps.iter().copied());
-                let value = s.b.row(&ops::DYNAMIC_SLICE, attrs, &[vec![base.value], from].concat());
+                let window = s.b.row(&ops::DYNAMIC_SLICE, attrs, &[vec![base.value], from].concat());
+                // A window with a negative step, which its own writing must not overtake.
+                let value = match s.b.ty(window).rank() {
+                    rank if rank > 0 && self.chance(4) => {
+                        s.b.row(&ops::REVERSE, Attrs::none().ints("axes", [self.random.below(rank)]), &[window])
+                    }
+                    _ => window,
+                };
                 self.changed(s, Entry { value, slot: Slot { most: base.slot.most, ..slot }, uses: 0 })
             }
         };

@@ -3,16 +3,21 @@
 //! Every number is bounded by construction ([`Slot::most`]), and every index is in range, so that runs neither overflow nor fault.
 
 mod arrays;
+mod checked;
 mod control;
 mod shrink;
+mod stencils;
 mod table;
+mod themes;
 
 use retrograd_compiler::ir::{Array, Attrs, Builder, DType, FuncId, Function, Program, Row, Type, Value};
 use retrograd_compiler::ops;
 
 use crate::Random;
+pub use checked::checked;
 pub use shrink::shrink;
 pub use table::drawn;
+use themes::Theme;
 
 /// A Program at a point.
 #[derive(Clone, Debug)]
@@ -46,7 +51,7 @@ impl Case {
         }
         params.extend((0..draft.random.below(2)).map(|_| Slot { kind: Kind::Cotangent, ty: draft.ty(), most: 1.0 }));
         let results = [draft.slots(1, 3), vec![Slot { kind: Kind::Number, ty: draft.ty(), most: MOST }]].concat();
-        let place = Place { depth: draft.bounds.depth + draft.one_of(&[0, 0, 0, 1, 1, 1, 2]), runs: 1 };
+        let place = Place { depth: draft.bounds.depth + draft.theme.depth() + draft.one_of(&[0, 0, 0, 1, 1, 1, 2]), runs: 1 };
         let entry = draft.function("main", &params, &results, &place);
         let inputs = params.iter().map(|slot| draft.input(slot)).collect();
         Case { seed, size: draft.size, program: Program { functions: draft.functions, entry }, inputs }
@@ -86,9 +91,6 @@ enum Reach {
     /// Everything, with custom rules for reverse mode.
     Reverse,
 }
-
-/// Element types of numbers; each Program has one.
-const FLOATS: &[DType] = &[DType::F64];
 
 /// No number of a random Program is larger.
 const MOST: f64 = 4.0;
@@ -158,8 +160,10 @@ struct Draft {
     random: Random,
     functions: Vec<Function>,
     size: Size,
+    theme: Theme,
     bounds: Bounds,
     reach: Reach,
+    /// The element type of numbers that come from integers, masks and the op table.
     float: DType,
     /// Shapes that values of this Program prefer, so that they meet.
     shapes: Vec<Vec<usize>>,
@@ -170,12 +174,15 @@ impl Draft {
         let mut random = Random::new(seed);
         let size = if random.below(LARGE) == 0 { Size::Large } else { Size::Small };
         let reach = if random.below(5) == 0 { Reach::Reverse } else { Reach::Everything };
-        let float = FLOATS[random.below(FLOATS.len())];
-        let (bounds, shapes) = match size {
+        let theme = Theme::draw(&mut random);
+        let floats = theme.floats();
+        let float = floats[random.below(floats.len())];
+        let (bounds, mut shapes) = match size {
             Size::Small => (Bounds { insts: 4, depth: 1, steps: 3, runs: 12 }, small_shapes(&mut random)),
             Size::Large => (Bounds { insts: 7, depth: 2, steps: 7, runs: 60 }, large_shapes(&mut random)),
         };
-        Draft { random, functions: vec![], size, bounds, reach, float, shapes }
+        shapes.extend(theme.shapes(&mut random));
+        Draft { random, functions: vec![], size, theme, bounds, reach, float, shapes }
     }
 
     fn dtype(&self, kind: Kind) -> DType {
@@ -198,7 +205,7 @@ impl Draft {
     /// A type of floats.
     fn ty(&mut self) -> Type {
         let k = self.random.below(self.shapes.len());
-        Type::new(self.float, self.shapes[k].clone())
+        Type::new(self.one_of(self.theme.floats()), self.shapes[k].clone())
     }
 
     fn slot(&mut self) -> Slot {
@@ -221,7 +228,7 @@ impl Draft {
 
     fn input(&mut self, slot: &Slot) -> Array {
         match slot.kind {
-            Kind::Number | Kind::Cotangent => self.random.array(&slot.ty, (-1.0, 1.0)),
+            Kind::Number | Kind::Cotangent => self.theme.numbers(&mut self.random, &slot.ty),
             Kind::Index => self.random.array(&slot.ty, (0.0, slot.most)),
             Kind::Integer => self.random.array(&slot.ty, (-5.0, 6.0)),
             Kind::Mask => self.random.array(&slot.ty, (0.0, 2.0)),
@@ -242,27 +249,8 @@ impl Draft {
     }
 
     fn inst(&mut self, s: &mut Scope) {
-        match self.random.below(if s.place.depth == 0 { 30 } else { 50 }) {
-            0 | 1 => self.unary(s),
-            2..=6 => self.binary(s),
-            7 => self.select(s),
-            8..=10 => self.view(s),
-            11 => self.window(s),
-            12..=14 => self.write(s),
-            15 => self.sum(s),
-            16 => self.dot(s),
-            17 => self.mask(s),
-            18 => self.index(s),
-            19 => self.integer(s),
-            20 => self.converted(s),
-            21 | 22 => self.linear(s),
-            23..=29 => self.sampled(s),
-            30..=33 => self.branch(s),
-            34..=44 => self.counted(s),
-            45 => self.conditional(s),
-            46 | 47 => self.call(s),
-            _ => self.unwind(s),
-        }
+        let draw = self.theme.draw_inst(&mut self.random, s.place.depth);
+        draw(self, s);
     }
 
     /// A value for a parameter or result.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use retrograd_compiler::ir::{Array, Attr, Attrs, Data, Function, Inst, Op, Pos, Program, Type, Value, verify};
+use retrograd_compiler::ir::{Array, Attr, Attrs, Data, DataMut, Function, Inst, Op, Pos, Program, Type, Value, verify};
 use retrograd_compiler::opt::dead_code;
 use retrograd_compiler::{eval, ops};
 
@@ -141,11 +141,11 @@ fn literal(inst: &Inst) -> Option<&Array> {
 fn filled(ty: &Type, number: f64) -> Array {
     let mut array = Array::zeros(ty);
     match array.data_mut() {
-        Data::F32(x) => x.fill(number as f32),
-        Data::F64(x) => x.fill(number),
-        Data::I32(x) => x.fill(number as i32),
-        Data::I64(x) => x.fill(number as i64),
-        Data::Bool(x) => x.fill(number != 0.0),
+        DataMut::F32(x) => x.fill(number as f32),
+        DataMut::F64(x) => x.fill(number),
+        DataMut::I32(x) => x.fill(number as i32),
+        DataMut::I64(x) => x.fill(number as i64),
+        DataMut::Bool(x) => x.fill(number != 0.0),
     }
     array
 }

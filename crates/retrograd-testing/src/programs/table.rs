@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use retrograd_compiler::ir::{Array, DType, Data, Row, Rule, Sample, Type, Value};
+use retrograd_compiler::ir::{Array, DType, Data, Lowering, Reduction, Row, Rule, Sample, Scalar, Type, Value};
 use retrograd_compiler::ops;
 
 use super::{Draft, ELEMENTS, Kind, Scope, Slot, apply};
@@ -21,11 +21,11 @@ const RANK: usize = 6;
 /// Points of a sample at which its bound is measured.
 const POINTS: u64 = 8;
 
-/// Row by row, its samples. A row without a rule could not be differentiated, so it is left out.
+/// Row by row, its samples. A row without a rule could not be differentiated, so it is left out; so is `check`, which [`checked`](super::checked) adds.
 fn drawables() -> &'static [Vec<Drawable>] {
     static TABLE: OnceLock<Vec<Vec<Drawable>>> = OnceLock::new();
     TABLE.get_or_init(|| {
-        let rows = ops::rows().filter(|row| !matches!(row.rule, Rule::Missing));
+        let rows = ops::rows().filter(|row| !matches!(row.rule, Rule::Missing) && *row != &ops::CHECK);
         let drawable = |row: &'static Row| {
             let samples = (row.samples)(row).into_iter().filter_map(|sample| measured(row, sample));
             samples.collect::<Vec<_>>()
@@ -77,8 +77,30 @@ fn largest(array: &Array) -> f64 {
 impl Draft {
     /// A row of the table at one of its samples, over values of the Program.
     pub(super) fn sampled(&mut self, s: &mut Scope) {
-        let rows = drawables();
-        let samples = &rows[self.random.below(rows.len())];
+        self.sampled_of(s, |_| true);
+    }
+
+    /// A routine, or a read or write at an array of indices.
+    pub(super) fn routine(&mut self, s: &mut Scope) {
+        self.sampled_of(s, |row| {
+            matches!(row.lowering, Lowering::Routine(_) | Lowering::Factored(_) | Lowering::Pick(_) | Lowering::Scatter(..))
+        });
+    }
+
+    /// What decides by comparing numbers: extremes, sorts, roundings and signs.
+    pub(super) fn extreme(&mut self, s: &mut Scope) {
+        const DECIDING: [Scalar; 7] = [Scalar::Max, Scalar::Min, Scalar::Clamp, Scalar::Abs, Scalar::Sign, Scalar::CopySign, Scalar::Round];
+        const SORTING: [&Row; 3] = [&ops::SORT, &ops::ARGSORT, &ops::LOGSUMEXP];
+        self.sampled_of(s, |row| {
+            let scalar = matches!(&row.lowering, Lowering::Map(scalar) if DECIDING.contains(scalar));
+            let lines = matches!(row.lowering, Lowering::Line(_) | Lowering::Reduce(Reduction::Max | Reduction::Min));
+            scalar || lines || SORTING.contains(&row)
+        });
+    }
+
+    fn sampled_of(&mut self, s: &mut Scope, wanted: fn(&Row) -> bool) {
+        let rows: Vec<&Vec<Drawable>> = drawables().iter().filter(|samples| wanted(samples[0].row)).collect();
+        let samples = rows[self.random.below(rows.len())];
         let Drawable { row, sample, most } = &samples[self.random.below(samples.len())];
         let random = Random::new(self.random.below(1 << 30) as u64);
         let plain: Vec<Array> =

@@ -102,22 +102,62 @@ pub fn check_where_smooth(program: &Program, inputs: &[Array], seed: u64) -> Res
         return Ok(0.0);
     }
     let dy = case.check_pair(&derived, 1e-9)?;
-    let (wide, narrow) = (case.points(&derived.dx, 1e-3)?, case.points(&derived.dx, 3e-4)?);
+    let (wide, narrow, middle) = (case.points(&derived.dx, 1e-3)?, case.points(&derived.dx, 3e-4)?, case.middle()?);
     let (mut judged, mut all) = (0usize, 0usize);
+    // Far more than what a Program of some twenty instructions rounds, and far less than a term that is missing.
+    let tolerance = if wide::has_f32(program) { 1e-2 } else { 1e-4 };
     for (k, dy) in dy.iter().enumerate() {
         let values = numbers(&values[case.outputs[k]]);
         for (e, dy) in numbers(dy).into_iter().enumerate() {
             let (far, near) = (wide.slope(k, e), narrow.slope(k, e));
             let scale = near.abs().max(1.0);
-            let (left, right) = narrow.sides(k, e, values[e]);
-            let smooth = (far - near).abs() <= 1e-6 * scale && (left - right).abs() <= 5e-5 * scale;
-            if smooth && ((dy - near).abs() > 1e-4 * scale || !dy.is_finite()) {
+            let (left, right) = narrow.sides(k, e, middle[k][e]);
+            // Roundings of f32 decide comparisons, too: then f64 is on another side of a jump.
+            let here = (values[e] - middle[k][e]).abs() <= tolerance * middle[k][e].abs().max(1.0);
+            let smooth = here && (far - near).abs() <= 1e-6 * scale && (left - right).abs() <= 5e-5 * scale;
+            if smooth && ((dy - near).abs() > tolerance * scale || !dy.is_finite()) {
                 return Err(format!("jvp of output {} element {e} is {dy:e}, expected {near:e}", case.outputs[k]));
             }
             (judged, all) = (judged + usize::from(smooth), all + 1);
         }
     }
     Ok(if all == 0 { 1.0 } else { judged as f64 / all as f64 })
+}
+
+/// Checks derivatives of a Program up to an order at a point that may be special: a tie, a zero, a singular matrix. Where the Program is
+/// smooth, as differences see it, jvp is finite and equals them; ⟨ct, J dx⟩ = ⟨Jᵀct, dx⟩; values are as they were; and so again for the
+/// Programs that jvp and vjp made. Where a value is infinite or NaN there is no derivative to judge. Returns how many elements were judged.
+///
+/// ```
+/// use retrograd_compiler::diff::check::check_at_special_point;
+/// use retrograd_compiler::ir::{Array, Attrs, Builder, Program, Type};
+/// use retrograd_compiler::ops;
+///
+/// let b = Builder::new("logaddexp");
+/// let x = b.param(Type::f64([]));
+/// let y = b.row(&ops::LOGADDEXP, Attrs::none(), &[x, b.zeros(&Type::f64([]))]);
+/// let softplus = Program::new(b.finish(vec![y]));
+/// assert!(check_at_special_point(&softplus, &[Array::scalar(0.0)], 2, 1).unwrap() > 0);
+/// ```
+pub fn check_at_special_point(program: &Program, inputs: &[Array], order: usize, seed: u64) -> Result<usize, String> {
+    let case = Case { program, inputs, wrt: floats(&program.main().param_types()), outputs: floats(&program.main().result_types()) };
+    let values = run(program, inputs)?;
+    let is_finite = |arrays: &[Array]| arrays.iter().all(|array| numbers(array).iter().all(|x| x.is_finite()));
+    let ends: Vec<Array> = case.outputs.iter().map(|k| values[*k].clone()).collect();
+    if order == 0 || case.wrt.is_empty() || case.outputs.is_empty() || !is_finite(&ends) {
+        return Ok(0);
+    }
+    let derived = case.derive(&mut Random::new(seed))?;
+    let forward = run(&derived.jvp, &[inputs, &derived.dx].concat())?.split_off(values.len());
+    let mut judged = case.judge(&derived.dx, &values, &forward)?;
+    if is_finite(&forward) {
+        case.check_pair(&derived, 1e-9)?;
+    }
+    for (mode, program, directions) in [("jvp", &derived.jvp, &derived.dx), ("vjp", &derived.vjp, &derived.ct)] {
+        let inputs = [inputs, directions].concat();
+        judged += check_at_special_point(program, &inputs, order - 1, seed + 1).map_err(|error| format!("{mode}: {error}"))?;
+    }
+    Ok(judged)
 }
 
 /// Places of the floats.
@@ -208,6 +248,40 @@ impl Case<'_> {
         (self.wrt.iter().map(|k| draw(&types[*k])).collect(), self.outputs.iter().map(|k| draw(&ends[*k])).collect())
     }
 
+    /// Tangents of the outputs against differences, where the Program is smooth: where differences of two widths agree, slopes to both
+    /// sides do, as they do not at ties, and slopes are linear in the direction, as those of a median are not. Returns how many elements
+    /// could be judged.
+    fn judge(&self, dx: &[Array], values: &[Array], dy: &[Array]) -> Result<usize, String> {
+        let (wide, narrow) = (self.points(dx, 1e-3)?, self.points(dx, 3e-4)?);
+        // Along others, and across both.
+        let aside = (11..17).map(|seed| {
+            let random = &mut Random::new(seed);
+            let other: Vec<Array> = dx.iter().map(|dx| random.array(&dx.ty(), (-1.0, 1.0))).collect();
+            let both: Vec<Array> = dx.iter().zip(&other).map(|(dx, other)| moved(dx, other, 1.0)).collect();
+            Ok((self.points(&other, 3e-4)?, self.points(&both, 3e-4)?))
+        });
+        let aside: Vec<(Points, Points)> = aside.collect::<Result<_, String>>()?;
+        let mut judged = 0;
+        for (k, dy) in dy.iter().enumerate() {
+            let values = numbers(&values[self.outputs[k]]);
+            for (e, dy) in numbers(dy).into_iter().enumerate() {
+                let (far, near) = (wide.slope(k, e), narrow.slope(k, e));
+                let scale = near.abs().max(1.0);
+                let (left, right) = narrow.sides(k, e, values[e]);
+                let bent = aside.iter().any(|(aside, across)| {
+                    let slope = aside.slope(k, e);
+                    (near + slope - across.slope(k, e)).abs() > 1e-5 * scale.max(slope.abs())
+                });
+                let smooth = (far - near).abs() <= 1e-6 * scale && (left - right).abs() <= 5e-5 * scale && !bent;
+                if smooth && ((dy - near).abs() > 1e-4 * scale || !dy.is_finite()) {
+                    return Err(format!("jvp of output {} element {e} is {dy:e}, expected {near:e}", self.outputs[k]));
+                }
+                judged += usize::from(smooth);
+            }
+        }
+        Ok(judged)
+    }
+
     /// jvp against finite differences, vjp against jvp, and values as they were.
     fn check_first(&self, derived: &Derived) -> Result<(), String> {
         let dy = self.check_pair(derived, 1e-12)?;
@@ -248,15 +322,23 @@ impl Case<'_> {
     /// The outputs at four points along a direction.
     fn points(&self, dx: &[Array], h: f64) -> Result<Points, String> {
         let program = wide::widened(self.program);
-        let at = |h: f64| -> Result<Vec<Vec<f64>>, String> {
-            let mut inputs: Vec<Array> = self.inputs.iter().map(wide::wide).collect();
-            for (k, dx) in self.wrt.iter().zip(dx) {
-                inputs[*k] = moved(&inputs[*k], dx, h);
-            }
-            let results = run(&program, &inputs)?;
-            Ok(self.outputs.iter().map(|k| numbers(&results[*k])).collect())
-        };
+        let at = |h: f64| self.along(&program, dx, h);
         Ok(Points { h, at: [at(-2.0 * h)?, at(-h)?, at(h)?, at(2.0 * h)?] })
+    }
+
+    /// The outputs where no direction was taken, over f64.
+    fn middle(&self) -> Result<Vec<Vec<f64>>, String> {
+        self.along(&wide::widened(self.program), &[], 0.0)
+    }
+
+    /// The outputs of the Program over f64 at one point along a direction.
+    fn along(&self, program: &Program, dx: &[Array], h: f64) -> Result<Vec<Vec<f64>>, String> {
+        let mut inputs: Vec<Array> = self.inputs.iter().map(wide::wide).collect();
+        for (k, dx) in self.wrt.iter().zip(dx) {
+            inputs[*k] = moved(&inputs[*k], dx, h);
+        }
+        let results = run(program, &inputs)?;
+        Ok(self.outputs.iter().map(|k| numbers(&results[*k])).collect())
     }
 
     /// This tolerance, or what f32 needs.

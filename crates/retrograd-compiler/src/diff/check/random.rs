@@ -1,6 +1,6 @@
 //! A small generator of pseudo-random numbers: the same seed gives the same tests everywhere.
 
-use crate::ir::{Array, DType, Data, Type};
+use crate::ir::{Array, DType, Data, DataMut, Type};
 
 /// xorshift64* (S. Vigna, "An experimental exploration of Marsaglia's xorshift generators, scrambled", 2016, section 3).
 ///
@@ -56,9 +56,9 @@ impl Random {
         let mut inputs = inputs.to_vec();
         for input in &mut inputs {
             match input.data_mut() {
-                Data::F64(x) => x.iter_mut().for_each(|x| *x = AWKWARD[self.below(AWKWARD.len())]),
-                Data::F32(x) => x.iter_mut().for_each(|x| *x = AWKWARD_F32[self.below(AWKWARD_F32.len())]),
-                Data::I32(_) | Data::I64(_) | Data::Bool(_) => {}
+                DataMut::F64(x) => x.iter_mut().for_each(|x| *x = AWKWARD[self.below(AWKWARD.len())]),
+                DataMut::F32(x) => x.iter_mut().for_each(|x| *x = AWKWARD_F32[self.below(AWKWARD_F32.len())]),
+                DataMut::I32(_) | DataMut::I64(_) | DataMut::Bool(_) => {}
             }
         }
         inputs

@@ -47,5 +47,6 @@ fn wide_attr(attr: &Attr) -> Attr {
         Attr::Type(ty) => Attr::Type(wide_type(ty)),
         Attr::Array(array) => Attr::Array(wide(array)),
         Attr::Text(text) => Attr::Text(text.clone()),
+        Attr::Flag => Attr::Flag,
     }
 }

@@ -65,12 +65,17 @@ pub(in crate::diff) fn reverse(
             let unread: Vec<Value> = pick(&args, &of_args).iter().map(|arg| b.zeros(&b.ty(*arg))).collect();
             let varied = [vec![false; args.len()], pick(&varied, &of_args)].concat();
             let params = [&args[..], &unread].concat();
-            t.pull(b, *tangent, &params, &varied, &pick(&cts, &of_results), &vec![None; params.len()])?.cotangents.split_off(args.len())
+            let demands = inst.results.iter().map(|v| sweep.demand(*v));
+            let cts: Vec<_> = cts.into_iter().zip(demands).map(|(ct, demand)| ct.map(|ct| (ct, demand))).collect();
+            let id = t.silent(*tangent);
+            let copied = t.run(b, &t.program.function(id).clone(), &params)?;
+            let pulled = t.sweep_back(b, id, copied, &varied, &pick(&cts, &of_results), &vec![None; params.len()])?;
+            pulled.cotangents.into_iter().skip(args.len()).collect()
         }
     };
     for (arg, ct) in pick(&inst.args, &of_args).iter().zip(cts) {
         if let Some(ct) = ct {
-            sweep.add(*arg, ct);
+            sweep.add_where(*arg, ct, sweep.demand_through(&inst.results, *arg));
         }
     }
     Ok(())

@@ -263,14 +263,18 @@ impl<'t> Parser<'t> {
         let mut found: Vec<Option<Attr>> = vec![None; row.attrs.len()];
         self.list_until("}", |parser| {
             let key = parser.key(row.name, row.attrs, |key| found[key].is_some())?;
-            found[key] = Some(parser.attribute(AttrKind::of(row.attrs[key]))?);
+            let kind = AttrKind::of(row.attrs[key]);
+            if kind != AttrKind::Flag {
+                parser.mark("=")?;
+            }
+            found[key] = Some(parser.attribute(kind)?);
             Ok(())
         })?;
         let present = row.attrs.iter().zip(found).filter_map(|(name, attr)| attr.map(|attr| (*name, attr)));
         Ok(present.fold(Attrs::none(), |attrs, (name, attr)| attrs.with(name, attr)))
     }
 
-    /// `key=`, as its place among the keys that there are.
+    /// The name of an attribute, as its place among those that there are.
     fn key(&mut self, op: &str, keys: &[&str], is_given: impl Fn(usize) -> bool) -> Result<usize, Error> {
         let Kind::Word(name) = *self.peek() else { return self.expected("the name of an attribute") };
         let Some(place) = keys.iter().position(|key| *key == name) else {
@@ -281,7 +285,6 @@ impl<'t> Parser<'t> {
             return self.fail(self.line(), format!("the attribute `{name}` is given twice"));
         }
         self.next();
-        self.mark("=")?;
         Ok(place)
     }
 
@@ -299,6 +302,7 @@ impl<'t> Parser<'t> {
                 self.next();
                 Attr::Text(text)
             }
+            AttrKind::Flag => Attr::Flag,
         })
     }
 }
@@ -381,6 +385,7 @@ impl Parser<'_> {
         self.mark("{")?;
         self.list_until("}", |parser| {
             let key = parser.key(op, &keys, |key| found[key].is_some())?;
+            parser.mark("=")?;
             found[key] = Some(match keys[key] {
                 "bound" => parser.integer("a number of rows")?,
                 "custom" => parser.integer("0 or 1")?,

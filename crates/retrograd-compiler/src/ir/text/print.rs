@@ -138,7 +138,7 @@ impl<'p> Printer<'p> {
         let body = |key: &str, id: FuncId| format!("{key}={}", (self.name_of)(id));
         let bound = |bound: usize| (bound != 0).then(|| format!("bound={bound}"));
         match op {
-            Op::Row(_, attrs) => attrs.iter().map(|(name, attr)| format!("{name}={}", attribute(attr))).collect(),
+            Op::Row(_, attrs) => attrs.iter().map(|(name, attr)| attribute(name, attr)).collect(),
             Op::If(op) => vec![body("then", op.then_body), body("else", op.else_body)],
             Op::For(op) => [body("body", op.body)].into_iter().chain(bound(op.bound)).collect(),
             Op::While(op) => vec![body("cond", op.cond), body("body", op.body)],
@@ -193,14 +193,16 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
 }
 
-fn attribute(attr: &Attr) -> String {
-    match attr {
+fn attribute(name: &str, attr: &Attr) -> String {
+    let value = match attr {
         Attr::Ints(values) => format!("[{}]", values.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")),
         Attr::DType(dtype) => dtype.to_string(),
         Attr::Type(ty) => ty.to_string(),
         Attr::Array(array) => array.to_string(),
         Attr::Text(text) => quoted(text),
-    }
+        Attr::Flag => return name.into(),
+    };
+    format!("{name}={value}")
 }
 
 /// A literal of the text form: `1.5`, `3`, `true`, `f64[2] [1.0, 2.0]`; it reads back to the same bits.

@@ -41,7 +41,7 @@ pub use exponential::{exp, exp2, expm1, logistic};
 pub use hyperbolic::{cosh, sinh, tanh};
 pub use inverse_hyperbolic::{acosh, asinh, atanh};
 pub use lane::{Bits, Lane};
-pub use logarithm::{log, log1p, log2, log10};
+pub use logarithm::{log, log1p, log2, log10, logaddexp, logaddexp2};
 pub use power::{cbrt, hypot, pow, rsqrt};
 pub use special::{erf, erfc};
 pub use trigonometric::{

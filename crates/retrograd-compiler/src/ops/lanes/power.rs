@@ -3,35 +3,37 @@
 use super::exponential::{exp2_of, scale};
 use super::logarithm::split;
 use super::pairs::{fast_sum, product, quotient, root};
-use super::{BIAS, MANTISSA, ROUND, SIGN, TWO_TO_52, TWO_TO_54, clamp, nan_or, polynomial, power_of_two};
+use super::{BIAS, Lane, MANTISSA, ROUND, TWO_TO_52, TWO_TO_54, clamp, nan_or, polynomial, power_of_two};
 
 /// `x` to the power of `y`, with every special case of IEEE 754: 1 for `y = 0` and for `x = 1` even if the other is NaN, NaN for finite
 /// `x < 0` unless `y` is an integer, and the sign of `x` if `y` is odd.
 ///
 /// Largest error 0.77 ULP on 0.82 million points.
 #[inline(always)]
-pub fn pow(x: f64, y: f64) -> f64 {
+pub fn pow<L: Lane>(x: L, y: L) -> L {
     let magnitude = x.abs();
     let (high, low) = log2_pair(magnitude);
 
     // 2^(y log2 |x|). Beyond 1100 it is 0 or infinite, and `rest` may be NaN.
     let product = y * high;
     let rest = y.mul_add(low, y.mul_add(high, -product));
-    let rest = if product.abs() < 1100.0 { rest } else { 0.0 };
+    let rest = L::select(product.abs().less(1100.0), rest, 0.0);
     let (value, k) = exp2_of(clamp(product, -1100.0, 1100.0), rest);
     let value = scale(value, k);
 
     // Where the logarithm is infinite, and where it is 0 and y is not.
-    let (zero, infinite) = (magnitude == 0.0, magnitude == f64::INFINITY);
-    let limit = if zero == (y < 0.0) { f64::INFINITY } else { 0.0 };
-    let value = if zero | infinite { limit } else { value };
-    let value = if magnitude == 1.0 { 1.0 } else { value };
+    let (falls, infinite) = (y.less(0.0), magnitude.equals(f64::INFINITY));
+    let value = L::select(infinite, L::select(falls, 0.0, f64::INFINITY), value);
+    let value = L::select(magnitude.equals(0.0), L::select(falls, f64::INFINITY, 0.0), value);
+    let value = L::select(magnitude.equals(1.0), 1.0, value);
 
-    let Parity { integer, odd } = parity(y);
-    let value = f64::from_bits(value.to_bits() ^ if odd { x.to_bits() & SIGN } else { 0 });
-    let undefined = x.is_nan() | y.is_nan() | ((x < 0.0) & !infinite & !integer);
-    let value = if undefined { f64::NAN } else { value };
-    if (y == 0.0) | (x == 1.0) { 1.0 } else { value }
+    let Parity { rounded, last_bit } = parity(y);
+    let value = L::from_bits(value.to_bits() ^ ((last_bit << 63) & x.to_bits()));
+    let of_negative = L::select(infinite, value, f64::NAN);
+    let between = L::select(x.less(0.0), of_negative, value);
+    let value = L::select(rounded.equals(y.abs()), value, between);
+    let value = nan_or(x, nan_or(y, value));
+    L::select(x.equals(1.0), 1.0, L::select(y.equals(0.0), 1.0, value))
 }
 
 /// Length of the hypotenuse, without overflow or underflow on the way; infinite if either side is, even if the other is NaN.
@@ -115,23 +117,23 @@ pub fn rsqrt(x: f64) -> f64 {
 
 /// log2 of a finite positive number to about 65 bits, as a sum of two.
 #[inline(always)]
-fn log2_pair(x: f64) -> (f64, f64) {
+fn log2_pair<L: Lane>(x: L) -> (L, L) {
     let (k, f) = split(x);
 
     // s = f / (2 + f) and s², both twice as exact as a number.
-    let (below, below_low) = fast_sum(2.0, f);
-    let (s, s_low) = quotient(f, 0.0, below, below_low);
+    let (below, below_low) = fast_sum(2.0.into(), f);
+    let (s, s_low) = quotient(f, 0.0.into(), below, below_low);
     let (square, lost) = product(s, s);
-    let square_low = s_low.mul_add(2.0 * s, lost);
+    let square_low = s_low.mul_add(s * 2.0, lost);
 
     // log2(1 + f) = s (C0 + s² (C1 + s² p(s²))), where only the polynomial is not.
     let series = polynomial(&LOG2_TERMS, square, square * square);
-    let (inner, lost) = fast_sum(LOG2_1, square * series);
-    let inner_low = square_low.mul_add(LOG2_TERMS[0], LOG2_1_LOW + lost);
+    let (inner, lost) = fast_sum(LOG2_1.into(), square * series);
+    let inner_low = square_low.mul_add(LOG2_TERMS[0], lost + LOG2_1_LOW);
     let (middle, lost) = product(square, inner);
     let middle_low = square.mul_add(inner_low, square_low.mul_add(inner, lost));
-    let (outer, lost) = fast_sum(LOG2_0, middle);
-    let outer_low = middle_low + (LOG2_0_LOW + lost);
+    let (outer, lost) = fast_sum(LOG2_0.into(), middle);
+    let outer_low = middle_low + (lost + LOG2_0_LOW);
     let (near, lost) = product(s, outer);
     let near_low = s.mul_add(outer_low, s_low.mul_add(outer, lost));
 
@@ -139,20 +141,23 @@ fn log2_pair(x: f64) -> (f64, f64) {
     fast_sum(sum, lost + near_low)
 }
 
-struct Parity {
-    integer: bool,
-    odd: bool,
+struct Parity<L: Lane> {
+    /// The magnitude, or an integer near it.
+    rounded: L,
+    /// In its lowest bit: 1 for an odd integer.
+    last_bit: L::Bits,
 }
 
 /// Whether `y` is an integer, and an odd one; infinity is even.
 #[inline(always)]
-fn parity(y: f64) -> Parity {
+fn parity<L: Lane>(y: L) -> Parity<L> {
     // From 2^52 on every number is an integer, whose last bit is that of the mantissa up to 2^53.
     let magnitude = y.abs();
-    let small = magnitude < TWO_TO_52;
-    let raised = if small { magnitude + TWO_TO_52 } else { magnitude };
-    let integer = !small | (raised - TWO_TO_52 == magnitude);
-    Parity { integer, odd: integer & (raised.to_bits() & 1 == 1) & (magnitude < 2.0 * TWO_TO_52) }
+    let small = magnitude.less(TWO_TO_52);
+    let raised = L::select(small, magnitude + TWO_TO_52, magnitude);
+    let rounded = L::select(small, raised - TWO_TO_52, magnitude);
+    let odd_or_even = L::select(magnitude.less(2.0 * TWO_TO_52), raised, TWO_TO_52);
+    Parity { rounded, last_bit: L::select(rounded.equals(magnitude), odd_or_even, TWO_TO_52).to_bits() }
 }
 
 const TWO_TO_300: f64 = f64::from_bits((1023 + 300) << 52);

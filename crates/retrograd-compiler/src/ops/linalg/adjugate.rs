@@ -1,67 +1,180 @@
-//! The adjugate of a matrix, by factors with complete pivoting.
+//! The adjugate of a matrix and its derivatives, by factors with complete pivoting.
+//!
+//! P A Q = L D U with unit triangles L and U, so that with X = L⁻¹ P and Y = Q U⁻¹ every A + B is X⁻¹ (D + X B Y) Y⁻¹, and
+//! adj(A + B) = ± Y adj(D + X B Y) X. Around the diagonal matrix D the adjugate and its derivatives are sums of products of pivots. Nothing
+//! is divided by a pivot where that is zero: singular matrices are nothing special, nor are those nearby.
 
 use pulp::{Simd, WithSimd};
 
-use super::dense::{LANES, LU_LOWER, Parity, Real, eliminate, is_nan, permutation, subtract, swap_rows, triangular_solve, wide};
+use super::dense::{LANES, LU_LOWER, Parity, Real, Triangle, eliminate, is_nan, permutation, swap_rows, triangular_solve, wide};
+use crate::ops::matrix::{Extents, Matrix, Target, multiply};
 
-/// The adjugate: adj(A) A = det(A) I, also where A is singular. `a` is lost, `work` is another matrix, `rows` and `columns` hold n each.
-///
-/// With complete pivoting P A Q = L U, so that adj(A) = ± Q adj(U) L⁻¹ P, and zero pivots come last. With the last column (u, w) of U apart,
-/// adj(U) = det(U₁) [w U₁⁻¹, −U₁⁻¹ u; 0, 1], which does not divide by w. Where two pivots are zero the adjugate is zero.
-pub(super) fn adjugate<T: Real>(
-    a: &mut [T],
-    work: &mut [T],
-    rows: &mut [i64],
-    columns: &mut [i64],
-    result: &mut [T],
-    scratch: &mut [T],
-    n: usize,
-) {
+/// As many derivatives have a formula of their own.
+pub(in crate::ops) const DIRECTIONS: usize = 2;
+
+/// U of D U: the stored upper triangle, each row divided by its pivot.
+const UNIT_UPPER: Triangle = Triangle { lower: false, transposed: false, unit: true };
+
+/// Matrices of scratch for so many directions.
+pub(super) const fn matrices(directions: usize) -> usize {
+    if directions == 0 { 4 } else { 6 + directions }
+}
+
+/// Elements of scratch for products of matrices of order n.
+pub(super) fn product_elements(n: usize) -> usize {
+    super::dense::scratch_elements(n, n).max(square(n).scratch())
+}
+
+fn square(n: usize) -> Extents {
+    Extents { m: n, n, k: n }
+}
+
+/// What is needed besides arguments and result.
+pub(super) struct Scratch<'a, T> {
+    /// As many as [`matrices`] says, n² elements each.
+    pub(super) matrices: &'a mut [T],
+    /// Three vectors.
+    pub(super) vectors: &'a mut [T],
+    pub(super) rows: &'a mut [i64],
+    pub(super) columns: &'a mut [i64],
+    pub(super) work: &'a mut [T],
+}
+
+/// dᵏ adj(A)[B₁, …, Bₖ], the k-th derivative of the adjugate in k directions; without directions adj(A) itself, adj(A) A = det(A) I.
+pub(super) fn adjugate<T: Real>(a: &[T], directions: &[&[T]], result: &mut [T], scratch: &mut Scratch<'_, T>, n: usize) {
+    if n == 0 {
+        return;
+    }
     if a.iter().any(|x| is_nan(*x * T::ZERO)) {
         // The search for pivots is for finite numbers.
         return result.fill(T::NAN);
     }
-    let parity = wide(CompletePivoting { a, rows, columns, n });
-    let Some(last) = n.checked_sub(1) else { return };
-    if last > 0 && a[(last - 1) * n + last - 1] == T::ZERO {
-        return result.fill(T::ZERO);
-    }
-    permutation(rows.iter().map(|row| *row as usize), work, n);
-    triangular_solve(a, LU_LOWER, work, scratch, n, n);
-    let minor = (0..last).fold(T::ONE, |product, k| product * a[k * n + k]);
-    wide(Rows { a, work, minor, n });
-    work[last * n..].iter_mut().for_each(|x| *x *= minor);
-    for (row, column) in work.chunks_exact(n).zip(columns.iter()) {
-        let to = &mut result[*column as usize * n..][..n];
-        to.iter_mut().zip(row).for_each(|(to, x)| *to = parity.times(*x));
-    }
-}
+    let Scratch { matrices, vectors, rows, columns, work } = scratch;
+    let mut matrices = matrices.chunks_exact_mut(n * n);
+    let mut matrix = || matrices.next().expect("scratch is what was asked for");
+    let (factors, x, y, other) = (matrix(), matrix(), matrix(), matrix());
+    factors.copy_from_slice(a);
+    let parity = wide(CompletePivoting { a: factors, rows, columns, n });
+    let (pivots, vectors) = vectors.split_at_mut(n);
+    (0..n).for_each(|k| pivots[k] = factors[k * n + k]);
 
-/// All rows of det(U₁) [w U₁⁻¹, −U₁⁻¹ u] times what `work` holds, but for the last, which is only read.
-struct Rows<'a, T> {
-    a: &'a [T],
-    work: &'a mut [T],
-    minor: T,
-    n: usize,
-}
+    permutation(rows.iter().map(|row| *row as usize), x, n);
+    triangular_solve(factors, LU_LOWER, x, work, n, n);
+    for (k, row) in factors.chunks_exact_mut(n).enumerate().filter(|(k, _)| pivots[*k] != T::ZERO) {
+        row[k + 1..].iter_mut().for_each(|u| *u /= pivots[k]);
+    }
+    permutation(0..n, other, n);
+    triangular_solve(factors, UNIT_UPPER, other, work, n, n);
+    for (row, column) in other.chunks_exact(n).zip(columns.iter()) {
+        y[*column as usize * n..][..n].copy_from_slice(row);
+    }
 
-impl<T: Real> WithSimd for Rows<'_, T> {
-    type Output = ();
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        let Rows { a, work, minor, n } = self;
-        let last = n - 1;
-        let (top, bottom) = work.split_at_mut(last * n);
-        for i in (0..last).rev() {
-            let (row, solved) = top[i * n..].split_at_mut(n);
-            for (x, y) in row.iter_mut().zip(bottom.iter()) {
-                *x = minor * (a[last * n + last] * *x - a[i * n + last] * *y);
-            }
-            for (k, other) in (i + 1..last).zip(solved.chunks_exact(n)) {
-                subtract(row, a[i * n + k], other);
-            }
-            row.iter_mut().for_each(|x| *x /= a[i * n + i]);
+    let mut times = |left: &[T], right: &[T], to: &mut [T]| {
+        multiply(Target::Set, square(n), Matrix::new(left, n, 1), Matrix::new(right, n, 1), to, n, work);
+    };
+    if directions.is_empty() {
+        let others = Others::new(pivots, vectors, &mut []);
+        for (k, (row, scaled)) in x.chunks_exact(n).zip(other.chunks_exact_mut(n)).enumerate() {
+            let factor = parity.times(others.than(&[k]));
+            scaled.iter_mut().zip(row).for_each(|(scaled, x)| *scaled = factor * *x);
         }
+        return times(y, other, result);
+    }
+    let (derivative, between) = (matrix(), matrix());
+    let mut turned = [&[][..]; DIRECTIONS];
+    for (to, direction) in turned.iter_mut().zip(directions) {
+        let around = matrix();
+        times(x, direction, other);
+        times(other, y, around);
+        *to = around;
+    }
+    let others = Others::new(pivots, vectors, between);
+    match directions.len() {
+        1 => once(&others, parity, turned[0], derivative, n),
+        _ => twice(&others, parity, turned, derivative, n),
+    }
+    times(derivative, x, other);
+    times(y, other, result);
+}
+
+/// ± d adj(D)[M]: −M_ij times all pivots but two, and on the diagonal Σ M_kk times all but two.
+fn once<T: Real>(others: &Others<'_, T>, parity: Parity, m: &[T], derivative: &mut [T], n: usize) {
+    derivative.fill(T::ZERO);
+    for i in 0..n {
+        for j in (0..n).filter(|j| *j != i) {
+            let factor = parity.times(others.than(&[i.min(j), i.max(j)]));
+            derivative[i * n + j] = -(factor * m[i * n + j]);
+            derivative[i * n + i] += factor * m[j * n + j];
+        }
+    }
+}
+
+/// ± d² adj(D)[M, N]: the same with minors of two rows and all pivots but three.
+fn twice<T: Real>(others: &Others<'_, T>, parity: Parity, [m, other]: [&[T]; 2], derivative: &mut [T], n: usize) {
+    // M_ab N_cd + N_ab M_cd.
+    let both = |a: usize, b: usize, c: usize, d: usize| {
+        let mut sum = m[a * n + b] * other[c * n + d];
+        sum += other[a * n + b] * m[c * n + d];
+        sum
+    };
+    derivative.fill(T::ZERO);
+    for (i, j) in (0..n).flat_map(|i| (0..n).map(move |j| (i, j))) {
+        let mut sum = T::ZERO;
+        for k in (0..n).filter(|k| *k != i && *k != j) {
+            if i != j {
+                let mut three = [i, j, k];
+                three.sort_unstable();
+                sum += others.than(&three) * (both(i, k, k, j) - both(i, j, k, k));
+            }
+            for l in (k + 1..n).filter(|l| i == j && *l != i) {
+                let mut three = [i, k, l];
+                three.sort_unstable();
+                sum += others.than(&three) * (both(k, k, l, l) - both(k, l, l, k));
+            }
+        }
+        derivative[i * n + j] = parity.times(sum);
+    }
+}
+
+/// Products of all pivots but a few.
+struct Others<'a, T> {
+    /// Of those before and behind each.
+    before: &'a [T],
+    behind: &'a [T],
+    /// Of those between any two.
+    between: &'a [T],
+}
+
+impl<'a, T: Real> Others<'a, T> {
+    /// `between` is empty where no two are ever left out.
+    fn new(pivots: &[T], vectors: &'a mut [T], between: &'a mut [T]) -> Others<'a, T> {
+        let n = pivots.len();
+        let (before, behind) = vectors.split_at_mut(n);
+        let mut product = T::ONE;
+        for k in 0..n {
+            before[k] = product;
+            product *= pivots[k];
+        }
+        product = T::ONE;
+        for k in (0..n).rev() {
+            behind[k] = product;
+            product *= pivots[k];
+        }
+        for (i, row) in between.chunks_exact_mut(n).enumerate() {
+            product = T::ONE;
+            for j in i + 1..n {
+                row[j] = product;
+                product *= pivots[j];
+            }
+        }
+        Others { before, behind, between }
+    }
+
+    /// All but these, which ascend.
+    fn than(&self, left_out: &[usize]) -> T {
+        let (first, last) = (left_out[0], left_out[left_out.len() - 1]);
+        let ends = self.before[first] * self.behind[last];
+        left_out.windows(2).fold(ends, |product, pair| product * self.between[pair[0] * self.before.len() + pair[1]])
     }
 }
 

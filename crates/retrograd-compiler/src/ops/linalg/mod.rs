@@ -15,7 +15,7 @@ use super::reduce::{SUM, float_only};
 use super::scalar::{EQ, GE, GT, LE, LT, SELECT, SUB};
 use super::shape::{BROADCAST, CONCAT, IOTA, TRANSPOSE, cut, shape_error, view};
 use crate::ir::{
-    Array, Attr, Attrs, Builder, Contribution, DType, Data, Error, ErrorKind, Lowering, Routine, Row, Rule, Sample, Type, Value, View,
+    Array, Attr, Attrs, Builder, Contribution, DType, DataMut, Error, ErrorKind, Lowering, Routine, Row, Rule, Sample, Type, Value, View,
 };
 
 ops! {
@@ -23,7 +23,7 @@ ops! {
     CHOLESKY = Row { cost: 2, rule: tangent(cholesky_tangent), ..of_matrix("cholesky", routines::CHOLESKY) };
     /// X with T X = B, where T is the lower (`lower=[1]`) or upper triangle of A, or its transpose, with its diagonal or with ones there; nothing else of A is read. Infinite or NaN where a zero is on the diagonal.
     TRIANGULAR_SOLVE = Row { attrs: &["lower", "transpose", "unit"], rule: Rule::Tangent { tangent: triangular_tangent, linear: &[None, Some(transpose_triangular)] }, samples: triangular_samples, ..of_system("triangular_solve", routines::TRIANGULAR_SOLVE) };
-    /// L (below the diagonal, which is 1) and U (on and above it) in one matrix, with the rows of A in the order of `lu_permutation`; partial pivoting.
+    /// L (below the diagonal, which is 1) and U (on and above it) in one matrix, with the rows of A in the order of `lu_permutation`; partial pivoting. The derivative is infinite or NaN where A is singular.
     LU = Row { rule: tangent(lu_tangent), ..of_factors("lu", routines::LU) };
     /// Row i of L U, of `lu`, is this row of A.
     LU_PERMUTATION = Row { infer: |row, types, attrs| infer_matrix(row, types, attrs).map(|ty| Type::new(DType::I64, &ty.shape[..ty.rank() - 1])), rule: Rule::Zero, ..of_factors("lu_permutation", routines::LU_PERMUTATION) };
@@ -33,14 +33,14 @@ ops! {
     SOLVE = Row { cost: 9, attrs: &["transpose"], rule: Rule::Tangent { tangent: solve_tangent, linear: &[None, Some(transpose_solve)] }, samples: solve_samples, arity: Some(2), infer: infer_system, ..of_factors("solve", routines::SOLVE) };
     /// A⁻¹. Infinite or NaN where A is singular.
     INVERSE = Row { cost: 9, rule: tangent(inverse_tangent), ..of_factors("inverse", routines::INVERSE) };
-    /// The determinant. Its first derivative is exact where A is singular, too; the second is NaN there.
+    /// The determinant. Its first three derivatives are exact where A is singular, too; the next are infinite or NaN there.
     DET = Row { infer: infer_number, rule: tangent(det_tangent), ..of_factors("det", routines::DET) };
     /// The sign of the determinant, also where it would overflow: 1, −1 or 0.
     DET_SIGN = Row { infer: infer_number, rule: Rule::Zero, ..of_factors("det_sign", routines::DET_SIGN) };
     /// log |det A|, also where the determinant would overflow; −∞ where A is singular, and the derivative is infinite or NaN there.
     LOGDET = Row { infer: infer_number, rule: tangent(logdet_tangent), ..of_factors("logdet", routines::LOGDET) };
-    /// The adjugate, det(A) A⁻¹, also where A is singular; its derivative is NaN there.
-    ADJUGATE = Row { cost: 12, rule: tangent(adjugate_tangent), ..of_matrix("adjugate", routines::ADJUGATE) };
+    /// The adjugate of the first argument, det(A) A⁻¹, also where that is singular; with one or two more arguments its first or second derivative in these directions. The third is infinite or NaN where A is singular.
+    ADJUGATE = Row { cost: 18, arity: None, infer: infer_adjugate, rule: Rule::Tangent { tangent: adjugate_tangent, linear: &[None, Some(|b, _, args, ct| transpose_adjugate(b, args, 1, ct)), Some(|b, _, args, ct| transpose_adjugate(b, args, 2, ct))] }, samples: adjugate_samples, ..of_matrix("adjugate", routines::ADJUGATE) };
 }
 
 const fn of_matrix(name: &'static str, function: Routine) -> Row {
@@ -278,12 +278,48 @@ fn logdet_tangent(b: &Builder, _: &Attrs, args: &[Value], _: Value, tangents: &[
     inner(b, flipped(b, b.row(&INVERSE, Attrs::none(), &[args[0]])), given(tangents))
 }
 
-/// d adj(A) = tr(adj(A) dA) A⁻¹ − A⁻¹ dA adj(A).
+/// Dᵏ adj(A)[B₁, …, Bₖ] is linear in each direction and one more direction differentiates it. The last has the derivative of
+/// adj(A) A = det(A) I: Dᵏ⁺¹ adj(A)[…, dA] A = tr(Dᵏ adj(A)[…] dA) I − Dᵏ adj(A)[…] dA − Σ Dᵏ adj(A)[…, dA for Bᵢ] Bᵢ.
 fn adjugate_tangent(b: &Builder, _: &Attrs, args: &[Value], y: Value, tangents: &[Option<Value>]) -> Value {
-    let (da, inverse) = (given(tangents), b.row(&INVERSE, Attrs::none(), &[args[0]]));
-    let trace = b.mul(spread(b, inner(b, flipped(b, y), da), inverse), inverse);
-    let turned = product(b, inverse, product(b, da, y));
-    b.row(&SUB, Attrs::none(), &[trace, turned])
+    let adjugate = |args: &[Value]| b.row(&ADJUGATE, Attrs::none(), args);
+    let with = |k: usize, direction: Value| {
+        let mut args = args.to_vec();
+        args[k] = direction;
+        adjugate(&args)
+    };
+    let from_matrix = tangents[0].map(|da| {
+        if args.len() <= adjugate::DIRECTIONS {
+            return adjugate(&[args, &[da]].concat());
+        }
+        let trace = part(b, &EQ, spread(b, inner(b, flipped(b, y), da), da));
+        let turned = (1..args.len()).map(|k| product(b, with(k, da), args[k])).chain([product(b, y, da)]);
+        let rest = turned.fold(trace, |rest, term| b.row(&SUB, Attrs::none(), &[rest, term]));
+        product(b, rest, b.row(&INVERSE, Attrs::none(), &[args[0]]))
+    });
+    let from_directions = (1..args.len()).map(|k| tangents[k].map(|direction| with(k, direction)));
+    total(b, [from_matrix].into_iter().chain(from_directions))
+}
+
+/// tr(C Dᵏ adj(A)[…, B]) = Dᵏ⁺¹ det(A)[…, B, C] is symmetric.
+fn transpose_adjugate(b: &Builder, args: &[Value], k: usize, ct: Value) -> Contribution {
+    let mut args = args.to_vec();
+    args[k] = flipped(b, ct);
+    Contribution::Dense(flipped(b, b.row(&ADJUGATE, Attrs::none(), &args)))
+}
+
+fn infer_adjugate(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error> {
+    let Some((matrix, directions)) = types.split_first().filter(|(_, directions)| directions.len() <= adjugate::DIRECTIONS) else {
+        return shape_error(format!(
+            "`{}` takes a matrix and up to {} directions, found {} arguments",
+            row.name,
+            adjugate::DIRECTIONS,
+            types.len()
+        ));
+    };
+    match directions.iter().find(|ty| *ty != matrix) {
+        Some(other) => shape_error(format!("`{}` needs directions like its matrix, {matrix}, found {other}", row.name)),
+        None => infer_matrix(row, types, attrs),
+    }
 }
 
 /// Adds to the diagonal of the first argument, so that it dominates: then the matrix is far from singular, so are its triangles, and the
@@ -293,15 +329,22 @@ fn dominant(args: &mut [Array]) {
     let (m, n) = (shape[shape.len() - 2], shape[shape.len() - 1]);
     let places = |k: usize| if k / n % m == k % n { n as f64 } else { 0.0 };
     match args[0].data_mut() {
-        Data::F32(x) => x.iter_mut().enumerate().for_each(|(k, x)| *x += places(k) as f32),
-        Data::F64(x) => x.iter_mut().enumerate().for_each(|(k, x)| *x += places(k)),
-        Data::I32(_) | Data::I64(_) | Data::Bool(_) => panic!("matrices of floats"),
+        DataMut::F32(x) => x.iter_mut().enumerate().for_each(|(k, x)| *x += places(k) as f32),
+        DataMut::F64(x) => x.iter_mut().enumerate().for_each(|(k, x)| *x += places(k)),
+        DataMut::I32(_) | DataMut::I64(_) | DataMut::Bool(_) => panic!("matrices of floats"),
     }
 }
 
 fn matrix_samples(row: &Row) -> Vec<Sample> {
     let sample = |shape: &[usize]| Sample { args: vec![(Type::f64(shape), row.domain[0])], attrs: Attrs::none() };
     vec![sample(&[1, 1]), sample(&[3, 3]), sample(&[5, 5]), sample(&[2, 4, 4]), sample(&[2, 1, 2, 2]), sample(&[10, 10])]
+}
+
+fn adjugate_samples(row: &Row) -> Vec<Sample> {
+    let sample =
+        |shape: &[usize], directions: usize| Sample { args: vec![(Type::f64(shape), row.domain[0]); 1 + directions], attrs: Attrs::none() };
+    let shapes: [&[usize]; 6] = [&[1, 1], &[2, 2], &[3, 3], &[5, 5], &[2, 4, 4], &[0, 0]];
+    (0..=adjugate::DIRECTIONS).flat_map(|directions| shapes.map(|shape| sample(shape, directions))).collect()
 }
 
 fn tall_samples(row: &Row) -> Vec<Sample> {

@@ -1,6 +1,6 @@
 //! The routines of the family: single matrices, one after the other, over arrays with leading batch axes.
 
-use super::adjugate::adjugate as adjugate_of;
+use super::adjugate::{self, Scratch};
 use super::dense::{self, Real, Triangle};
 use super::reflect;
 use crate::ir::{Attrs, DType, Routine, Run, Slice, SliceMut, Type};
@@ -27,8 +27,7 @@ pub(super) const INVERSE: Routine = routine(|types, _| vec![work(types)], by_flo
 pub(super) const DET: Routine = routine(|types, _| vec![places(types)], by_float!(det));
 pub(super) const DET_SIGN: Routine = routine(|types, _| vec![places(types)], by_float!(det_sign));
 pub(super) const LOGDET: Routine = routine(|_, _| vec![], by_float!(logdet));
-pub(super) const ADJUGATE: Routine =
-    routine(|types, _| vec![matrix(types), matrix(types), places(types), places(types), work(types)], by_float!(adjugate));
+pub(super) const ADJUGATE: Routine = routine(adjugate_scratch, by_float!(adjugate));
 
 const fn routine(scratch: fn(&[Type], &Attrs) -> Vec<Type>, run: Run) -> Routine {
     Routine { scratch, run }
@@ -49,11 +48,6 @@ fn count(ty: &Type) -> usize {
     ty.shape[..ty.rank() - 2].iter().product()
 }
 
-/// Scratch: one matrix.
-fn matrix(types: &[Type]) -> Type {
-    Type::new(types[0].dtype, [order(&types[0]); 2])
-}
-
 /// Scratch: a place for every row of one matrix.
 fn places(types: &[Type]) -> Type {
     Type::new(DType::I64, [order(&types[0])])
@@ -68,6 +62,12 @@ fn work(types: &[Type]) -> Type {
 fn solve_scratch(types: &[Type], attrs: &Attrs) -> Vec<Type> {
     let rows = if attrs.size("transpose") == 1 { order(&types[0]) } else { 0 };
     vec![work(types), Type::new(types[0].dtype, [rows, order(&types[1])])]
+}
+
+fn adjugate_scratch(types: &[Type], _: &Attrs) -> Vec<Type> {
+    let (dtype, n) = (types[0].dtype, order(&types[0]));
+    let of = |shape: &[usize]| Type::new(dtype, shape);
+    vec![of(&[adjugate::matrices(types.len() - 1), n, n]), of(&[3, n]), places(types), places(types), of(&[adjugate::product_elements(n)])]
 }
 
 fn qr_scratch(types: &[Type], _: &Attrs) -> Vec<Type> {
@@ -175,13 +175,14 @@ fn logdet<T: Real>(types: &[Type], _: &Attrs, args: &[Slice<'_>], mut result: Sl
 }
 
 fn adjugate<T: Real>(types: &[Type], _: &Attrs, args: &[Slice<'_>], mut result: SliceMut<'_>, scratch: &mut [SliceMut<'_>]) {
-    let (a, y, n) = (T::of(args[0]), T::of_mut(&mut result), order(&types[0]));
-    let [factors, other, rows, columns, work] = scratch else { panic!("scratch is what was asked for") };
-    let (factors, other, rows, columns) = (T::of_mut(factors), T::of_mut(other), rows.as_i64(), columns.as_i64());
-    let work = T::of_mut(work);
+    let (y, n) = (T::of_mut(&mut result), order(&types[0]));
+    let [matrices, vectors, rows, columns, work] = scratch else { panic!("scratch is what was asked for") };
+    let (matrices, vectors, work) = (T::of_mut(matrices), T::of_mut(vectors), T::of_mut(work));
+    let mut scratch = Scratch { matrices, vectors, rows: rows.as_i64(), columns: columns.as_i64(), work };
     for k in 0..count(&types[0]) {
         let place = k * n * n..(k + 1) * n * n;
-        factors.copy_from_slice(&a[place.clone()]);
-        adjugate_of(factors, other, rows, columns, &mut y[place], work, n);
+        let mut of_all = [&[][..]; 1 + adjugate::DIRECTIONS];
+        of_all.iter_mut().zip(args).for_each(|(to, arg)| *to = &T::of(*arg)[place.clone()]);
+        adjugate::adjugate(of_all[0], &of_all[1..args.len()], &mut y[place], &mut scratch, n);
     }
 }

@@ -32,7 +32,7 @@ pub(super) fn tiled(program: &Program, members: Members, extent: usize, tile: us
     let group = Group::new(&function, members);
     let body = group.body(&mut retile, &function)?;
     let body = one_by_one(retile.program, body, tile);
-    let entry = group.entry(&retile, &function, body);
+    let entry = group.entry(&retile, &function, body)?;
     program.entry = program.add(entry);
     Some(program)
 }
@@ -98,11 +98,11 @@ impl Group {
     }
 
     /// The entry with a loop over tiles in place of the instructions: one tile after the other is the whole array.
-    fn entry(&self, retile: &Retile<'_>, function: &Function, body: FuncId) -> Function {
+    fn entry(&self, retile: &Retile<'_>, function: &Function, body: FuncId) -> Option<Function> {
         let b = Builder::new(function.name.clone());
         let params = b.params(function.param_types());
         let mut map = b.map(function, &params);
-        let (before, after) = self.around(function);
+        let (before, after) = self.around(retile.program, function)?;
         copy_all(&b, function, &before, &mut map);
         let last = self.members.all().into_iter().next_back().expect("a group has members");
         b.set_pos(&function.insts[last].pos);
@@ -125,22 +125,28 @@ impl Group {
         }
         copy_all(&b, function, &after, &mut map);
         let results = function.results.iter().map(|v| map[v.0 as usize].expect("SSA: results are defined")).collect();
-        b.finish(results)
+        Some(b.finish(results))
     }
 
-    /// The other instructions: those that do not need the outputs, and those that do.
-    fn around<'f>(&self, function: &'f Function) -> (Vec<&'f Inst>, Vec<&'f Inst>) {
+    /// The other instructions: those that do not need the outputs, and those that do. An effect stays after the effects before it; none
+    /// where the tiles need what it makes.
+    fn around<'f>(&self, program: &Program, function: &'f Function) -> Option<(Vec<&'f Inst>, Vec<&'f Inst>)> {
         let mut late: BTreeSet<Value> = self.outputs.iter().copied().collect();
         late.extend(self.sums(function).iter().map(|inst| inst.results[0]));
         let inside = |k: &usize| self.members.alike.contains(k) || self.members.sums.contains(k);
         let others = function.insts.iter().enumerate().filter(|(k, _)| !inside(k));
-        others.map(|(_, inst)| inst).partition(|inst| {
-            let follows = inst.args.iter().any(|v| late.contains(v));
+        let (effects, mut is_late) = (program.effects(), false);
+        let around: (Vec<&Inst>, Vec<&Inst>) = others.map(|(_, inst)| inst).partition(|inst| {
+            let effect = inst.has_effect(|body| effects[usize::from(body)]);
+            let follows = inst.args.iter().any(|v| late.contains(v)) || effect && is_late;
+            is_late |= effect && follows;
             if follows {
                 late.extend(&inst.results);
             }
             !follows
-        })
+        });
+        let needed = around.1.iter().flat_map(|inst| &inst.results).any(|v| self.inputs.contains(v));
+        (!needed).then_some(around)
     }
 }
 

@@ -155,7 +155,7 @@ impl Retile<'_> {
         let all = parts.windows(2).all(|pair| pair[0] == pair[1]);
         match (row.lowering, axis) {
             // An effect sees whole arrays, once.
-            (Lowering::Probe, _) => None,
+            (Lowering::Probe | Lowering::Check, _) => None,
             // What makes an array of equal rows makes a shorter one as well.
             (Lowering::View(View::Broadcast), None) if leads && !attrs.sizes("axes").contains(&0) => tiled(0, with("shape", 0)),
             (Lowering::Constant, None) if leads => {

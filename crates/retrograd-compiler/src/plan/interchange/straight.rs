@@ -15,7 +15,7 @@ const TILE_MOST: u64 = 4096;
 /// The Program with one piece of its code in tiles, and the elements of a tile; none where there is none that is worth it.
 pub(super) fn next(program: &Program, tiling: &Tiling, cache_bytes: u64) -> Option<(Program, usize)> {
     // What is observed happens in order.
-    if program.effects()[program.entry.0 as usize] {
+    if program.probes()[program.entry.0 as usize] {
         return None;
     }
     let function = program.main();

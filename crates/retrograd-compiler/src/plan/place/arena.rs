@@ -33,7 +33,7 @@ fn hand_out(placed: &mut Placed) {
             (store.output, store.start) = (Some(k as u32), 0);
         }
     }
-    let handed_out: u64 = stores.iter().filter(|store| store.output.is_some()).map(|store| store.bytes).sum();
+    let handed_out = stores.iter().filter(|store| store.output.is_some()).fold(0u64, |sum, store| sum.saturating_add(store.bytes));
     if handed_out == 0 {
         return;
     }

@@ -3,7 +3,7 @@
 //! The block is scheduled from its front, looking ahead a bounded distance for code that can join the nest under construction. A nest never
 //! reads what it writes, except element by element.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 use super::component::{is_short, is_small, long_axes};
 use super::parts::Grain;
@@ -148,7 +148,7 @@ impl Open {
 
 impl Group<'_> {
     fn schedule(&mut self, raws: Vec<Raw>) {
-        let mut raws: std::collections::VecDeque<Raw> = raws.into();
+        let mut raws: VecDeque<Raw> = raws.into();
         while !raws.is_empty() {
             match self.next(&raws) {
                 Some(k) => {
@@ -166,7 +166,7 @@ impl Group<'_> {
 
     /// What comes next of the code that is ready: the first, or, of code that opens nests, the one of the smallest, so that a larger one
     /// finds what it reads of it.
-    fn next(&self, raws: &std::collections::VecDeque<Raw>) -> Option<usize> {
+    fn next(&self, raws: &VecDeque<Raw>) -> Option<usize> {
         let mut ready = (0..raws.len().min(LOOK_AHEAD)).filter(|k| self.fits(raws, *k));
         let first = ready.next()?;
         let opening = [first].into_iter().chain(ready).filter(|k| self.opens(&raws[*k]).is_some());
@@ -197,7 +197,54 @@ impl Group<'_> {
     }
 
     /// Whether code can be taken now: it joins the open nest, or stands before it.
-    fn fits(&self, raws: &std::collections::VecDeque<Raw>, k: usize) -> bool {
+    fn fits(&self, raws: &VecDeque<Raw>, k: usize) -> bool {
+        self.keeps_order(raws, k) && self.keeps_order_of_nest(&raws[k]) && self.joins_or_precedes(raws, k)
+    }
+
+    /// Whether no check passes what can fault, nor is passed by it: the first failure of a run is that of the Program. Other faults pass
+    /// each other, as all code does that computes.
+    fn keeps_order(&self, raws: &VecDeque<Raw>, k: usize) -> bool {
+        if self.placed.failures.is_empty() || !self.can_fault(&raws[k]) {
+            return true;
+        }
+        let is_check = self.checks(&raws[k]);
+        !raws.range(..k).any(|raw| self.checks(raw) || is_check && self.can_fault(raw))
+    }
+
+    /// The same for the open nest, which code that does not join it precedes. A nest has one check, and no other fault beside it: its
+    /// elements are looked at in any order.
+    fn keeps_order_of_nest(&self, raw: &Raw) -> bool {
+        let Some(open) = self.open.as_ref().filter(|_| !self.placed.failures.is_empty() && self.can_fault(raw)) else { return true };
+        let mut faulty = open.nest.rows.iter().filter(|item| self.placed.can_fault(item));
+        let indexed = open.nest.roots.iter().any(|root| matches!(root, Root::Write { index: Some(_), .. }));
+        match self.checks(raw) {
+            true => !indexed && faulty.next().is_none(),
+            false => !faulty.any(|item| self.placed.failures.contains_key(&item.result)),
+        }
+    }
+
+    /// Whether raw code can end the run by a check.
+    fn checks(&self, raw: &Raw) -> bool {
+        match raw {
+            Raw::Row(item) => self.placed.failures.contains_key(&item.result),
+            Raw::Node(node) => node.any_row(&mut |item| self.placed.failures.contains_key(&item.result)),
+            Raw::Copy { .. } | Raw::Write { .. } => false,
+        }
+    }
+
+    /// Whether raw code can end the run, or may never end.
+    fn can_fault(&self, raw: &Raw) -> bool {
+        match raw {
+            Raw::Row(item) => self.placed.can_fault(item),
+            Raw::Write { index, .. } => index.is_some(),
+            Raw::Node(Node::Clamp { .. } | Node::Probe { .. }) => true,
+            Raw::Node(Node::If(_) | Node::For(_) | Node::While(_) | Node::Sweep(_) | Node::Reversal(_)) => true,
+            Raw::Copy { .. } | Raw::Node(Node::Scalar(_) | Node::Load { .. } | Node::Nest(_)) => false,
+            Raw::Node(Node::Reduce { .. } | Node::Dot { .. } | Node::Line { .. } | Node::Call(_)) => false,
+        }
+    }
+
+    fn joins_or_precedes(&self, raws: &VecDeque<Raw>, k: usize) -> bool {
         match &raws[k] {
             Raw::Row(item) => self.row_fits(item),
             Raw::Copy { result, source } => {
@@ -207,7 +254,8 @@ impl Group<'_> {
             Raw::Write { value, base, source, window, index, .. } => {
                 let dynamic = window.dynamic.iter().all(|(start, _)| !self.pending.contains(start));
                 // Whoever reads the old value, and can, goes first: then it dies here and is overwritten in place.
-                let goes_first = |j: usize| j != k && self.reads(&raws[j], *base) && (j < k || self.is_ready(&raws[j]));
+                let goes_first =
+                    |j: usize| j != k && self.reads(&raws[j], *base) && (j < k || self.is_ready(&raws[j]) && self.keeps_order(raws, j));
                 let stays = !self.placed.rewritten.contains_key(value);
                 let earlier = stays && (0..raws.len().min(LOOK_AHEAD)).any(goes_first);
                 let open = self.open.as_ref();
@@ -260,11 +308,12 @@ impl Group<'_> {
             Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Constant | Lowering::Pick(_) => {
                 // Steps that divide run one by one, and those of a reduction in lanes.
                 let divides = self.placed.divisions.contains_key(&item.result);
+                let fails = self.placed.failures.contains_key(&item.result);
                 let reduces = self.open.as_ref().is_some_and(Open::reduces);
                 let accumulates = self.open.as_ref().is_some_and(|open| open.nest.accumulated().next().is_some());
                 let (shape, picks) = (&self.placed.ty(item.result).shape, matches!(item.row.lowering, Lowering::Pick(_)));
                 // Where the order of the steps changes, none may fault.
-                !(divides && reduces || accumulates && (divides || picks))
+                !(divides && reduces || accumulates && (divides || picks || fails))
                     && (self.joins(shape, &item.args) || !picks && self.joins_components(shape, &item.args))
             }
             Lowering::Reduce(_) if self.placed.is_scalar(item.result) => {
@@ -284,7 +333,12 @@ impl Group<'_> {
             }
             Lowering::Reduce(_) | Lowering::Dot | Lowering::Line(_) => self.open.is_none() && all_available(),
             Lowering::View(_) | Lowering::Write(_) | Lowering::Scatter(..) => panic!("views and writes are raw code of their own"),
-            Lowering::Composed(_) | Lowering::Routine(_) | Lowering::Factored(_) | Lowering::Probe | Lowering::Missing => {
+            Lowering::Composed(_)
+            | Lowering::Routine(_)
+            | Lowering::Factored(_)
+            | Lowering::Probe
+            | Lowering::Check
+            | Lowering::Missing => {
                 panic!("only rows with loops of their own are placed")
             }
         }
@@ -329,7 +383,7 @@ impl Group<'_> {
         let Some(open) = &self.open else { return false };
         let (axes, rank) = (item.attrs.sizes("axes"), self.placed.ty(item.args[0]).rank());
         let (_, ascending, blocked) = sum_axes(rank, &axes);
-        let faults = open.nest.rows.iter().any(|item| self.placed.divisions.contains_key(&item.result));
+        let faults = open.nest.rows.iter().any(|item| self.placed.can_fault(item));
         let Grain { threads, work_per_launch, .. } = self.placed.grain;
         let alone = threads == 1 || open.nest.work(self.placed) < work_per_launch;
         let numbers = self.placed.ty(item.result).dtype != DType::Bool;
@@ -464,7 +518,12 @@ impl Group<'_> {
                 self.push_row(item);
             }
             Lowering::View(_) | Lowering::Write(_) | Lowering::Scatter(..) => panic!("views and writes are raw code of their own"),
-            Lowering::Composed(_) | Lowering::Routine(_) | Lowering::Factored(_) | Lowering::Probe | Lowering::Missing => {
+            Lowering::Composed(_)
+            | Lowering::Routine(_)
+            | Lowering::Factored(_)
+            | Lowering::Probe
+            | Lowering::Check
+            | Lowering::Missing => {
                 panic!("only rows with loops of their own are placed")
             }
         }

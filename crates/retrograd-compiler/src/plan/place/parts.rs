@@ -5,10 +5,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
+
 use super::tree::{Block, Node, Placed, Root, Step, StoreId, Val};
 
 /// How much code is one function, how much work is worth several threads, how many there are, what is worth lanes, and which outputs a copy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grain {
     /// Statements of a function, about: a block of more than twice as many is cut into parts.
     pub statements_per_part: usize,

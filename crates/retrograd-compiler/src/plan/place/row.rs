@@ -18,7 +18,8 @@ pub fn row_layout<'t>(types: impl IntoIterator<Item = &'t Type>) -> (Vec<u64>, u
     let (mut offsets, mut bytes) = (vec![0; types.len()], 0);
     for k in order {
         offsets[k] = bytes;
-        bytes += types[k].bytes() as u64;
+        // What no machine has stays at the largest number, so that it is refused when memory is asked for.
+        bytes = u64::saturating_add(bytes, types[k].bytes() as u64);
     }
-    (offsets, bytes.next_multiple_of(8))
+    (offsets, bytes.checked_next_multiple_of(8).unwrap_or(u64::MAX - 7))
 }

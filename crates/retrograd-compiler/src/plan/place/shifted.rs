@@ -322,7 +322,7 @@ impl Uses {
             let Raw::Row(item) = raw else { continue };
             let Some((times, copies, work)) = read.get(&item.result).copied() else { continue };
             let work = if copies > 1 { work + item.row.cost } else { 0 };
-            let can_move = item.row.lowering.is_elementwise() && !placed.divisions.contains_key(&item.result);
+            let can_move = item.row.lowering.is_elementwise() && !placed.can_fault(item);
             let alike = item.args.iter().all(|arg| placed.ty(*arg).shape == placed.ty(item.result).shape);
             if can_move && alike && !placed.is_scalar(item.result) && times == self.times(item.result) && work <= WORK_MOST {
                 item.args.iter().for_each(|arg| tell(*arg, copies, work, &mut read));

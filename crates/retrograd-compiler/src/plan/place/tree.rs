@@ -3,7 +3,6 @@
 //! Values are numbered once for the whole tree ([`Val`]); bodies refer to outer values directly, since every occurrence of a body has its
 //! own copy. Rank-0 values live in registers, arrays have a [`Home`].
 
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::parts::{Grain, Parts};
@@ -63,6 +62,8 @@ pub struct Placed {
     pub probes: Vec<Probe>,
     /// Integer divisions by their result, with their fault.
     pub divisions: BTreeMap<Val, u32>,
+    /// Truths that are faults, by value: checks that failed.
+    pub failures: BTreeMap<Val, u32>,
     /// Elements picked by run-time indices, by their value.
     pub picks: BTreeMap<Val, Index>,
     /// Arrays of which a window was written, by what they are when all the rest is written too, before anybody reads them: nothing stays
@@ -81,7 +82,7 @@ pub struct Placed {
 }
 
 /// A place where a run can fault, and what the error says.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The kind of error.
     pub kind: ErrorKind,
@@ -92,7 +93,7 @@ pub struct Fault {
 }
 
 /// A probe: what it is called, where it stands, and what it sees.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Probe {
     /// Its name.
     pub name: String,
@@ -448,7 +449,7 @@ pub struct While {
 }
 
 /// Direction of a loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Order {
     /// Ascending.
     Up,
@@ -577,6 +578,10 @@ pub struct Trajectory {
     pub schedule: Schedule,
     /// With or without a shared first sweep.
     pub sweep: Sweep,
+    /// Whether the driver does many actions of Revolve at once: where a state is a few numbers, steps are shorter than to ask for each. They
+    /// stand in its code several times, so that it does not where a step has a schedule inside: copies of copies would grow with the power of
+    /// the depth.
+    pub runs: bool,
     /// Types of the state.
     pub state: Vec<Type>,
     /// Types of the values in a record, by choice.
@@ -653,6 +658,14 @@ impl Placed {
     }
 }
 
+impl Placed {
+    /// Whether a row can fault: by its index, its divisor or as a check.
+    pub fn can_fault(&self, item: &RowItem) -> bool {
+        let tables = [&self.divisions, &self.failures];
+        tables.iter().any(|table| table.contains_key(&item.result)) || self.picks.contains_key(&item.result)
+    }
+}
+
 impl RowItem {
     /// The scalar op that an elementwise row computes.
     pub fn scalar(&self) -> Scalar {
@@ -672,6 +685,7 @@ impl RowItem {
             | Lowering::Routine(_)
             | Lowering::Factored(_)
             | Lowering::Probe
+            | Lowering::Check
             | Lowering::Missing => {
                 panic!("elementwise rows only: {}", self.row.name)
             }
@@ -725,6 +739,21 @@ impl Node {
                 let alike = [&drive.advance, &drive.turnback].into_iter();
                 alike.chain(&drive.tape).chain(&drive.reverse).flatten().any(step)
             }
+        }
+    }
+
+    /// Whether it, or a block inside it, computes such a row.
+    pub fn any_row(&self, found: &mut impl FnMut(&RowItem) -> bool) -> bool {
+        let mut any = |nodes: &[Node]| nodes.iter().any(|node| node.any_row(&mut *found));
+        match self {
+            Node::Scalar(item) => found(item),
+            Node::Nest(nest) => nest.rows.iter().any(found),
+            Node::Probe { .. } | Node::Load { .. } | Node::Clamp { .. } => false,
+            Node::Reduce { .. } | Node::Dot { .. } | Node::Line { .. } | Node::Call(_) => false,
+            Node::If(branch) => branch.blocks.iter().any(|block| any(&block.nodes)),
+            Node::For(node) => any(&node.step.block.nodes),
+            Node::While(node) => any(&node.cond.nodes) || any(&node.step.block.nodes),
+            Node::Sweep(drive) | Node::Reversal(drive) => drive.steps().any(|step| any(&step.block.nodes)),
         }
     }
 

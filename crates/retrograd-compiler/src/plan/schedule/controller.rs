@@ -31,8 +31,7 @@ pub(super) fn words(schedule: &Schedule) -> usize {
 /// [`Schedule::words`] words are enough for every `n`. With more slots than steps, the words of a schedule with `n` slots are enough.
 ///
 /// # Panics
-/// If the words are too few, the schedule has no slot, a recipe is for another number of steps or another sweep, or `n` is `i64::MAX` or
-/// more.
+/// If the words are too few, the schedule has no slot, or a recipe is for another number of steps or another sweep.
 pub fn start(words: &mut [i64], schedule: &Schedule, sweep: Sweep, n: u64) {
     match schedule {
         Schedule::Nothing => panic!("a loop of which nothing is kept needs no controller"),
@@ -281,7 +280,8 @@ const LOST: i64 = -1;
 /// # Panics
 /// As [`start`].
 pub fn start_revolve(words: &mut [i64], slots: u64, state_bytes: u64, sweep: Sweep, n: u64) {
-    let last = i64::try_from(n).ok().filter(|n| *n < i64::MAX).expect("a loop has fewer than i64::MAX steps");
+    // No run gets to the end of so many.
+    let last = i64::try_from(n).unwrap_or(i64::MAX).min(i64::MAX - 1);
     assert!(slots >= 1, "x_0 is always held, so there is at least one slot");
     // More slots than steps change nothing.
     let slots = i64::try_from(slots).unwrap_or(i64::MAX).min(last.max(1));

@@ -26,7 +26,7 @@ const WORKING: usize = 5;
 const AHEAD: usize = 6;
 /// The slot that it goes to; after the turn, `TURNED`.
 const SLOT: usize = 7;
-/// Stumm and Walther's next slot.
+/// Stumm and Walther's next slot; after the turn, the number from which on a state goes to the slot of its number.
 const NEXT: usize = 8;
 /// The last slot of this round.
 const LAST: usize = 9;
@@ -34,7 +34,7 @@ const LAST: usize = 9;
 const PERIOD: usize = 10;
 /// 1 if the next state is held.
 const SAVE: usize = 11;
-/// The steps of the held states in ascending order, then the slot of each; after the turn those of the unused slots follow.
+/// The steps of the held states in ascending order, then the slot of each.
 const STEPS: usize = 12;
 
 /// The loop has not ended.
@@ -102,7 +102,13 @@ pub(super) fn next_of_online(memory: &mut [i64]) -> Action {
 /// The held states, as step and slot, in ascending order.
 pub fn held(memory: &[i64]) -> impl DoubleEndedIterator<Item = (u64, u64)> + '_ {
     let (count, slots) = (memory[HELD] as usize, memory[SLOTS] as usize);
-    (0..count).map(move |k| (memory[STEPS + k] as u64, memory[STEPS + slots + k] as u64))
+    (0..count).map(move |k| (memory[STEPS + k] as u64, slot_of(memory, slots, k) as u64))
+}
+
+/// The slot of state number `k`. A slot is used again only when all of them are used: those of the states that are held at the turn are the
+/// first ones, and beyond them number and slot are the same, so that nobody writes down what may be thousands of unused slots.
+fn slot_of(memory: &[i64], slots: usize, k: usize) -> i64 {
+    if memory[SLOT] == TURNED && k as i64 >= memory[NEXT] { k as i64 } else { memory[STEPS + slots + k] }
 }
 
 /// Forward executions in all if the loop ends after `steps`, itself included.
@@ -112,12 +118,7 @@ pub fn forward_steps(memory: &[i64], steps: u64) -> u128 {
 
 /// The loop has ended, and the reversal begins; the working buffer is lost meanwhile.
 fn turn(memory: &mut [i64]) {
-    let (slots, count) = (memory[SLOTS] as usize, memory[HELD] as usize);
-    // A slot is used again only when all of them are used, so that those of the held states are the first ones.
-    for slot in count..slots {
-        memory[STEPS + slots + slot] = slot as i64;
-    }
-    (memory[AHEAD], memory[WORKING], memory[SLOT]) = (memory[TRIPS], LOST, TURNED);
+    (memory[AHEAD], memory[WORKING], memory[SLOT], memory[NEXT]) = (memory[TRIPS], LOST, TURNED, memory[HELD]);
 }
 
 fn reversal(memory: &mut [i64]) -> Action {
@@ -128,7 +129,7 @@ fn reversal(memory: &mut [i64]) -> Action {
     let top = memory[HELD] as usize - 1;
     let stored = memory[STEPS + top];
     let place = |number: usize| {
-        let slot = memory[STEPS + slots + number];
+        let slot = slot_of(memory, slots, number);
         (slot > 0).then(|| ((slot - 1) * memory[STATE]) as u64)
     };
     if working == LOST {

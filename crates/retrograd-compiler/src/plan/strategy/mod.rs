@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use super::place::Grain;
 use super::{Decision, Facts, Fate, LoopFacts, Search, Tiling};
-use crate::ir::{Error, ErrorKind};
+use crate::ir::{Error, ErrorKind, Pos};
 
 /// Decides the schedule of every loop. It only decides; `place` applies.
 pub trait Strategy: std::fmt::Debug + Send + Sync {
@@ -94,6 +94,14 @@ pub fn all() -> [Arc<dyn Strategy>; 7] {
 /// The strategy of that name.
 pub fn find(name: &str) -> Option<Arc<dyn Strategy>> {
     all().into_iter().find(|strategy| strategy.name() == name)
+}
+
+/// A number of steps or slots that the user gave.
+fn positive(what: &str, number: u64) -> Result<(), Error> {
+    if number > 0 {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::Argument, Pos::unknown(), format!("{what} is at least 1, found 0")))
 }
 
 /// The count of a loop, for strategies that must know it before the run.

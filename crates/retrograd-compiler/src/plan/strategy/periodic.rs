@@ -1,6 +1,6 @@
 //! A snapshot every so many steps; between two of them everything is recorded when it is to be reversed.
 
-use super::{Strategy, known_count};
+use super::{Strategy, known_count, positive};
 use crate::ir::Error;
 use crate::plan::share::share;
 use crate::plan::{Decision, Facts, LoopFacts};
@@ -18,12 +18,13 @@ impl Strategy for Periodic {
     }
 
     fn decide(&self, facts: &Facts, _: Option<u64>) -> Result<Decision, Error> {
+        self.period.map_or(Ok(()), |period| positive("a period", period))?;
         share(facts, None, &|inside, _| {
             if inside.facts.keeps_nothing() {
                 return Ok(inside.nothing());
             }
             let (count, choice) = (known_count(inside.facts, self.name())?, inside.facts.everything());
-            let period = self.period.unwrap_or_else(|| least_period(inside.facts, count)).max(1);
+            let period = self.period.unwrap_or_else(|| least_period(inside.facts, count));
             Ok(inside.met(|sweep| inside.periodic(choice.sweep(sweep), choice, period, count)))
         })
     }

@@ -1,6 +1,6 @@
 //! What the user says about named values and loops; the rest is `auto`.
 
-use super::{Replay, Strategy, known_count};
+use super::{Replay, Strategy, known_count, positive};
 use crate::ir::{Error, ErrorKind, Pos};
 use crate::plan::fit::{Fitted, Inside};
 use crate::plan::share::share;
@@ -98,17 +98,22 @@ impl User {
         let fate = named.or(keeps.then_some(LoopFate::KeepAll));
         let recorded = |period: u64, count: u64| {
             let choice = facts.everything();
-            inside.met(|sweep| inside.periodic(choice.sweep(sweep), choice, period.max(1), count))
+            inside.met(|sweep| inside.periodic(choice.sweep(sweep), choice, period, count))
         };
+        match fate {
+            Some(LoopFate::Periodic { period }) => positive("a period", period)?,
+            Some(LoopFate::Revolve { slots }) => positive("a number of slots", slots)?,
+            None | Some(LoopFate::KeepAll | LoopFate::RecomputeAll) => {}
+        }
         Ok(match fate {
             None => inside.fit(bytes),
             Some(LoopFate::KeepAll) => {
                 let count = known_count(facts, self.name())?;
-                recorded(count, count)
+                recorded(count.max(1), count)
             }
             Some(LoopFate::Periodic { period }) => recorded(period, known_count(facts, self.name())?),
             Some(LoopFate::RecomputeAll) => inside.met(|sweep| inside.revolve(sweep, Some(0))),
-            Some(LoopFate::Revolve { slots }) => inside.met(|sweep| inside.slots(sweep, slots.max(1))),
+            Some(LoopFate::Revolve { slots }) => inside.met(|sweep| inside.slots(sweep, slots)),
         })
     }
 

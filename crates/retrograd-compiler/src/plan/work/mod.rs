@@ -18,10 +18,12 @@ pub(super) use branches::Branches;
 pub(super) use function::Priced;
 pub(super) use traffic::new_memory;
 
+use serde::{Deserialize, Serialize};
+
 use crate::ir::{Inst, Lowering, Op};
 
 /// The vectors that a back end makes: what one computes again cheaply, another keeps.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Vectors {
     /// Of 128 bits, and blocks of functions in those of the machine: Cranelift.
     #[default]

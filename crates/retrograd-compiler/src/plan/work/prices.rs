@@ -133,7 +133,9 @@ impl Vectors {
             Lowering::Dot => self.contraction(&DotAxes::new(attrs, args[0].rank(), args[1].rank()), args),
             Lowering::Routine(_) | Lowering::Factored(_) if row.attrs.contains(&"axis") => all(prices.function),
             Lowering::Routine(_) | Lowering::Factored(_) => all(FACTORISATION),
-            Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Probe | Lowering::Missing => all(prices.arithmetic),
+            Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Probe | Lowering::Check | Lowering::Missing => {
+                all(prices.arithmetic)
+            }
             Lowering::Reduce(_) => {
                 all(prices.arithmetic).saturating_add(sums_along_lanes(attrs, args[0], result).saturating_mul(ALONG_LANES))
             }
@@ -203,7 +205,7 @@ fn gone_through(row: &Row, args: &[&Type], result: &Type) -> u64 {
         Lowering::Routine(_) | Lowering::Factored(_) | Lowering::Reduce(_) | Lowering::Line(_) | Lowering::Composed(_) => largest,
         // What it multiplies says its price.
         Lowering::Dot => largest,
-        Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Probe | Lowering::Missing => largest,
+        Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Probe | Lowering::Check | Lowering::Missing => largest,
     }
 }
 
@@ -221,7 +223,7 @@ pub(super) fn needs_short_vectors(function: &Function, inst: &Inst, numbers: Num
         Lowering::Composed(_) => true,
         Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Constant | Lowering::View(_) | Lowering::Write(_) => false,
         Lowering::Pick(_) | Lowering::Scatter(..) | Lowering::Reduce(_) | Lowering::Dot | Lowering::Line(_) => false,
-        Lowering::Routine(_) | Lowering::Factored(_) | Lowering::Probe | Lowering::Missing => false,
+        Lowering::Routine(_) | Lowering::Factored(_) | Lowering::Probe | Lowering::Check | Lowering::Missing => false,
     };
     types().any(|ty| in_lanes(ty) && (is_called || ty.dtype.bytes() == 4))
 }

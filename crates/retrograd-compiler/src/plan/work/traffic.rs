@@ -112,7 +112,13 @@ impl Moved {
                     self.words = self.words.saturating_add(part / 2);
                 }
                 Lowering::View(_) => self.words = self.words.saturating_add(part),
-                Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Probe | Lowering::Missing | Lowering::Constant => {
+                Lowering::Map(_)
+                | Lowering::Convert
+                | Lowering::Iota
+                | Lowering::Probe
+                | Lowering::Check
+                | Lowering::Missing
+                | Lowering::Constant => {
                     raise(&mut self.whole, (arrays[arg], pass), part);
                 }
                 Lowering::Dot | Lowering::Routine(_) | Lowering::Factored(_) | Lowering::Composed(_) | Lowering::Reduce(_) => {
@@ -209,7 +215,13 @@ fn ends_a_pass(function: &Function, inst: &Inst) -> bool {
         Lowering::Reduce(_) | Lowering::Composed(Composed::LogSumExp) => !of_components(&attrs.sizes("axes")),
         Lowering::Dot => !of_components(&attrs.sizes("lhs_contract")),
         Lowering::Line(_) | Lowering::Routine(_) | Lowering::Factored(_) => true,
-        Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Probe | Lowering::Missing | Lowering::Constant => false,
+        Lowering::Map(_)
+        | Lowering::Convert
+        | Lowering::Iota
+        | Lowering::Probe
+        | Lowering::Check
+        | Lowering::Missing
+        | Lowering::Constant => false,
         Lowering::View(_) | Lowering::Write(_) | Lowering::Pick(_) | Lowering::Scatter(..) | Lowering::Composed(_) => false,
     }
 }
@@ -254,7 +266,7 @@ fn words_spread(function: &Function, row: &Row, attrs: &Attrs, inst: &Inst) -> O
             return None;
         }
         Lowering::Pick(_) | Lowering::Scatter(..) | Lowering::Dot | Lowering::Line(_) | Lowering::Routine(_) => return None,
-        Lowering::Factored(_) | Lowering::Composed(_) | Lowering::Probe | Lowering::Missing => return None,
+        Lowering::Factored(_) | Lowering::Composed(_) | Lowering::Probe | Lowering::Check | Lowering::Missing => return None,
     };
     let line = LINE as usize / window.dtype.bytes();
     let [base, last] = [function.ty(inst.args[0]), window].map(|ty| ty.shape.last().copied().unwrap_or(1));
@@ -275,7 +287,13 @@ fn words_read(row: &Row, k: usize, arg: &Type, result: &Type) -> u64 {
         // What is written over is not read.
         Lowering::Write(_) | Lowering::Scatter(..) if k == 0 => 0,
         Lowering::View(_) | Lowering::Pick(_) => arg_words.min(result_words),
-        Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Probe | Lowering::Missing | Lowering::Constant => arg_words,
+        Lowering::Map(_)
+        | Lowering::Convert
+        | Lowering::Iota
+        | Lowering::Probe
+        | Lowering::Check
+        | Lowering::Missing
+        | Lowering::Constant => arg_words,
         Lowering::Dot | Lowering::Routine(_) | Lowering::Factored(_) | Lowering::Composed(_) => arg_words,
         Lowering::Write(_) | Lowering::Scatter(..) | Lowering::Reduce(_) | Lowering::Line(_) => arg_words,
     }

@@ -127,8 +127,8 @@ impl<'a, 'k> Acts<'a, 'k> {
     /// The operations of a function, if it is known by its whole sequence.
     fn function(&mut self, dst: Reg, function: LaneFunction, args: &[Reg]) -> Option<()> {
         let Inline::Whole(sequence) = inline(function)? else { return None };
-        let (operations, result) = record(|x| sequence(x).number());
-        let mut values = vec![args[0]];
+        let (operations, result) = record(args.len(), |x| sequence(x).number());
+        let mut values = args.to_vec();
         for Operation { op, args } in operations {
             let args: Vec<Reg> = args.into_iter().map(|arg| self.operand(&values, arg)).collect();
             // Bits are where the number is.

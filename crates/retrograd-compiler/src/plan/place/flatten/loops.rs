@@ -5,7 +5,7 @@ use super::super::tree::{
     Drive, Emitted, Loop, Node, Order, RowPlace, RowRead, RowTime, RowWrite, Step, StoreId, Trajectory, TrajectoryId, Val, While,
 };
 use super::{Flatten, Scope};
-use crate::ir::{Array, Attrs, DType, Data, ErrorKind, ForOp, FuncId, Function, Inst, Op, Pos, Type, UnwindOp, WhileOp};
+use crate::ir::{Array, Attrs, DType, Data, ErrorKind, ForOp, FuncId, Function, Inst, Op, Pos, Program, Type, UnwindOp, WhileOp};
 use crate::ops;
 use crate::plan::pair::Pair;
 use crate::plan::schedule::{Schedule, Sweep, Uses};
@@ -150,7 +150,7 @@ impl<'p> Flatten<'p> {
             let Op::Unwind(unwind) = &function.insts[pair.unwind_inst].op else { panic!("pairs name an unwind") };
             let decided = self.decided(unwind).way(Sweep::Online)?;
             let state = pair.states.iter().map(|k| carry_types[*k].clone()).collect();
-            Some((self.trajectory(unwind.bwd, trips, state, decided, &[]), pair.states.clone()))
+            Some((self.trajectory(unwind, trips, state, decided, &[]), pair.states.clone()))
         });
         let id = held.as_ref().map(|(id, _)| *id);
         scope.raws.push(Raw::Node(Node::While(Box::new(While { inits, results, trips, carried: vec![], cond, holds, step, held }))));
@@ -184,7 +184,7 @@ impl<'p> Flatten<'p> {
         decided.cuts.iter().map(|cut| split(self.parted.step(op.bwd), op, cut, &self.effects)).collect()
     }
 
-    fn trajectory(&mut self, bwd: FuncId, count: Val, state: Vec<Type>, decided: &Way, splits: &[Split]) -> TrajectoryId {
+    fn trajectory(&mut self, op: &UnwindOp, count: Val, state: Vec<Type>, decided: &Way, splits: &[Split]) -> TrajectoryId {
         // A count known at compile time bounds what a schedule can use; one that is not leaves the schedule as it is.
         let known = self.steps_of(count);
         let (table, spill_bytes) = (decided.schedule.table(), decided.schedule.spill_bytes());
@@ -192,12 +192,16 @@ impl<'p> Flatten<'p> {
             self.placed.literals.push(Array::new([table.len()], Data::I64(table)));
             self.placed.literals.len() as u32 - 1
         });
+        let revolves = matches!(decided.schedule, Schedule::Revolve { .. });
+        let is_inner = || [op.body, op.bwd].iter().all(|body| !has_schedule(self.program, *body));
+        let runs = revolves && state.iter().all(|ty| ty.rank() == 0) && is_inner();
         self.placed.trajectories.push(Trajectory {
-            bwd,
+            bwd: op.bwd,
             count,
             steps: known,
             schedule: decided.schedule.clone(),
             sweep: decided.sweep,
+            runs,
             state,
             records: splits.iter().map(|split| split.kept.clone()).collect(),
             pool_bytes: decided.schedule.pool_bytes(decided.sweep, known),
@@ -251,7 +255,7 @@ impl<'p> Flatten<'p> {
         let inits = self.all_in_memory(c0, scope);
         let (xs, xs2) = (self.all_in_memory(xs, scope), self.all_in_memory(xs2, scope));
         let recorded: Vec<bool> = (1 + parameters - xs2.len()..=parameters).map(read).collect();
-        let id = self.trajectory(unwind_op.bwd, count, state_types, decided, &splits);
+        let id = self.trajectory(unwind_op, count, state_types, decided, &splits);
         let carry_types = self.types(&inits);
         let advance = uses.advance.then(|| {
             let rows = self.row_types(&xs);
@@ -344,7 +348,7 @@ impl<'p> Flatten<'p> {
     fn reversal(&mut self, bwd: &Function, decided: &Way, paired: Option<TrajectoryId>, parts: Parts<'_>, scope: &mut Scope) -> Node {
         let splits = self.splits(parts.op, decided);
         let state_types = self.types(parts.states);
-        let trajectory = paired.unwrap_or_else(|| self.trajectory(parts.op.bwd, parts.count, state_types.clone(), decided, &splits));
+        let trajectory = paired.unwrap_or_else(|| self.trajectory(parts.op, parts.count, state_types.clone(), decided, &splits));
         let [_, uses] = decided.schedule.uses();
         let restores = uses.restore || decided.sweep == Sweep::Alone;
         let starts = if restores { self.all_in_memory(parts.states, scope) } else { vec![] };
@@ -398,6 +402,13 @@ impl<'p> Flatten<'p> {
             (results, parts.emitted.iter().map(|e| RowPlace::Stream(e.value)).zip(h).collect())
         })
     }
+}
+
+/// Whether something inside of a function is unwound from states.
+fn has_schedule(program: &Program, id: FuncId) -> bool {
+    let unwinds = |inst: &Inst| matches!(&inst.op, Op::Unwind(op) if op.carries > 0);
+    let inside = |inst: &Inst| inst.bodies().into_iter().any(|body| has_schedule(program, body));
+    program.function(id).insts.iter().any(|inst| unwinds(inst) || inside(inst))
 }
 
 /// An unwind as it is placed, and what all its steps share.

@@ -207,6 +207,9 @@ impl<'p> Flatten<'p> {
         if row.lowering == Lowering::Probe {
             return self.probe(attrs, args[0], &inst.pos, scope);
         }
+        if row.lowering == Lowering::Check {
+            return self.check(attrs, args[0], &inst.pos, scope);
+        }
         let key = (format!("{} {attrs:?}", row.name), args.clone());
         if let Some(known) = scope.known.get(&key) {
             return *known;
@@ -238,8 +241,8 @@ impl<'p> Flatten<'p> {
                 let factors = self.factors(args[0], scope);
                 self.call(routine, attrs, &[&[factors], &args[1..]].concat(), ty, scope)
             }
-            Lowering::Probe | Lowering::Missing => {
-                panic!("probes are placed above, and plan refuses rows without machine code: {}", row.name)
+            Lowering::Probe | Lowering::Check | Lowering::Missing => {
+                panic!("effects are placed above, and plan refuses rows without machine code: {}", row.name)
             }
         };
         scope.known.insert(key, result);
@@ -253,8 +256,25 @@ impl<'p> Flatten<'p> {
         self.placed.probes.push(Probe { name: attrs.text("name").to_owned(), pos: pos.clone(), ty });
         let site = self.placed.probes.len() as u32 - 1;
         scope.raws.push(Raw::Node(Node::Probe { site, operand, steps: self.steps.clone() }));
-        let shown = Attrs::none().with("value", crate::ir::Attr::Array(Array::bool(true)));
-        self.push(&ops::CONSTANT, shown, vec![], Type::scalar(DType::Bool), pos, scope)
+        self.always_true(pos, scope)
+    }
+
+    /// A check is the negation of its condition, whose truth is a fault, element by element. It is computed for that alone.
+    fn check(&mut self, attrs: &Attrs, condition: Val, pos: &Pos, scope: &mut Scope) -> Val {
+        let ty = self.placed.ty(condition).clone();
+        if ty.elements() > 0 {
+            let failed = self.push(&ops::NOT, Attrs::none(), vec![condition], ty, pos, scope);
+            let kind = ErrorKind::Check { tag: attrs.text("tag").to_owned() };
+            let site = self.placed.fault(kind, pos, attrs.text("message").to_owned());
+            self.placed.failures.insert(failed, site);
+        }
+        self.always_true(pos, scope)
+    }
+
+    /// The result of an effect.
+    fn always_true(&mut self, pos: &Pos, scope: &mut Scope) -> Val {
+        let value = Attrs::none().with("value", crate::ir::Attr::Array(Array::bool(true)));
+        self.push(&ops::CONSTANT, value, vec![], Type::scalar(DType::Bool), pos, scope)
     }
 
     /// The rows that a row is composed of.

@@ -1,0 +1,278 @@
+"""Python's own functions of numbers on traced ones: `min`, `abs`, `sum`, `math.*`, `isinstance` and their like, as a table."""
+
+import math
+import operator
+
+import numpy as np
+
+from . import errors
+from .array import Array, demand, is_weak
+from .loops import choose, is_traced
+from .ranges import backwards, enumerated, make_range, zipped
+
+_PYTHON = {"f": float, "i": int, "b": bool}
+
+
+def type_of(value):
+    """The class that a value has when the function runs untraced."""
+    if not isinstance(value, Array):
+        return type(value)
+    if not value._scalar:
+        return np.ndarray
+    return _PYTHON[value.dtype.kind] if value._weak else value.dtype.type
+
+
+def _isinstance(value, kinds):
+    return isinstance(value, kinds) if not isinstance(value, Array) else isinstance(value, kinds) or issubclass(type_of(value), kinds)
+
+
+def _type(*args):
+    return type_of(args[0]) if len(args) == 1 else type(*args)
+
+
+def _hasattr(value, name):
+    return hasattr(type_of(value), name) if isinstance(value, Array) else hasattr(value, name)
+
+
+def _any_traced(values):
+    return any(isinstance(value, Array) for value in values)
+
+
+def _extreme(python, better):
+    """`min` and `max`: the first of the best ones, as Python compares."""
+
+    def rule(*values, **options):
+        items = list(values[0]) if len(values) == 1 else list(values)
+        if options or not _any_traced(items) or not items:
+            return python(*values, **options)
+        best = items[0]
+        for item in items[1:]:
+            if np.ndim(item) or np.ndim(best):
+                raise errors.ShapeError("the truth of an array with more than one element is ambiguous", errors.here())
+            best = _picked(better(item, best), item, best)
+        return best
+
+    return rule
+
+
+def _picked(condition, a, b):
+    if not is_traced(condition):
+        return a if bool(condition) else b
+    return choose(condition, lambda: a, lambda: b, errors.here())
+
+
+def _sum(items, start=0):
+    total = start
+    for item in items:
+        total = total + item
+    return total
+
+
+def _round(value, digits=None):
+    if not isinstance(value, Array) or not is_traced(value):
+        return round(value) if digits is None else round(value, digits)
+    if digits is None:
+        whole = np.rint(value)
+        if value._weak or value._scalar:
+            return _whole(whole)
+        return whole
+    if value._weak and digits != 0:
+        raise errors.Unsupported("round() of a traced Python number to digits; use np.round", errors.here())
+    return np.round(value, digits)
+
+
+def _whole(value):
+    """A float without a fraction as Python's integer."""
+    result = value.astype(np.int64)
+    result._weak = True
+    return result
+
+
+def _int(*args):
+    if len(args) != 1 or not isinstance(args[0], Array) or not is_traced(args[0]):
+        return int(*args)
+    value = args[0]
+    if value.size != 1:
+        raise errors.ShapeError("only arrays of one element can be converted to Python numbers", errors.here())
+    value = np.reshape(value, ())[()] if value.shape else value
+    return _whole(np.trunc(value) if value.dtype.kind == "f" else value)
+
+
+def _float(*args):
+    if len(args) != 1 or not isinstance(args[0], Array) or not is_traced(args[0]):
+        return float(*args)
+    value = args[0]
+    if value.size != 1:
+        raise errors.ShapeError("only arrays of one element can be converted to Python numbers", errors.here())
+    value = np.reshape(value, ())[()] if value.shape else value
+    result = value.astype(np.float64)
+    result = +result if result is value else result
+    result._weak = True
+    return result
+
+
+def _bool(*args):
+    if len(args) != 1 or not is_traced(args[0]):
+        return bool(*args)
+    from .loops import truth
+
+    result = truth(args[0], errors.here())
+    result = np.logical_or(result, False) if result is args[0] else result
+    result._weak = True
+    return result
+
+
+def _any(items):
+    result = False
+    for item in items:
+        if not is_traced(item):
+            if bool(item):
+                return True if not is_traced(result) else np.logical_or(result, True)
+            continue
+        result = np.logical_or(result, _bool(item))
+    return result
+
+
+def _all(items):
+    result = True
+    for item in items:
+        if not is_traced(item):
+            if not bool(item):
+                return False if not is_traced(result) else np.logical_and(result, False)
+            continue
+        result = np.logical_and(result, _bool(item))
+    return result
+
+
+def _sorted(items, key=None, reverse=False):
+    values = list(items)
+    if key is not None or not any(is_traced(value) for value in values):
+        return sorted(values, key=key, reverse=reverse)
+    ordered = np.sort(np.array_of(values)) if hasattr(np, "array_of") else _sort(values)
+    result = [ordered[k] for k in range(len(values))]
+    for item in result:
+        item._weak = all(is_weak(value) for value in values)
+    return result[::-1] if reverse else result
+
+
+def _sort(values):
+    from . import functions
+
+    return np.sort(functions.array_of(values))
+
+
+def _pow(base, exponent, modulus=None):
+    return pow(base, exponent) if modulus is None else pow(base, exponent, modulus)
+
+
+def _divmod(a, b):
+    return (a // b, a % b) if _any_traced((a, b)) else divmod(a, b)
+
+
+def _len(value):
+    return len(value)
+
+
+# Functions of `math` on floats that NumPy has under the same or another name.
+_MATH = {
+    "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh,
+    "tanh": np.tanh, "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh, "exp": np.exp, "expm1": np.expm1, "log2": np.log2,
+    "log10": np.log10, "log1p": np.log1p, "sqrt": np.sqrt, "fabs": np.fabs, "atan2": np.arctan2, "copysign": np.copysign, "fmod": np.fmod,
+    "degrees": np.degrees, "radians": np.radians, "isnan": np.isnan, "isinf": np.isinf, "isfinite": np.isfinite, "pow": np.power,
+}
+
+
+def _of_math(name, function):
+    python = getattr(math, name)
+
+    def rule(*args):
+        if not any(is_traced(value) for value in args):
+            return python(*args)
+        result = function(*[_float(value) for value in args])
+        result._weak = True
+        return result
+
+    return rule
+
+
+def _log(x, base=None):
+    if not any(is_traced(value) for value in (x, base)):
+        return math.log(x) if base is None else math.log(x, base)
+    result = np.log(_float(x)) if base is None else np.log(_float(x)) / np.log(_float(base))
+    result._weak = True
+    return result
+
+
+def _hypot(*values):
+    if not _any_traced(values):
+        return math.hypot(*values)
+    result = np.sqrt(_sum(value * value for value in values)) if len(values) != 2 else np.hypot(*values)
+    result._weak = True
+    return result
+
+
+def _rounded(function, python):
+    return lambda x: _whole(function(x)) if is_traced(x) else python(x)
+
+
+def _scipy(name, python):
+    def rule(x):
+        if not is_traced(x):
+            return python(x)
+        from . import functions
+
+        result = functions.SPECIAL[name](_float(x))
+        result._weak = True
+        return result
+
+    return rule
+
+
+def _isscalar(value):
+    return value._scalar if isinstance(value, Array) else np.isscalar(value)
+
+
+def _getattr(runtime):
+    def rule(owner, name, *default):
+        try:
+            return runtime.attribute(owner, name)
+        except AttributeError:
+            if default:
+                return default[0]
+            raise
+
+    return rule
+
+
+def table(runtime):
+    """From each function to what it becomes; `runtime` reads attributes and stores them."""
+    found = {
+        range: make_range, reversed: backwards, zip: zipped, enumerate: enumerated, isinstance: _isinstance, type: _type, hasattr: _hasattr,
+        min: _extreme(min, operator.lt), max: _extreme(max, operator.gt), sum: _sum, round: _round, any: _any, all: _all, sorted: _sorted,
+        pow: _pow, divmod: _divmod, int: _int, float: _float, bool: _bool, np.isscalar: _isscalar,
+        math.log: _log, math.hypot: _hypot, math.floor: _rounded(np.floor, math.floor), math.ceil: _rounded(np.ceil, math.ceil),
+        math.trunc: _rounded(np.trunc, math.trunc), math.erf: _scipy("erf", math.erf), math.erfc: _scipy("erfc", math.erfc),
+        math.fsum: lambda items: _sum(items, 0.0) if _any_traced(items := list(items)) else math.fsum(items),
+        math.prod: lambda items, start=1: _product(list(items), start),
+        getattr: _getattr(runtime), setattr: runtime.store_attribute, delattr: runtime.delete_attribute,
+        operator.getitem: runtime.load, operator.setitem: runtime.store, operator.delitem: runtime.delete_item, operator.not_: runtime.negate,
+        operator.contains: lambda container, item: runtime.contains(item, container),
+    }
+    found.update({getattr(math, name): _of_math(name, function) for name, function in _MATH.items()})
+    return found
+
+
+def _product(items, start):
+    for item in items:
+        start = start * item
+    return start
+
+
+def formatted(value):
+    """A value in a string; what is traced has no digits yet."""
+    if is_traced(value):
+        demand(value)
+        raise errors.Unsupported("a traced value in a string: its digits are not known before the program runs", errors.here())
+    return value.payload() if isinstance(value, Array) else value
+
+

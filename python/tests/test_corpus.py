@@ -1,0 +1,206 @@
+"""Programs as they are written without this package in mind (`programs/`): values of NumPy, exact derivatives, bits that no budget changes."""
+
+import functools
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from corpus import FOLDER, NAMES, chosen, difference, jax_gradient, leaves, load
+
+import retrograd as rg
+
+# What cannot be differentiated yet, and why; a program that works must leave the list.
+NOT_YET = {
+    "battery_model": "np.interp is not supported",
+    "binomial_option": "a change of the list `a list` in a loop whose count is not known while tracing, or in a `while`",
+    "cox_regression": "indexing by a boolean mask is not supported",
+    "cubic_spline": "np.searchsorted is not supported",
+    "extended_kalman_filter": "conversion to a NumPy array of a traced value",
+    "gaussian_mixture": "a change of a list, which lives outside of the function",
+    "gaussian_process": "np.diag_indices_from is not supported",
+    "graph_diffusion": "iteration over an iterator that lives outside of the function",
+    "image_registration": "indexing by an array of integers beside other integers, arrays or None is not supported",
+    "layers_from_config": "iteration over an iterator that lives outside of the function",
+    "lens_design": "`s` differs in kind between the branches: Surface and Surface",
+    "polynomial_fit": "a change of the list `a list` in a loop whose count is not known while tracing, or in a `while`",
+    "robot_arm": "iteration over an iterator that lives outside of the function",
+    "transformer": "indexing by an array of integers beside other integers, arrays or None is not supported",
+    "truss": "iteration over an iterator that lives outside of the function",
+    "viterbi": "iteration over an iterator that lives outside of the function",
+    "wavelet": "unhashable type: 'slice'",
+}
+
+# Forms of a program that cannot be differentiated yet, but for the programs named.
+FORMS_NOT_YET = {}
+
+# Programs whose source runs under JAX as it is: their gradients are held against JAX to rounding, the others' against differences.
+IN_JAX = {
+    "elo_ratings", "epidemic", "hamiltonian_monte_carlo", "newton_root", "newton_system", "particle_filter", "pharmacokinetics", "pid_controller",
+    "polynomial_fit", "portfolio", "reaction_diffusion", "variational_autoencoder",
+}
+
+
+def programs(names=NAMES):
+    marks = lambda name: [pytest.mark.xfail(strict=True, reason=NOT_YET[name])] if name in NOT_YET else []
+    return [pytest.param(name, marks=marks(name), id=name) for name in names]
+
+
+def derived(module, **options):
+    """Value and gradient, and the function that gave them."""
+    f, args, wrt = module.example()
+    g = rg.value_and_grad(f, argnums=wrt, **options)
+    return g(*args), g, args
+
+
+def same(found, expected):
+    """The same bits, nested alike."""
+    found, expected = leaves(found), leaves(expected)
+    assert len(found) == len(expected)
+    for a, b in zip(found, expected):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_there_are_sixty_programs():
+    assert len(NAMES) >= 60
+    assert set(NOT_YET) <= set(NAMES) and IN_JAX <= set(NAMES)
+
+
+@pytest.mark.parametrize("name", programs())
+def test_value_and_gradient(name):
+    module = load(name)
+    (value, gradient), _, args = derived(module)
+    f, fresh, wrt = module.example()
+    np.testing.assert_allclose(value, f(*fresh), rtol=1e-9)
+    for given, untouched in zip(leaves(list(args)), leaves(list(module.example()[1]))):
+        np.testing.assert_array_equal(given, untouched)
+    at, found = leaves(chosen(args, wrt)), leaves(gradient)
+    assert [leaf.shape for leaf in found] == [leaf.shape for leaf in at]
+    rng = np.random.default_rng(0)
+    for only in [None, *range(len(at))]:
+        direction = [rng.normal(size=leaf.shape) if only in (None, k) else np.zeros(leaf.shape) for k, leaf in enumerate(at)]
+        size = max(1e-3, max(np.max(np.abs(leaf), initial=0.0) for k, leaf in enumerate(at) if only in (None, k)))
+        expected = difference(module.example, direction, 2e-4 * min(size, 1.0))
+        slope = sum(np.sum(g * d) for g, d in zip(found, direction))
+        scale = sum(np.sum(np.abs(g * d)) for g, d in zip(found, direction))
+        np.testing.assert_allclose(slope, expected, rtol=1e-6, atol=1e-6 * scale + 1e-9 * abs(float(value)))
+
+
+@pytest.mark.parametrize("name", programs([name for name in NAMES if name in IN_JAX]))
+def test_gradient_equals_jax(name):
+    module = load(name)
+    (value, gradient), _, _ = derived(module)
+    expected_value, expected = jax_gradient(module)
+    np.testing.assert_allclose(value, expected_value, rtol=1e-10)
+    for a, b in zip(leaves(gradient), leaves(expected)):
+        np.testing.assert_allclose(a, b, rtol=1e-8, atol=1e-9 * max(1.0, np.max(np.abs(b), initial=0.0)))
+
+
+@pytest.mark.parametrize("name", programs())
+def test_budgets_do_not_change_bits(name):
+    module = load(name)
+    result, g, args = derived(module)
+    peak = g.plan(*args).bytes_peak
+    if peak == 0:
+        assert derived(module, budget=1)[1].plan(*args).bytes_peak == 0  # numbers alone, in registers
+        return
+    with pytest.raises(rg.OverBudget) as refused:
+        derived(module, budget=1)
+    least = refused.value.needed
+    assert least <= peak
+    for budget in (least, (least + peak) // 2):
+        found, h, args = derived(module, budget=budget)
+        assert h.plan(*args).bytes_peak <= budget
+        same(found, result)
+
+
+FORMS = {
+    "lambda": lambda f, args: (lambda *rest: f(*rest), args),
+    "partial": lambda f, args: (functools.partial(f, args[0]), args[1:]),
+    "method": lambda f, args: (Holder(f).run, args),
+    "object": lambda f, args: (Holder(f), args),
+}
+
+
+class Holder:
+    """An object whose method and call are a program."""
+
+    def __init__(self, f):
+        self.f = f
+
+    def run(self, *args):
+        return self.f(*args)
+
+    def __call__(self, *args):
+        return self.f(*args)
+
+
+def forms():
+    for name in NAMES:
+        for form in FORMS:
+            reason, works = FORMS_NOT_YET.get(form, (None, {name}))
+            why = NOT_YET.get(name) or (None if name in works else reason)
+            marks = [pytest.mark.xfail(strict=True, reason=why)] if why else []
+            yield pytest.param(name, form, marks=marks, id=f"{name}-{form}")
+
+
+@pytest.mark.parametrize("name, form", list(forms()))
+def test_forms_give_the_same_bits(name, form):
+    module = load(name)
+    (value, gradient), _, _ = derived(module)
+    f, args, wrt = module.example()
+    numbers = (wrt,) if isinstance(wrt, int) else wrt
+    kept = [k for k in numbers if k > 0] if form == "partial" else list(numbers)
+    g, rest = FORMS[form](f, args)
+    if not kept:
+        np.testing.assert_allclose(rg.jit(g)(*rest), value, rtol=1e-9)
+        return
+    found = rg.value_and_grad(g, argnums=tuple(k - (form == "partial") for k in kept))(*rest)
+    of = [gradient] if isinstance(wrt, int) else gradient
+    expected = [value, *(of[numbers.index(k)] for k in kept)]
+    if form == "partial":
+        # What is fixed is known before, or differentiated no more: another Program, of other roundings.
+        for a, b in zip(leaves([found[0], *found[1]]), leaves(expected)):
+            np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-11 * max(1.0, np.max(np.abs(b), initial=0.0)))
+    else:
+        same([found[0], *found[1]], expected)
+
+
+def notebook(names):
+    """A notebook whose cells are programs, each followed by a cell that differentiates it."""
+    cell = lambda source: {"cell_type": "code", "metadata": {}, "execution_count": None, "outputs": [], "source": source.splitlines(keepends=True)}
+    cells = [cell("import numpy as np, retrograd as rg\nfrom corpus import leaves\nfound = {}")]
+    for name in names:
+        cells += [cell((FOLDER / f"{name}.py").read_text()), cell(RUN.format(name=name))]
+    cells.append(cell("np.savez('found.npz', **{f'{name}:{k}': leaf for name, result in found.items() for k, leaf in enumerate(leaves(result))})"))
+    return {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+
+
+RUN = """f, args, wrt = example()
+try:
+    found["{name}"] = rg.value_and_grad(f, argnums=wrt)(*args)
+except rg.Error as error:
+    print("{name}", error)
+"""
+
+# What a notebook's own shell does with a cell; a kernel adds nothing but messages.
+EXECUTE = """
+import json, sys
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance()
+for cell in json.load(open(sys.argv[1]))["cells"]:
+    shell.run_cell("".join(cell["source"]), store_history=True).raise_error()
+"""
+
+
+def test_a_notebook_gives_the_same_bits(tmp_path):
+    names = [name for name in NAMES if name not in NOT_YET]
+    (tmp_path / "programs.ipynb").write_text(json.dumps(notebook(names)))
+    environment = {**os.environ, "PYTHONPATH": str(FOLDER.parent), "IPYTHONDIR": str(tmp_path / "ipython")}
+    subprocess.run([sys.executable, "-c", EXECUTE, "programs.ipynb"], cwd=tmp_path, env=environment, check=True, timeout=600)
+    found = np.load(tmp_path / "found.npz")
+    for name in names:
+        for k, leaf in enumerate(leaves(derived(load(name))[0])):
+            np.testing.assert_array_equal(found[f"{name}:{k}"], leaf)

@@ -2,6 +2,8 @@
 
 import inspect
 import numbers
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +25,7 @@ FUNCTIONS = {np.sum: "sum", np.prod: "prod", np.mean: "mean", np.dot: "dot", np.
              np.linalg.norm: "norm"}
 
 
-def expr(text, args=None):
+def expr(text: str, args: Sequence[str] | None = None) -> "Expr":
     """The expression that a formula is: a function of its variables, in the order in which they first appear, or of `args`.
 
         f = rg.expr("x*sin(y)^2 + exp(-x/2)")
@@ -34,7 +36,7 @@ def expr(text, args=None):
     return Expr(_native.Expr.parse(text), args)
 
 
-def symbols(names):
+def symbols(names: str | Iterable[str]) -> Any:
     """Variables: `x, y = rg.symbols("x y")`. Operators and NumPy's functions make expressions of them."""
     names = names.replace(",", " ").split() if isinstance(names, str) else list(names)
     made = [Expr(_native.Expr.variable(name)) for name in names]
@@ -252,7 +254,7 @@ SYMPY = {
 CONSTANTS = {"Pi": "pi", "Exp1": "e", "Infinity": "inf"}
 
 
-def from_sympy(args, exprs):
+def from_sympy(args: Any, exprs: Any) -> Any:
     """An expression, or a list of them, from SymPy's; `args` are its symbols, in the order of the arguments.
 
         x, y = sympy.symbols("x y")

@@ -100,8 +100,8 @@ impl Expr {
         Ok(raised(py, retrograd_expr::diff_all(&self.0, &names))?.into_iter().map(Expr).collect())
     }
 
-    fn substitute(&self, with: Vec<(String, Expr)>) -> Expr {
-        let with: Vec<(&str, retrograd_expr::Expr)> = with.iter().map(|(name, expr)| (name.as_str(), expr.0.clone())).collect();
+    fn substitute(&self, values: Vec<(String, Expr)>) -> Expr {
+        let with: Vec<(&str, retrograd_expr::Expr)> = values.iter().map(|(name, expr)| (name.as_str(), expr.0.clone())).collect();
         Expr(self.0.substitute(&with))
     }
 

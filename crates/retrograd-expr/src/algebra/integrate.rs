@@ -28,7 +28,7 @@ const TABLE: &[(Function, &str)] = &[
 /// use retrograd_expr::{Expr, integrate};
 /// let shown = |text: &str| -> Result<String, retrograd::Error> { Ok(integrate(&Expr::parse(text)?, "x")?.to_string()) };
 /// assert_eq!(shown("3*x^2 + x/2")?, "1/4*x^2 + x^3");
-/// assert_eq!(shown("sin(2*x + 1)")?, "-cos(2*x + 1)/2");
+/// assert_eq!(shown("sin(2*x + 1)")?, "-(cos(2*x + 1)/2)");
 /// assert_eq!(shown("x*exp(x)")?, "x*exp(x) - exp(x)");
 /// assert!(shown("exp(x^2)").is_err());
 /// # Ok::<(), retrograd::Error>(())

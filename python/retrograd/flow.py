@@ -65,11 +65,12 @@ def _walk(node):
 def loaded(node):
     """Names that a node reads, nested functions included."""
     names = set()
-    for item in ast.walk(node):
-        if isinstance(item, ast.Name) and not isinstance(item.ctx, ast.Store):
-            names.add(item.id)
-        elif isinstance(item, ast.AugAssign) and isinstance(item.target, ast.Name):
-            names.add(item.target.id)
+    if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store):
+        names.add(node.id)
+    elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+        names.add(node.target.id)
+    for child in ast.iter_child_nodes(node):
+        names |= loaded(child)
     if isinstance(node, COMPREHENSIONS):
         names -= {item.id for part in node.generators for item in ast.walk(part.target) if isinstance(item, ast.Name)}
     return names

@@ -393,6 +393,7 @@ class Loop(Control):
     def _cannot(self, error):
         """What is not a loop of the Program is one after its first step, or is unrolled; where the count is not known, it is refused."""
         note = self.note()
+        self._demand_count()
         if self.known is None or note.unrolled:
             raise error
         note.unrolled, note.peeled = note.peeled > 0 or self.known - self.next_step <= 2, 1
@@ -400,10 +401,19 @@ class Loop(Control):
 
     def unroll(self, error):
         """Each step is traced by itself, where the count is known; else what needs it is refused."""
+        self._demand_count()
         if self.known is None:
             raise error
         self.note().unrolled = True
         raise Retry(self)
+
+    def _demand_count(self):
+        """A count that follows from integer arguments or indices around can be had, to unroll the loop."""
+        count = getattr(getattr(self, "steps", None), "count", None)
+        sources = current().derived.get(count.handle()) if self.known is None and isinstance(count, Array) else None
+        if sources:
+            self.note().unrolled = True
+            demand_all(sources)
 
     def _settle_kept(self, name, scope):
         """A name of another kind (None, a function) must not change."""
@@ -491,7 +501,13 @@ class Loop(Control):
         for leaf in leaves:
             leaf.passed = leaf.is_array() and leaf.after is leaf.box and leaf.box._changes == 0
         # A loop that may take no step leaves the arrays that were there before.
-        sources = [[leaf.after] if self.known else [leaf.after, leaf.before] for leaf in leaves] + [[end] for end in lasts]
+        sources = [[leaf.after] if self.known else [leaf.after, leaf.before] for leaf in leaves]
+        # One that is exchanged with others may be any of those that were there before.
+        arrays = {id(leaf.box): leaf for leaf in leaves if leaf.is_array()}
+        for leaf, source in zip(leaves, sources):
+            if isinstance(leaf.after, Array) and arrays.get(id(leaf.after.root()), leaf) is not leaf:
+                source += [other.before for other in arrays.values()]
+        sources += [[end, *(other.before for other in arrays.values())] if id(end.root()) in arrays else [end] for end in lasts]
         first = len(leaves) + len(roots)
         boxes = dict(zip([*map(id, leaves), *map(id, lasts)], result_boxes(results[: len(leaves)] + results[first:], sources)))
         self.bound = dict(self.kept)

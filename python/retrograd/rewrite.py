@@ -173,9 +173,10 @@ class _Function(ast.NodeTransformer):
     def visit_For(self, node):
         live, stops = set(self.live), getattr(node, "stops", ())
         body = node.body
-        inside = flow.live_before(body, live | flow.flow(body)[0]) | live | set(stops)
         steps = self.visit(node.iter)
         targets = self.stored(node.target)
+        # Every step binds its targets first, so that they matter at the end of one only where they do after the loop.
+        inside = (flow.flow(body)[0] - set(targets)) | live | set(stops)
         names = {**{name: node.lineno for name in targets}, **self.stored(body)}
         uses, kills = flow.flow(body)
         kills = set() if stops else kills | set(targets)
@@ -355,6 +356,7 @@ class _Function(ast.NodeTransformer):
 
     def visit_AugAssign(self, node):
         operator = ast.Constant(_OPERATORS.index(type(node.op)))
+        walrus = _has(node.value, ast.NamedExpr)
         value = self.visit(node.value)
         target = node.target
         if isinstance(target, ast.Name):
@@ -363,7 +365,7 @@ class _Function(ast.NodeTransformer):
                 return _at(ast.Expr(self._store_declared(target.id, call)), node, missing=True)
             return _at(ast.Assign([ast.Name(target.id, ast.Store())], call), node, missing=True)
         # Python reads the target before it evaluates what is added.
-        if _has(value, ast.NamedExpr):
+        if walrus:
             raise errors.Unsupported("`:=` in what is added to an item or attribute is not supported", errors.here())
         if isinstance(target, ast.Subscript):
             call = _call("augment_item", operator, self.visit(target.value), self._index(target.slice), _lambda(value))
@@ -579,6 +581,15 @@ class _Flags(ast.NodeTransformer):
         if not isinstance(node.ctx, ast.Load) or node.id not in self.names:
             return node
         return _at(_call("bound", ast.Name(_flag(node.id), ast.Load()), ast.Constant(node.id), _lambda(ast.Name(node.id, ast.Load()))), node, missing=True)
+
+    def _comprehension(self, node):
+        own = {item.id for part in node.generators for item in ast.walk(part.target) if isinstance(item, ast.Name)}
+        names, self.names = self.names, self.names - own
+        self.generic_visit(node)
+        self.names = names
+        return node
+
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
 
     def visit_FunctionDef(self, node):
         return node

@@ -306,6 +306,9 @@ def load(container, index):
     if kind in (list, dict):
         index = _static(container, index)
         value = container[index]
+        if kind is list and isinstance(index, builtins.slice):
+            _seen(container)
+            return made(value)
         return value if effects.owner(container) is not None else _outside(Place("item", container, index, f"…[{index!r}]"), value)
     method = getattr(kind, "__getitem__", None)
     if isinstance(method, types.FunctionType) and _is_users(method):
@@ -433,7 +436,8 @@ def augment_attribute(number, owner, name, value):
 def binary(number, a, b):
     """`a + b`, with the operators of the user's classes read too."""
     if type(a) in _PLAIN and type(b) in _PLAIN:
-        return _BINARY[number](a, b)
+        result = _BINARY[number](a, b)
+        return made(result) if type(result) is list else result
     for owner, other, name in ((a, b, f"__{_NAMES[number]}__"), (b, a, f"__r{_NAMES[number]}__")):
         method = getattr(type(owner), name, None)
         if isinstance(method, types.FunctionType) and _is_users(method):
@@ -545,7 +549,9 @@ def _library(function, args, kwargs):
         _seen(owner)
     for value in (*args, *kwargs.values()):
         _seen(value)
-    if function in _HIGHER:
+    if (getattr(function, "__module__", None) or "").startswith("numpy") and _hashable(function) and function not in _OF_SEQUENCES:
+        args = [functions.array_of(value) if _is_sequence_of_numbers(value) else value for value in args]
+    if _hashable(function) and function in _HIGHER:
         args = [_read(value) for value in args]
         kwargs = {key: _read(value) for key, value in kwargs.items()}
     if type(function) is type and issubclass(function, (list, tuple, dict, set)) and args and isinstance(args[0], Array):
@@ -562,6 +568,23 @@ def _library(function, args, kwargs):
                     if isinstance(item, _CONTAINERS) and sys.getrefcount(item) <= 3:
                         made(item)
     return result
+
+
+# Functions of NumPy that look at each array of a sequence.
+_OF_SEQUENCES = {
+    np.concatenate, np.stack, np.vstack, np.hstack, np.dstack, np.column_stack, np.block, np.select, np.choose, np.lexsort, np.einsum, np.linalg.multi_dot, np.piecewise,
+}
+
+
+def _is_sequence_of_numbers(value):
+    """Whether NumPy would make an array of a list of traced numbers; tuples of integers are shapes and axes."""
+    if not isinstance(value, (list, tuple)):
+        return False
+    return any(isinstance(item, Array) and (item.shape or item.dtype.kind == "f") or isinstance(item, (list, tuple)) and _is_sequence_of_numbers(item) for item in value)
+
+
+def _hashable(function):
+    return getattr(type(function), "__hash__", None) is not None
 
 
 _IMMUTABLE = (Array, bool, int, float, complex, str, bytes, tuple, type(None), np.generic, type, types.FunctionType, types.ModuleType, np.dtype)

@@ -250,6 +250,15 @@ def kept_before_exchange(u):
     return first
 
 
+def exchanged_without_changes(v):
+    w = v * 0.5
+    y, first = w, w
+    for k in range(2):
+        v, y = y, v
+    y[0] += 1.0
+    return first
+
+
 def one_of_two(v, p):
     w = v * 2.0
     if p > 0:
@@ -283,6 +292,7 @@ def perhaps_a_view(a, n):
         (shared_and_rebound, (v,), "w = w * 2.0"),
         (stale_view, (A,), "row = a[i]"),
         (kept_before_exchange, (v,), None),
+        (exchanged_without_changes, (v,), None),
         (one_of_two, (v, 1.0), None),
         (perhaps_the_same, (v, 0), None),
         (perhaps_a_view, (A, 1), None),

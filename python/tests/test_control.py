@@ -560,6 +560,44 @@ def operators(x):
     return a.norm() + a[1]
 
 
+@case(v)
+def reads_before_it_adds(x):
+    table = {"p": x[0]}
+
+    def bump(a):
+        table["p"] = table["p"] * 0.5 + a
+        return a
+
+    table["p"] += bump(x[1])
+    for i in range(3):
+        table["p"] *= bump(x[i])
+    return table["p"]
+
+
+@case(v)
+def comprehensions_have_names_of_their_own(x):
+    weights = [1.0 / 3.0] * 3
+    for k in range(2):
+        s = sum([weights[i] * x[i] for i in range(3)])
+        for i in range(3):
+            weights[i] = s * x[i]
+    return weights[0] + weights[2] * i
+
+
+@case(v)
+def a_loop_in_a_branch_of_a_loop(x):
+    state, y = [x[0], 0.0], x * 0.5
+    for i in range(3):
+        if x[i] > 0:
+            state[0] = state[0] + 1.0
+        else:
+            for e in y[::-1]:
+                state[1] = state[1] + e
+                x[i] = e
+                y[0] += 0.1
+    return np.sum(x) + np.sum(y) + state[0] * state[1]
+
+
 # Callables
 
 

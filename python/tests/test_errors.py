@@ -157,15 +157,6 @@ def where_option(x):
 
 
 @broken
-def iterator_from_outside(x):
-    pairs = enumerate([1.0, 2.0])
-    for i in range(3):
-        for k, w in pairs:  # here: Unsupported, `pairs`
-            x = x * w
-    return np.sum(x)
-
-
-@broken
 def random_numbers(x):
     return np.sum(x * np.random.randn(3))  # here: Unsupported, random
 

@@ -795,7 +795,8 @@ fn type_in(state: &State, v: Traced) -> Type {
 
 /// The types that two branches result in together.
 fn result_types(found: &[(Option<Type>, Option<Type>)], dtypes: &[Option<DType>], pos: &Pos) -> Result<Vec<Type>, Error> {
-    let joined = |(k, (pair, dtype)): (usize, (&(Option<Type>, Option<Type>), &Option<DType>))| {
+    let joined = |k: usize| {
+        let (pair, dtype) = (&found[k], &dtypes[k]);
         let converted = |ty: &Type| dtype.map_or_else(|| ty.clone(), |dtype| Type { dtype, ..ty.clone() });
         match (pair.0.as_ref().map(converted), pair.1.as_ref().map(converted)) {
             (Some(a), Some(b)) if a == b => Ok(a),
@@ -807,7 +808,7 @@ fn result_types(found: &[(Option<Type>, Option<Type>)], dtypes: &[Option<DType>]
             (None, None) => panic!("front ends join values: a result that neither branch has is none"),
         }
     };
-    found.iter().zip(dtypes).enumerate().map(joined).collect()
+    (0..found.len()).map(joined).collect()
 }
 
 /// What two bodies captured, once each: the value as it was read, and as it is around them.

@@ -80,6 +80,15 @@ fn programs_that_break_rules_are_refused() {
 }
 
 #[test]
+fn exact_rounds_every_operation_as_it_is_written() {
+    let program = "fn main(%x: f64, %y: f64, %z: f64) -> f64 {\n  %p: f64 = mul %x, %y\n  %s: f64 = add %p, %z\n  return %s\n}\n";
+    let inputs = ["--input", "0.1", "--input", "10.0", "--input", "-1.0"];
+    on(program, &[&["run", "-"][..], &inputs].concat()).says(&format!("{:?}\n", 0.1_f64.mul_add(10.0, -1.0)));
+    on(program, &[&["run", "-", "--exact"][..], &inputs].concat()).says("0.0\n");
+    assert!(on(program, &["print", "-", "--stage", "simplified", "--exact"]).ok().contains("add %3, %2 {exact}"));
+}
+
+#[test]
 fn run_takes_literals_in_order() {
     let program = "fn main(%a: f64[2], %b: f64) -> f64[2], f64 {\n  return %a, %b\n}\n";
     on(program, &["run", "-", "--input", "f64[2] [1.0, inf]", "--input", "-2.5"]).says("f64[2] [1.0, inf]\n-2.5\n");

@@ -153,11 +153,9 @@ pub(super) fn tame_literals(function: &Function) -> Vec<bool> {
     let mut tame = vec![false; function.types.len()];
     for inst in &function.insts {
         if let Op::Row(row, attrs) = &inst.op {
-            tame[inst.results[0].0 as usize] = match row.lowering {
-                Lowering::Constant if **row == CONSTANT => matches!(attrs.get("value"), Some(Attr::Array(array)) if is_tame(array)),
-                Lowering::Constant => false,
-                lowering => matches!(lowering, Lowering::View(_)) && tame[inst.args[0].0 as usize],
-            };
+            let literal = **row == CONSTANT && matches!(attrs.get("value"), Some(Attr::Array(array)) if is_tame(array));
+            let repeated = matches!(row.lowering, Lowering::View(_)) && tame[inst.args[0].0 as usize];
+            tame[inst.results[0].0 as usize] = literal || repeated;
         }
     }
     tame

@@ -101,8 +101,8 @@ impl Array {
     /// ```
     /// use retrograd_compiler::ir::{Array, ErrorKind, Type};
     /// assert_eq!(Array::try_zeros(&Type::f64([2]))?, Array::f64([2], vec![0.0; 2]));
-    /// let error = Array::try_zeros(&Type::f64([1 << 50])).unwrap_err();
-    /// assert_eq!(error.kind, ErrorKind::OutOfMemory { needed: 1 << 53 });
+    /// let error = Array::try_zeros(&Type::f64([1 << 40])).unwrap_err();
+    /// assert_eq!(error.kind, ErrorKind::OutOfMemory { needed: 1 << 43 });
     /// # Ok::<(), retrograd_compiler::ir::Error>(())
     /// ```
     pub fn try_zeros(ty: &Type) -> Result<Array, Error> {

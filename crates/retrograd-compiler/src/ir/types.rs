@@ -101,6 +101,10 @@ impl Type {
         self.shape.len()
     }
 
+    /// Most bytes that a value may have: more than any machine can address, and few enough that sums over the values of a program fit in 63
+    /// bits.
+    pub const MAX_BYTES: usize = 1 << 48;
+
     /// Most axes that a value may have.
     pub const MAX_RANK: usize = 8;
 
@@ -140,7 +144,7 @@ impl Type {
         // Extents of 0 count as 1, since strides skip them.
         let elements = self.shape.iter().try_fold(1usize, |product, extent| product.checked_mul((*extent).max(1)))?;
         let bytes = elements.checked_mul(self.dtype.bytes())?;
-        (isize::try_from(bytes).is_ok()).then(|| self.elements())
+        (bytes <= Type::MAX_BYTES).then(|| self.elements())
     }
 
     /// Number of elements.

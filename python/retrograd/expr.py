@@ -2,7 +2,7 @@
 
 import inspect
 import numbers
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,7 @@ def expr(text: str, args: Sequence[str] | None = None) -> "Expr":
     return Expr(_native.Expr.parse(text), args)
 
 
-def symbols(names: str) -> "tuple[Expr, ...] | Expr":
+def symbols(names: str | Iterable[str]) -> Any:
     """Variables: `x, y = rg.symbols("x y")`. Operators and NumPy's functions make expressions of them."""
     names = names.replace(",", " ").split() if isinstance(names, str) else list(names)
     made = [Expr(_native.Expr.variable(name)) for name in names]

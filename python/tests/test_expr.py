@@ -115,7 +115,7 @@ def evaluated(part, values):
     names = dict(zip("xyz", values))
     text = str(part).replace("^", "**").replace(";\n", "\n").replace("let ", "")
     *lets, last = text.split("\n")
-    scope = {**names, **{name: getattr(math, name) for name in ("sin", "cos", "exp", "log", "sqrt", "tanh", "atan")}}
+    scope = {**names, "pi": math.pi, "e": math.e, **{name: getattr(math, name) for name in ("sin", "cos", "exp", "log", "sqrt", "tanh", "atan")}}
     for binding in lets:
         exec(binding, scope)
     return eval(last, scope)

@@ -74,8 +74,11 @@ pub struct Derived {
     wrt: Vec<String>,
     /// What it reads, then what it is differentiated by besides.
     names: Vec<String>,
-    compiled: Mutex<BTreeMap<(Vec<Type>, Vec<bool>), Arc<Compiled>>>,
+    compiled: Mutex<BTreeMap<Key, Arc<Compiled>>>,
 }
+
+/// Types of the inputs, and which of them are taken row by row; without any, it runs once.
+type Key = (Vec<Type>, Vec<bool>);
 
 impl Derived {
     /// What is wanted of expressions, by these variables.
@@ -204,12 +207,7 @@ impl Derived {
         tracer.finish(&results)
     }
 
-    fn compiled(
-        &self,
-        key: (Vec<Type>, Vec<bool>),
-        trace: impl FnOnce(&[Type]) -> Result<Program, Error>,
-        wanted: Wanted,
-    ) -> Result<Arc<Compiled>, Error> {
+    fn compiled(&self, key: Key, trace: impl FnOnce(&[Type]) -> Result<Program, Error>, wanted: Wanted) -> Result<Arc<Compiled>, Error> {
         let known = || self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = known().get(&key) {
             return Ok(found.clone());

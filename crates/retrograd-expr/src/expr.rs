@@ -332,10 +332,11 @@ impl Ord for Expr {
             if Arc::ptr_eq(&a.0, &b.0) || !seen.insert((a.address(), b.address())) {
                 continue;
             }
-            match a.0.op.cmp(&b.0.op).then(a.0.args.len().cmp(&b.0.args.len())) {
-                Equal => pairs.extend(a.args().iter().zip(b.args()).rev()),
-                order => return order,
+            let order = a.0.op.cmp(&b.0.op).then(a.0.args.len().cmp(&b.0.args.len()));
+            if order != Equal {
+                return order;
             }
+            pairs.extend(a.args().iter().zip(b.args()).rev());
         }
         Equal
     }

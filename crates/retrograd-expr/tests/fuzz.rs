@@ -73,7 +73,7 @@ fn next(state: &mut u64) -> usize {
 }
 
 fn mutated(state: &mut u64) -> String {
-    let mut text = if next(state) % 8 == 0 { String::new() } else { SEEDS[next(state) % SEEDS.len()].to_owned() };
+    let mut text = if next(state).is_multiple_of(8) { String::new() } else { SEEDS[next(state) % SEEDS.len()].to_owned() };
     for _ in 0..1 + next(state) % 6 {
         let places: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
         let at = places[next(state) % places.len()];
@@ -91,7 +91,7 @@ fn mutated(state: &mut u64) -> String {
 
 #[test]
 fn nothing_that_is_read_panics() {
-    let count = std::env::var("RETROGRAD_FUZZ").ok().and_then(|text| text.parse().ok()).unwrap_or(20_000);
+    let count = std::env::var("RETROGRAD_FUZZ").ok().and_then(|text| text.parse().ok()).unwrap_or(4_000);
     let (mut state, mut read) = (1_u64, 0);
     for _ in 0..count {
         let text = mutated(&mut state);

@@ -27,8 +27,8 @@ const TABLE: &[(Function, &str)] = &[
 /// ```
 /// use retrograd_expr::{Expr, integrate};
 /// let shown = |text: &str| -> Result<String, retrograd::Error> { Ok(integrate(&Expr::parse(text)?, "x")?.to_string()) };
-/// assert_eq!(shown("3*x^2 + 2*x + a")?, "x^3 + x^2 + a*x");
-/// assert_eq!(shown("sin(2*x + 1)")?, "-cos(2*x + 1)/2");
+/// assert_eq!(shown("3*x^2 + x/2")?, "1/4*x^2 + x^3");
+/// assert_eq!(shown("sin(2*x + 1)")?, "-(cos(2*x + 1)/2)");
 /// assert_eq!(shown("x*exp(x)")?, "x*exp(x) - exp(x)");
 /// assert!(shown("exp(x^2)").is_err());
 /// # Ok::<(), retrograd::Error>(())
@@ -60,7 +60,7 @@ fn refused(expr: &Expr) -> Error {
 
 /// ∫ xⁿ dx for n ≥ 0.
 fn powers(name: &str, n: i64) -> Expr {
-    tidy::div(&tidy::pow(&Expr::variable(name), &Expr::number(n + 1)), &Expr::number(n + 1))
+    tidy::mul(&(Expr::number(1) / (n + 1)), &tidy::pow(&Expr::variable(name), &Expr::number(n + 1)))
 }
 
 /// ∫ xⁿ f dx: of the table, or by parts while n goes down.

@@ -67,6 +67,10 @@ fn unsupported(what: &str) -> Error {
     Error::new(ErrorKind::Unsupported, Pos::unknown(), format!("{what} is not known"))
 }
 
+fn unknown(function: Function) -> Error {
+    unsupported(&format!("the series of `{}`", function.row().name))
+}
+
 fn padded(mut coefficients: Vec<Expr>, count: usize) -> Vec<Expr> {
     coefficients.resize(count, Expr::number(0));
     coefficients
@@ -108,7 +112,19 @@ fn call(function: Function, args: &[&[Expr]], count: usize) -> Result<Vec<Expr>,
             let slope = composed(&slope, args[0], count)?;
             integral(value(function, &args[0][0]), &product(&slope, &derivative(args[0])))
         }
-        other => return Err(unsupported(&format!("the series of `{}`", other.row().name))),
+        Function::Acos | Function::AtanTwo | Function::Asinh | Function::Acosh | Function::Atanh | Function::ExpTwo | Function::Expm => {
+            return Err(unknown(function));
+        }
+        Function::LogTwo | Function::LogTen | Function::LogOnePlus | Function::Cbrt | Function::Hypot | Function::Abs | Function::Sign => {
+            return Err(unknown(function));
+        }
+        Function::Floor | Function::Ceil | Function::Round | Function::Trunc | Function::Erfc | Function::Sigmoid | Function::Min => {
+            return Err(unknown(function));
+        }
+        Function::Max | Function::Lt | Function::Le | Function::Gt | Function::Ge | Function::Eq | Function::Ne | Function::And => {
+            return Err(unknown(function));
+        }
+        Function::Or | Function::Not | Function::Select => return Err(unknown(function)),
     })
 }
 

@@ -26,7 +26,7 @@ pub struct Root {
 ///     Ok(solve(&Expr::parse_equation(text)?, "x")?.iter().map(|root| root.value.to_string()).collect())
 /// };
 /// assert_eq!(shown("2*x + 3 = 0")?, ["-3/2"]);
-/// assert_eq!(shown("x^2 = 2")?, ["-sqrt(8)/2", "sqrt(8)/2"]);
+/// assert_eq!(shown("x^2 = 2")?, ["-(sqrt(8)/2)", "sqrt(8)/2"]);
 /// assert_eq!(shown("x^4 - 5*x^2 + 4 = 0")?, ["-2", "-1", "1", "2"]);
 /// assert_eq!(shown("x^2 + 1 = 0")?, [""; 0]);
 /// assert_eq!(shown("a*x = b")?, ["b/a"]);

@@ -70,20 +70,18 @@ fn pieces(dag: &Dag, id: Id) -> Vec<Piece> {
         Op::Number(x) => vec![text(x.to_string())],
         Op::Constant(constant) => vec![text(constant.name())],
         Op::Variable(name) => vec![text(&**name)],
-        Op::Call(function) => match function {
-            Function::Neg => vec![text("-"), Piece::Entry(args[0], power::NEGATE)],
-            Function::Not => vec![text("not "), Piece::Entry(args[0], power::NOT)],
-            // To the right first: the base is an atom, the exponent may have a sign.
-            Function::Pow => vec![Piece::Entry(args[0], own + 1), text("^"), Piece::Entry(args[1], power::NEGATE)],
-            named if named.is_named() => list(format!("{}(", named.row().name), ")"),
-            operator => {
-                let name = operator.row().name;
-                let sign = if own == power::PRODUCT { name.to_owned() } else { format!(" {name} ") };
-                // Comparisons do not chain.
-                let left = if own == power::COMPARE { own + 1 } else { own };
-                vec![Piece::Entry(args[0], left), text(sign), Piece::Entry(args[1], own + 1)]
-            }
-        },
+        Op::Call(Function::Neg) => vec![text("-"), Piece::Entry(args[0], power::NEGATE)],
+        Op::Call(Function::Not) => vec![text("not "), Piece::Entry(args[0], power::NOT)],
+        // To the right first: the base is an atom, the exponent may have a sign.
+        Op::Call(Function::Pow) => vec![Piece::Entry(args[0], own + 1), text("^"), Piece::Entry(args[1], power::NEGATE)],
+        Op::Call(function) if function.is_named() => list(format!("{}(", function.row().name), ")"),
+        Op::Call(operator) => {
+            let name = operator.row().name;
+            let sign = if own == power::PRODUCT { name.to_owned() } else { format!(" {name} ") };
+            // Comparisons do not chain.
+            let left = if own == power::COMPARE { own + 1 } else { own };
+            vec![Piece::Entry(args[0], left), text(sign), Piece::Entry(args[1], own + 1)]
+        }
         Op::Array(array) => list(format!("{}(", array.name()), ")"),
         Op::Einsum(subscripts) => list(format!("einsum(\"{subscripts}\", "), ")"),
         Op::Stack => list("[".into(), "]"),

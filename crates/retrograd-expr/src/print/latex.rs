@@ -22,22 +22,13 @@ fn entry(dag: &Dag, named: &Named, whole: Id) -> String {
         Some(name) if id != whole => vec![text(variable(name))],
         Some(_) | None => {
             let mut pieces = pieces(dag, id);
-            if bound(dag.op(id)) < least {
+            if strength(dag.op(id)) < least {
                 pieces.insert(0, text("\\left("));
                 pieces.push(text("\\right)"));
             }
             pieces
         }
     })
-}
-
-/// A fraction is one sign that nothing can tear apart, except a power.
-fn bound(op: &Op) -> u8 {
-    match op {
-        Op::Call(Function::Div) => power::PRODUCT,
-        Op::Number(Number::Fraction(fraction)) if fraction.denominator() != 1 => power::PRODUCT,
-        other => strength(other),
-    }
 }
 
 const GREEK: [&str; 24] = [
@@ -120,7 +111,7 @@ fn pieces(dag: &Dag, id: Id) -> Vec<Piece> {
 }
 
 fn call(dag: &Dag, function: Function, args: &[Id]) -> Vec<Piece> {
-    let own = bound(&Op::Call(function));
+    let own = strength(&Op::Call(function));
     let around = |open: &str, close: &str| vec![text(open), Piece::Entry(args[0], 0), text(close)];
     match function {
         Function::Div => vec![text("\\frac{"), Piece::Entry(args[0], 0), text("}{"), Piece::Entry(args[1], 0), text("}")],
@@ -146,13 +137,49 @@ fn call(dag: &Dag, function: Function, args: &[Id]) -> Vec<Piece> {
             Piece::Entry(args[2], 0),
             text(" & \\text{otherwise} \\end{cases}"),
         ],
-        named if named.is_named() => {
-            let parts = joined(args.iter().map(|arg| Piece::Entry(*arg, 0)), ", ");
-            [vec![text(format!("{}\\left(", named.row().latex))], parts, vec![text("\\right)")]].concat_pieces()
-        }
-        operator => {
+        Function::Add
+        | Function::Sub
+        | Function::And
+        | Function::Or
+        | Function::Lt
+        | Function::Le
+        | Function::Gt
+        | Function::Ge
+        | Function::Eq
+        | Function::Ne => {
             let left = if own == power::COMPARE { own + 1 } else { own };
-            vec![Piece::Entry(args[0], left), text(format!(" {} ", operator.row().latex)), Piece::Entry(args[1], own + 1)]
+            vec![Piece::Entry(args[0], left), text(format!(" {} ", function.row().latex)), Piece::Entry(args[1], own + 1)]
+        }
+        Function::Sin
+        | Function::Cos
+        | Function::Tan
+        | Function::Asin
+        | Function::Acos
+        | Function::Atan
+        | Function::AtanTwo
+        | Function::Sinh
+        | Function::Cosh
+        | Function::Tanh
+        | Function::Asinh
+        | Function::Acosh
+        | Function::Atanh
+        | Function::ExpTwo
+        | Function::Expm
+        | Function::Log
+        | Function::LogTwo
+        | Function::LogTen
+        | Function::LogOnePlus
+        | Function::Hypot
+        | Function::Sign
+        | Function::Round
+        | Function::Trunc
+        | Function::Erf
+        | Function::Erfc
+        | Function::Sigmoid
+        | Function::Min
+        | Function::Max => {
+            let parts = joined(args.iter().map(|arg| Piece::Entry(*arg, 0)), ", ");
+            [vec![text(format!("{}\\left(", function.row().latex))], parts, vec![text("\\right)")]].concat_pieces()
         }
     }
 }

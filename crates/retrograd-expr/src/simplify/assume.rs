@@ -71,7 +71,7 @@ impl Assumptions {
         if matches!(function, Function::Lt | Function::Le | Function::Eq) {
             facts.high = x;
         }
-        let away = matches!(function, Function::Gt | Function::Lt) && x == 0.0 || function == Function::Ne && x == 0.0;
+        let away = x == 0.0 && matches!(function, Function::Gt | Function::Lt | Function::Ne);
         facts.nonzero = away || facts.low > 0.0 || facts.high < 0.0;
         let known = matches!(function, Function::Gt | Function::Ge | Function::Lt | Function::Le | Function::Eq) || away;
         let together = self.facts(name).together(&facts).filter(|_| known);

@@ -262,6 +262,8 @@ impl CostFunction<Term> for Weight {
             (Op::Call(function), Cost::Work) => 1 + 4 * u64::from(function.row().op.cost),
             (Op::Call(crate::Function::Neg), Cost::Size | Cost::Depth) => 2,
             (Op::Call(_), Cost::Size | Cost::Depth) => 4,
+            // A square is shorter than a product.
+            (Op::Number(_), Cost::Size | Cost::Depth | Cost::Work) => 1,
             _ => LEAF,
         };
         term.fold(own, |sum, id| sum.saturating_add(costs(id)))

@@ -49,6 +49,14 @@ pub(super) fn call(name: &str, args: Vec<Argument>, definitions: &Definitions) -
     }
 }
 
+/// Words that are no names.
+pub(super) const RESERVED: [&str; 4] = ["let", "and", "or", "not"];
+
+/// Whether the language has a function of that name.
+pub(super) fn is_function(name: &str) -> bool {
+    Function::find(name).is_some() || ArrayOp::ALL.iter().any(|array| array.name() == name)
+}
+
 /// A call of a function of the language.
 fn of_table(name: &str, args: Vec<Expr>) -> Result<Expr, String> {
     let array = ArrayOp::ALL.into_iter().find(|array| array.name() == name);

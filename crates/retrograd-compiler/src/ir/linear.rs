@@ -270,7 +270,7 @@ fn jointly_linear(row: &Row, args: &[Kind], seed: Kind) -> Result<(), &'static s
         Rule::Linear(transposes) => linear(&moving(transposes, args.len()), args, seed),
         Rule::LinearInEach(_) => linear(&vec![true; args.len()], args, seed),
         Rule::Tangent { linear: [], .. } => Err("it is not linear in its arguments"),
-        Rule::Tangent { linear: transposes, .. } => linear(&moving(transposes, args.len()), args, seed),
+        Rule::Tangent { linear: transposes, .. } => multilinear(&moving(transposes, args.len()), args, seed),
         Rule::Partials(partials) => elementwise(partials, args, seed),
     }
 }
@@ -289,6 +289,17 @@ fn linear(moves: &[bool], args: &[Kind], seed: Kind) -> Result<(), &'static str>
         Err("it adds a constant that is not zero")
     } else {
         Ok(())
+    }
+}
+
+/// A row that is linear in each of the arguments that move: a product of them, which vanishes with one.
+fn multilinear(moves: &[bool], args: &[Kind], seed: Kind) -> Result<(), &'static str> {
+    let seeds = |moving: bool| moves.iter().zip(args).filter(|(moves, kind)| **moves == moving && **kind == seed).count();
+    match (seed, seeds(true)) {
+        (Kind::Linear, _) if seeds(false) > 0 => Err("it is not linear in this argument"),
+        (Kind::Linear, 2..) => Err("it multiplies two of them"),
+        (_, 0) => Err("it is not linear in its arguments"),
+        _ => Ok(()),
     }
 }
 

@@ -70,7 +70,7 @@ pub enum Rule {
     Tangent {
         /// dy from the arguments, the result and the tangents.
         tangent: Tangent,
-        /// Transposes of the arguments that the row is linear in; the tangent may use the row itself on these.
+        /// Transposes of the arguments that the row is linear in, each by itself; the tangent may use the row itself on these.
         linear: &'static [Option<Transpose>],
     },
     /// No rule is known: an error that names the op and the user's line, never a zero.

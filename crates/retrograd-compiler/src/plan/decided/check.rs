@@ -21,7 +21,7 @@ const MOST_SLOTS: u64 = 1 << 32;
 /// Checks a decision about a verified Program without calls.
 pub(in crate::plan) fn check(parted: &Parted, decision: &Decision) -> Result<(), Error> {
     let program = &parted.program;
-    let mut visit = Visit { program, parted, decision, effects: program.effects(), known: BTreeMap::new() };
+    let mut visit = Visit { program, parted, decision, effects: program.effects(), known: BTreeMap::new(), unwound: vec![] };
     visit.check_names()?;
     check_again(program.main(), &decision.again)?;
     visit.function(program.main())?;
@@ -35,6 +35,8 @@ struct Visit<'p> {
     effects: Vec<bool>,
     /// What functions of the Program come to in place.
     known: BTreeMap<FuncId, Copied>,
+    /// What unwinds come to, by their bwd and the sweep that they share: parts of a step have the unwinds of the whole.
+    unwound: Vec<((FuncId, Option<Sweep>), Copied)>,
 }
 
 /// What a function comes to in place.
@@ -132,17 +134,32 @@ impl Visit<'_> {
 
     /// What an unwind comes to in place.
     fn unwind(&mut self, function: &Function, inst: &Inst, op: &UnwindOp, pair: Option<&Pair>) -> Result<Copied, Error> {
+        let key = (op.bwd, pair.map(|pair| pair.sweep));
+        if let Some((_, known)) = self.unwound.iter().find(|(known, _)| *known == key) {
+            return Ok(*known);
+        }
         let decided = self.loop_decision(op)?.clone();
         let paired = pair.and_then(|pair| decided.way(pair.sweep));
         let Some(way) = paired.or_else(|| decided.way(Sweep::Alone)) else {
             return Err(unsound(format!("nothing is decided about the loop of function {} where it stands alone", op.bwd.0)));
         };
         self.check_way(function, inst, op, pair, way)?;
-        let mut copied = self.repeated(op.bwd)?.and(self.repeated(op.body)?, 1 + way.cuts.len() as u64);
+        let mut copied = Copied::default().and(self.repeated(op.body)?, 1 + way.cuts.len() as u64);
+        // A step in two by a cut stands there in these two parts, not as a whole.
+        let mut parts = vec![];
         for Split { cone, reverse, .. } in self.splits(op, way) {
-            copied = copied.and(self.function(&cone)?, 2).and(self.function(&reverse)?, 1);
+            parts.extend([(self.function(&cone)?, 2), (self.function(&reverse)?, 1)]);
         }
-        Ok(Copied { spills: way.schedule.spill_bytes() > 0, ..copied })
+        if parts.is_empty() {
+            parts.push((self.body(op.bwd)?, 1));
+        }
+        if parts.iter().any(|(part, _)| part.spills) {
+            return Err(unsound("states of a loop inside another go to the disk".into()));
+        }
+        copied = parts.into_iter().fold(copied, |copied, (part, times)| copied.and(part, times));
+        let copied = Copied { spills: way.schedule.spill_bytes() > 0, ..copied };
+        self.unwound.push((key, copied));
+        Ok(copied)
     }
 
     /// The sizes and counts of a schedule are those of its loop.

@@ -97,7 +97,7 @@ def _norm(x, ord=None, axis=None, keepdims=False):
     axis = tuple(range(x.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     if ord is None or len(axis) == 1 and ord == 2 or len(axis) == 2 and ord == "fro":
         return np.sqrt(np.sum(x * x, axis=axis, keepdims=keepdims))
-    if len(axis) == 1 and ord == 1:
+    if len(axis) == 1 and (ord == 1 or ord == np.inf and x.shape[axis[0]] == 0):
         return np.sum(np.abs(x), axis=axis, keepdims=keepdims)
     if len(axis) == 1 and ord in (np.inf, -np.inf):
         return (np.max if ord > 0 else np.min)(np.abs(x), axis=axis, keepdims=keepdims)

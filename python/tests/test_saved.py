@@ -116,7 +116,7 @@ def test_files_that_are_not_whole_are_errors(tmp_path):
     rg.grad(loss).compile(*args()).save(path)
     whole = path.read_bytes()
     for damaged, message in [
-        (b"", "no executable"), (b"import numpy", "no executable"), (whole[:20], "cut off"), (whole[:-1], "cut off"),
+        (b"", "nothing that Retrograd has saved"), (b"import numpy", "nothing that Retrograd has saved"), (whole[:20], "cut off"), (whole[:-1], "cut off"),
         (whole[:200] + b"!" + whole[201:], "checksum"), (whole[:8] + b"\x63" + whole[9:], "form 99"),
     ]:
         path.write_bytes(damaged)

@@ -136,7 +136,7 @@ CALLS = {
 OTHERS = {np.shape, np.ndim, np.size, np.linalg.solve}
 # What only moves or replaces elements.
 MOVES = {
-    "array_split", "astype", "atleast_3d", "copyto", "diag", "diagflat", "diagonal", "dsplit", "fill_diagonal", "hsplit", "matrix_transpose", "place", "put",
+    "array_split", "astype", "atleast_3d", "copyto", "diag", "diag_indices_from", "diagflat", "diagonal", "dsplit", "fill_diagonal", "hsplit", "matrix_transpose", "place", "put",
     "put_along_axis", "putmask", "real_if_close", "rollaxis", "rot90", "unstack", "vsplit",
 }
 

@@ -132,7 +132,7 @@ fn read(path: &Path) -> std::io::Result<Vec<u8>> {
     let (mut file, mut bytes) = (File::open(path)?, Vec::new());
     (&mut file).take(HEADER_BYTES as u64).read_to_end(&mut bytes)?;
     if is_saved(&bytes)
-        && let Some(length) = bytes.get(HEADER_BYTES - 8..)
+        && let Some(length) = bytes.get(HEADER_BYTES - 8..HEADER_BYTES)
     {
         let length = u64::from_le_bytes(length.try_into().expect("eight bytes"));
         // One more shows that the file is too long.

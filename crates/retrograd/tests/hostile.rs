@@ -178,3 +178,16 @@ fn a_loop_of_the_most_steps_can_be_stopped() {
     let error = f.run_with(&[&Array::scalar(0.5), &Array::int(i64::MAX)], &Watch::from(&stop)).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Interrupted);
 }
+
+#[test]
+fn every_beginning_of_a_file_is_refused() {
+    let compiled = jit(|[x]| x.sin()).compile(&[retrograd::f64([3])]).unwrap();
+    let path = std::env::temp_dir().join(format!("retrograd_beginnings_{}.rgx", std::process::id()));
+    compiled.save(&path).unwrap();
+    let whole = std::fs::read(&path).unwrap();
+    for length in 0..whole.len() {
+        std::fs::write(&path, &whole[..length]).unwrap();
+        assert!(retrograd::Saved::load(&path).is_err(), "the first {length} bytes of {}", whole.len());
+    }
+    std::fs::remove_file(path).unwrap();
+}

@@ -13,7 +13,7 @@ use retrograd_testing::programs::drawn;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Programs of the normal test run.
-const COUNT: u64 = 10_000;
+const COUNT: u64 = 3_000;
 
 #[test]
 fn random_programs_obey_the_laws() {

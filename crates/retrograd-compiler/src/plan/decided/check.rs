@@ -144,19 +144,26 @@ impl Visit<'_> {
             return Err(unsound(format!("nothing is decided about the loop of function {} where it stands alone", op.bwd.0)));
         };
         self.check_way(function, inst, op, pair, way)?;
-        let mut copied = Copied::default().and(self.repeated(op.body)?, 1 + way.cuts.len() as u64);
-        // A step in two by a cut stands there in these two parts, not as a whole.
+        let (splits, [_, uses]) = (self.splits(op, way), way.schedule.uses());
+        let taped: Vec<&Split> = splits.iter().zip(&uses.tape).filter(|(_, used)| **used).map(|(split, _)| split).collect();
+        let reversed: Vec<&Split> = splits.iter().zip(&uses.reverse).filter(|(_, used)| **used).map(|(split, _)| split).collect();
+        let forwards = self.repeated(op.body)?;
+        let mut copied = Copied::default().and(forwards, u64::from(uses.advance) + taped.len() as u64);
+        // A step in two by a cut stands there in its two parts, and as a whole where it is turned back on.
         let mut parts = vec![];
-        for Split { cone, reverse, .. } in self.splits(op, way) {
-            parts.extend([(self.function(&cone)?, 2), (self.function(&reverse)?, 1)]);
+        for split in taped {
+            parts.push(self.function(&split.cone)?);
         }
-        if parts.is_empty() {
-            parts.push((self.body(op.bwd)?, 1));
+        for split in &reversed {
+            parts.push(self.function(&split.reverse)?);
         }
-        if parts.iter().any(|(part, _)| part.spills) {
+        if uses.turnback || reversed.is_empty() {
+            parts.push(self.body(op.bwd)?);
+        }
+        if parts.iter().any(|part| part.spills) {
             return Err(unsound("states of a loop inside another go to the disk".into()));
         }
-        copied = parts.into_iter().fold(copied, |copied, (part, times)| copied.and(part, times));
+        copied = parts.into_iter().fold(copied, |copied, part| copied.and(part, 1));
         let copied = Copied { spills: way.schedule.spill_bytes() > 0, ..copied };
         self.unwound.push((key, copied));
         Ok(copied)

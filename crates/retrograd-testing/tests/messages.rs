@@ -202,7 +202,11 @@ fn texts() {
     check(&[
         (one!("%0: f64", "f64", "sine %0"), Asked::Reading, "it.rg:2: parse error: unknown op `sine`; did you mean `sin`?"),
         (one!("%0: f64", "f64", "neg %1"), Asked::Reading, "it.rg:2: parse error: `%1` is read before it is defined"),
-        (one!("%0: f64", "f64", "sum %0 {axis=[0]}"), Asked::Reading, "it.rg:2: parse error: `sum` has no attribute `axis`; it has axes, exact"),
+        (
+            one!("%0: f64", "f64", "sum %0 {axis=[0]}"),
+            Asked::Reading,
+            "it.rg:2: parse error: `sum` has no attribute `axis`; it has axes, exact",
+        ),
         ("fn main(%0: f64) -> f64 {\n  return %0\n", Asked::Reading, "it.rg:3: parse error: expected `}`, found the end of the text"),
     ]);
 }

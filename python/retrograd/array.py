@@ -9,6 +9,7 @@ import operator
 import numpy as np
 
 from . import errors
+from .maybe import present
 from .layout import allocated, compact, shadow_of
 from .trace import DTYPES, NUMPY, Retry, current, refuse_dtype
 from .views import Reshape, reshape
@@ -248,12 +249,12 @@ class Array:
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
         from . import functions
 
-        return functions.ufunc(ufunc, method, inputs, kwargs)
+        return functions.ufunc(ufunc, method, tuple(map(present, inputs)), kwargs)
 
     def __array_function__(self, function, _types, args, kwargs):
         from . import functions
 
-        return functions.function(function, args, kwargs)
+        return functions.function(function, tuple(map(present, args)), kwargs)
 
     @property
     def mT(self):
@@ -427,7 +428,7 @@ def demand(array):
 def demand_outer(array):
     """The same where it follows from arguments and outer values alone: no loop is unrolled for it."""
     sources = current().derived.get(array.handle())
-    if sources and all(source.depth() < 0 for source in sources):
+    if sources and all(source.depth() < 0 and source.is_number() for source in sources):
         demand_all(sources)
 
 
@@ -489,6 +490,7 @@ def entangle(a, b):
 
 def lift(value, what="value"):
     """(handle, element type, shape) of anything that can be an operand."""
+    value = present(value)
     if isinstance(value, Array):
         return value.handle()
     elements = np.asarray(value)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _native, errors
+from . import _native, errors, statics
 from .arguments import Signature, row_major
 from .options import Options, directory
 from .outcome import Outcome, unboxed
@@ -125,8 +125,10 @@ class Compiled:
             return ran[0]
         arguments = self._bind(args, kwargs)
         for k, value in self._static:
-            if arguments.leaves[k][0].item() != value:
-                raise errors.ArgumentError(f"{self.name}() was compiled for {value!r} as an argument that decides about its Program, found {arguments.leaves[k][0].item()!r}")
+            leaf = arguments.leaves[k][0]
+            if not statics.same(leaf, value):
+                found = "another" if np.ndim(value) else statics.shown(leaf.item())
+                raise errors.ArgumentError(f"{self.name}() was compiled for {statics.shown(value)} as an argument that decides about its Program, found {found}")
         if self._outside is not None and (place := self._outside.changed()) is not None:
             raise errors.ArgumentError(f"{self.name}() was compiled for another value of `{place.name}`, which it reads from outside; compile it again")
         result = self._run(arguments, [])
@@ -166,7 +168,7 @@ class Compiled:
             raise errors.Unsupported(f"{self.name}() returns something besides its Jacobian by running Python again; it cannot be saved with has_aux=True")
         note = {"signature": self._signature.to_json(), "key": _key_to_json(self._key), "outcome": self.outcome.to_json(), "single": self._single}
         note["hidden"] = [[name, str(value.dtype), list(value.shape), value.tobytes().hex()] for name, value in zip(self.hidden, self._hidden_values())]
-        note["static"] = [list(item) for item in self._static]
+        note["static"] = [[k, statics.to_json(value)] for k, value in self._static]
         self._executable.save(os.fspath(path), json.dumps(note))
 
     def is_current(self):
@@ -243,7 +245,7 @@ class Variants:
 
     def _find(self, arguments):
         for k, compiled in enumerate(self.made):
-            if all(arguments.leaves[number][0].item() == value for number, value in compiled._static if np.ndim(arguments.leaves[number][0]) == 0):
+            if all(statics.same(arguments.leaves[number][0], value) for number, value in compiled._static if isinstance(arguments.leaves[number][0], (np.ndarray, np.generic))):
                 if compiled.is_current():
                     if k:
                         self.made.insert(0, self.made.pop(k))
@@ -267,7 +269,7 @@ class Variants:
             if not self.warned:
                 self.warned = True
                 found = ", ".join(f"argument {number}" for number, _ in compiled._static) or "what it reads from outside"
-                warnings.warn(f"{self.name}() was compiled for more than {self.capacity} values of {found}; pass it as a float or as an array", stacklevel=4)
+                warnings.warn(f"{self.name}() was compiled for more than {self.capacity} values of {found}, each by itself: a shape, an index or a branch depends on it", stacklevel=4)
         return compiled
 
     def __getattr__(self, name):
@@ -299,7 +301,7 @@ def load(
         compiled = Compiled(signature, _key_from_json(note["key"]), outcome, executable, note["single"], progress)
         hidden = note.get("hidden", [])
         compiled._frozen = [np.frombuffer(bytes.fromhex(data), dtype).reshape(shape) for _, dtype, shape, data in hidden]
-        compiled._static, compiled.hidden = tuple((k, value) for k, value in note.get("static", [])), tuple(name for name, *_ in hidden)
+        compiled._static, compiled.hidden = tuple((k, statics.from_json(value)) for k, value in note.get("static", [])), tuple(name for name, *_ in hidden)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         raise errors.ArgumentError(f"{path} does not say what its function takes and returns; save it anew") from error
     if hidden or compiled._static:

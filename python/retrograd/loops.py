@@ -14,8 +14,9 @@ import sys
 import numpy as np
 
 from . import effects, errors, tree, views
-from .array import Array, demand_all, describe, entangle, is_weak, lift, result_dtype, traced
+from .array import Array, demand_all, describe, entangle, is_weak, lift, repeated, result_dtype, traced
 from .layout import is_row_major
+from .maybe import Maybe, like
 from .trace import DTYPES, NUMPY, Frame, Retry, current
 
 _RETRACES = 30
@@ -154,6 +155,7 @@ class Loop(Control):
     """A loop of the Program, over steps that are counted."""
 
     kind = "for"
+    decides = ()  # names of Python numbers that say how often it runs: known in every step, where it is unrolled
 
     def __init__(self, steps, facts, stops, where, scope):
         super().__init__(facts, stops, where, scope)
@@ -278,7 +280,8 @@ class Loop(Control):
         self.frame = Frame(self.kind, self.pos, self)
         trace.push(self.frame)
         for leaf, param in zip(self._leaves(), params):
-            start = trace.derived.get(lift(leaf.before)) if leaf.dtype == "i64" and not isinstance(leaf.before, np.ndarray) else None
+            counts = leaf.dtype == "i64" or leaf.path in self.decides
+            start = trace.derived.get(lift(leaf.before)) if counts and not isinstance(leaf.before, np.ndarray) else None
             if source is not None and start is not None:
                 trace.derived[param] = start | {source}
             leaf.box = traced(param, scalar=not leaf.is_array(), ordered=leaf.ordered, weak=leaf.weak)
@@ -341,7 +344,7 @@ class Loop(Control):
         elif slot.name not in scope:
             raise errors.Unsupported(f"`{slot.name}` is deleted in a loop", self.at(slot.name))
         else:
-            ends, found = tree.flatten(scope[slot.name])
+            ends, found = tree.flatten(like(slot.value, scope[slot.name]))
         name = slot.name if slot.effect is None else slot.effect.name
         if found != slot.structure or slot.effect is None and not all(is_data(end) for end in ends):
             return self._cannot(errors.ShapeError(f"`{name}` changes its kind in the loop: from {kind_of(slot.boxed())} to {kind_of(scope.get(name))}", self.at(name)))
@@ -419,6 +422,10 @@ class Loop(Control):
         """A name of another kind (None, a function) must not change."""
         if name in scope and scope[name] is self.kept[name]:
             return True
+        if self.kept[name] is None and type(scope.get(name)) is Maybe:
+            leaves, structure = tree.flatten(scope[name])
+            self.scope[name] = tree.unflatten(structure, [self._zeros_like(leaf) for leaf in leaves])
+            return False
         if name not in self.exposed and self.known is None:
             self.kept.pop(name)
             current().unbound[name] = f"`{name}` is first bound in a loop that may take no step (at line {self.lines[name]}); bind it before the loop"
@@ -457,9 +464,16 @@ class Loop(Control):
         leaves, structure = tree.flatten(value)
         if not all(is_data(leaf) for leaf in leaves):
             return self._cannot(errors.Unsupported(f"a {kind_of(value)} is returned from inside of a loop; return arrays and numbers", self.at(name)))
-        self.scope[name] = tree.unflatten(structure, [zeros_like(leaf) for leaf in leaves])
+        self.scope[name] = tree.unflatten(structure, [self._zeros_like(leaf) for leaf in leaves])
         self.exposed = tuple(dict.fromkeys([*self.exposed, name]))
         return False
+
+    def _zeros_like(self, leaf):
+        """Zeros that are known before the loop."""
+        zeros = zeros_like(leaf)
+        if isinstance(zeros, Array):
+            zeros._frame = current().frames[self.frame.depth - 1]
+        return zeros
 
     def _check_aliases(self):
         frame = self.frame
@@ -568,13 +582,14 @@ class While(Loop):
         self.restarts = False
         self.traced = self.inside = self.rebinds = False
         self.plain = True
-        self.counted = None
+        self.counted = self.sources = None
         note = self.note()
         if counted is not None and not note.unrolled:
             count = _count(counted, self.scope)
             if count is not None and count > 1:
                 self.counted = self.known = count
                 self.kind, self.plain = "for", False
+                self.decides = counted[0]
 
     def again(self):
         if self.finished:
@@ -633,6 +648,7 @@ class While(Loop):
             return
         predicate = truth(condition, self.pos)
         if not self.traced:
+            self.sources = current().derived.get(lift(predicate))
             self.traced, self.inside = True, False
             self.scope = dict(scope)
             self.rebinds, self.bound = True, {name: scope[name] for name in self.lines if name in scope}
@@ -669,6 +685,11 @@ class While(Loop):
     def retry(self):
         if self._is_mine(sys.exc_info()[1]):
             self._restart()
+
+    def _demand_count(self):
+        """A condition that follows from arguments or indices around can be had, to run the loop in Python."""
+        if self.counted is None and self.sources:
+            demand_all(self.sources)
 
     def _end(self, trace, nexts):
         return trace.tracer.end_for(nexts) if self.counted is not None else trace.tracer.end_while(nexts)[:-1]
@@ -829,9 +850,32 @@ class Join:
             names[name] = self._joined(name, structure, pairs)
             return
         (structure, leaves), (other_structure, others) = self.then.values[name], self.other.values[name]
-        if structure != other_structure:
-            self._differ(errors.ShapeError(f"`{shown(name)}` differs in kind between the branches: {kind_of(self.then.ends[name])} and {kind_of(self.other.ends[name])}", branch.at(name)))
+        if structure != other_structure or _is_none(structure, leaves) != _is_none(other_structure, others):
+            names[name] = self._perhaps(name, structure, leaves, other_structure, others)
+            return
         names[name] = self._joined(name, structure, list(zip(leaves, others)))
+
+    def _perhaps(self, name, *sides):
+        """Adds a name that is None on one way, or perhaps; other values have to be alike."""
+        forms = [_perhaps(*sides[:2]), _perhaps(*sides[2:])]
+        structures = {structure for flag, structure, leaves in forms if leaves is not None}
+        if len(structures) != 1 or all(flag is True for flag, _, _ in forms):
+            kinds = f"{kind_of(self.then.ends[name])} and {kind_of(self.other.ends[name])}"
+            self._differ(errors.ShapeError(f"`{shown(name)}` differs in kind between the branches: {kinds}", self.branch.at(name)))
+        (flag, _, leaves), (other_flag, _, others) = forms
+        absent = lambda leaves: [(leaf, None) for leaf, _ in leaves]
+        pairs = list(zip(absent(others) if leaves is None else leaves, absent(leaves) if others is None else others))
+        value = self._joined(name, structures.pop(), pairs)
+        flags = [self._joined(name, None, [(f, (f[0], None)) if k == 0 else ((f[0], None), f)]) if type(f) is tuple else f for k, f in enumerate((flag, other_flag))]
+
+        def build(made):
+            predicate = traced(self.branch.predicate, scalar=True, weak=True)
+            first, second = (f(made) if callable(f) else f for f in flags)
+            chosen = np.logical_or(np.logical_and(predicate, first), np.logical_and(np.logical_not(predicate), second))
+            chosen._weak = True
+            return Maybe(chosen, value(made))
+
+        return build
 
     def effect(self, key):
         """Adds the contents of a container that a side changed."""
@@ -872,10 +916,28 @@ class Join:
         trace.unwind(self.branch.frame)
         if sources:
             demand_all(sources)
+        around = next((frame.loop for frame in reversed(trace.frames) if frame.loop is not None), None)
+        if around is not None and around.known is not None and not around.note().peeled:
+            # What is None before the first step, say, is a value after it.
+            around.note().peeled = 1
+            raise Retry(around)
         raise error
 
     def boxes(self, results):
         return result_boxes(results, self.sources)
+
+
+def _is_none(structure, leaves):
+    return structure is None and leaves[0][0] is None
+
+
+def _perhaps(structure, leaves):
+    """(flag, structure, leaves) of a value that may be None: the flag is known, or a leaf; there are no leaves where it is None."""
+    if _is_none(structure, leaves):
+        return False, None, None
+    if structure is not None and structure[0] == tree.PERHAPS:
+        return leaves[0], structure[1][1], leaves[1:]
+    return True, structure, leaves
 
 
 class Place:
@@ -963,7 +1025,7 @@ def lies_in_order(value):
 def zeros_like(leaf):
     """A value of the kind of another, to start with."""
     if isinstance(leaf, Array) and not leaf._scalar:
-        return traced(current().constant(np.zeros(leaf.shape, leaf.dtype)), scalar=False)
+        return repeated(0, leaf.shape, leaf.dtype)
     zero = NUMPY[dtype_of(leaf)].type(0)
     return zero.item() if is_weak(leaf) else zero
 

@@ -62,6 +62,9 @@ class Hidden:
     def loop(self):
         return self.outside.target
 
+    def is_number(self):
+        return not self.shape
+
     def demand(self):
         self.outside.fixed.add(self.place.identity())
 

@@ -473,7 +473,11 @@ class _Function(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def _compared(self, left, op, right):
+        none = [isinstance(item, ast.Constant) and item.value is None for item in (left, right)]
         left, right = self.visit(left), self.visit(right)
+        if isinstance(op, (ast.Is, ast.IsNot)) and any(none):
+            asked = _call("is_none", right if none[0] else left)
+            return asked if isinstance(op, ast.Is) else _call("negate", asked)
         if isinstance(op, (ast.In, ast.NotIn)):
             return _call("contains" if isinstance(op, ast.In) else "lacks", left, right)
         return ast.Compare(left, [op], [right])
@@ -497,7 +501,7 @@ class _Function(ast.NodeTransformer):
         for field in ("elt", "key", "value"):
             if hasattr(node, field):
                 setattr(node, field, self.visit(getattr(node, field)))
-        return node if isinstance(node, ast.GeneratorExp) else _at(_call("made", node), node, missing=True)
+        return _at(_call("made", node), node, missing=True)
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
 

@@ -7,7 +7,7 @@ of two, an assignment. Its loop is written below as a user would write it.
 import numpy as np
 
 from . import errors
-from .array import Array, Symbol, affine, index_of
+from .array import Array, Symbol, affine, demand, index_of
 from .rewrite import rewrite
 
 
@@ -25,7 +25,7 @@ class Run:
         """Refuses operands that have changed since they were read, as NumPy would have read them."""
         for root, _, version in self.reads:
             if version is not None and version != root._changes:
-                raise errors.Unsupported("an array has changed since a slice of it, whose length is traced, was computed with; use a loop", errors.here())
+                _refuse("an array has changed since a slice of it, whose length is traced, was computed with; use a loop", self)
 
     def sum(self):
         return np.sum(self)
@@ -34,19 +34,19 @@ class Run:
         return np.dot(self, other)
 
     def __len__(self):
-        raise errors.Unsupported("len() of a slice whose length is traced", errors.here())
+        _refuse("len() of a slice whose length is traced", self)
 
     def __bool__(self):
-        raise errors.Unsupported("the truth of a slice whose length is traced", errors.here())
+        _refuse("the truth of a slice whose length is traced", self)
 
     def __iter__(self):
-        raise errors.Unsupported("a slice whose length is traced can only be iterated by its index", errors.here())
+        _refuse("a slice whose length is traced can only be iterated by its index", self)
 
     def __getitem__(self, _):
-        raise errors.Unsupported("an index into a slice whose length is traced; index the array itself", errors.here())
+        _refuse("an index into a slice whose length is traced; index the array itself", self)
 
     def __array__(self, *_, **__):
-        raise errors.Unsupported("conversion of a slice whose length is traced to a NumPy array", errors.here())
+        _refuse("conversion of a slice whose length is traced to a NumPy array", self)
 
     def __array_ufunc__(self, called, method, *inputs, **kwargs):
         return ufunc(called, method, inputs, kwargs)
@@ -56,12 +56,21 @@ class Run:
 
     def __getattr__(self, name):
         if not name.startswith("__") and hasattr(np.ndarray, name):
-            raise errors.Unsupported(f".{name} of a slice whose length is traced is not supported; use a loop", errors.here())
+            _refuse(f".{name} of a slice whose length is traced is not supported; use a loop", self)
         raise AttributeError(f"'retrograd.Run' object has no attribute '{name}'")
 
 
-def _change(_run, _value):
-    raise errors.Unsupported("in-place change of a slice whose length is traced; write it with its array, as in x[:i] += …", errors.here())
+def _refuse(message, *parts, error=errors.Unsupported):
+    """What a run cannot do, a slice of a known length can: the loop that it depends on is unrolled, where there is one."""
+    for part in parts:
+        length = part.length if isinstance(part, (Run, Window)) else part
+        if isinstance(length, Array) and length.payload() is None:
+            demand(length)
+    raise error(message, errors.here())
+
+
+def _change(run, _value):
+    _refuse("in-place change of a slice whose length is traced; write it with its array, as in x[:i] += …", run)
 
 
 def _operators():
@@ -88,16 +97,21 @@ def has_run(values):
     return any(isinstance(value, Run) for value in values)
 
 
+def found(values):
+    """The runs among arguments, in lists and tuples too."""
+    return [run for value in values for run in ([value] if isinstance(value, Run) else found(value) if isinstance(value, (list, tuple)) else [])]
+
+
 def ufunc(called, method, inputs, kwargs):
     """Elementwise functions of runs of one length and of numbers, and the product of two."""
     if method != "__call__" or kwargs:
-        raise errors.Unsupported(f"np.{called.__name__}.{method} of a slice whose length is traced is not supported; use a loop", errors.here())
+        _refuse(f"np.{called.__name__}.{method} of a slice whose length is traced is not supported; use a loop", *inputs)
     if called is np.matmul:
         return _product(*inputs)
     runs = [value for value in inputs if isinstance(value, Run)]
     _alike(runs)
     if any(np.ndim(value) for value in inputs if not isinstance(value, Run)):
-        raise errors.ShapeError(f"np.{called.__name__}: a slice whose length is traced and an array of a known length", errors.here())
+        _refuse(f"np.{called.__name__}: a slice whose length is traced and an array of a known length", *runs, error=errors.ShapeError)
     reads = [(root, place, root._changes if version is None else version) for run in runs for root, place, version in run.reads]
     at = lambda k: called(*[value.at(k) if isinstance(value, Run) else value for value in inputs])
     with np.errstate(all="ignore"):
@@ -111,19 +125,17 @@ def function(called, args, kwargs):
         return _sum_of(args[0])
     if called in (np.dot, np.inner, np.vdot) and len(args) == 2 and not kwargs:
         return _product(*args)
-    raise errors.Unsupported(f"np.{called.__name__} of a slice whose length is traced is not supported; use a loop", errors.here())
+    _refuse(f"np.{called.__name__} of a slice whose length is traced is not supported; use a loop", *found(args))
 
 
 def _alike(runs):
     if any(run.extent != runs[0].extent for run in runs):
-        raise errors.ShapeError(
-            "the lengths of these slices are traced and not known to be equal; write their bounds alike, as in A[i, :j] @ A[:j, k]", errors.here()
-        )
+        _refuse("the lengths of these slices are traced and not known to be equal; write their bounds alike, as in A[i, :j] @ A[:j, k]", *runs, error=errors.ShapeError)
 
 
 def _product(a, b):
     if not (isinstance(a, Run) and isinstance(b, Run)):
-        raise errors.ShapeError("a product of a slice whose length is traced and an array of a known length", errors.here())
+        _refuse("a product of a slice whose length is traced and an array of a known length", a, b, error=errors.ShapeError)
     return _sum_of(np.multiply(a, b))
 
 
@@ -160,13 +172,13 @@ class Window:
     def write(self, value):
         if not isinstance(value, Run):
             if np.ndim(value):
-                raise errors.ShapeError("cannot assign an array of a known length to a slice whose length is traced", errors.here())
+                _refuse("cannot assign an array of a known length to a slice whose length is traced", self, error=errors.ShapeError)
             return rewrite(_filled)(self, value)
         _alike([value, self])
         value.check()
         # In every step what is read was not written before, unless the slices are shifted against each other.
         if any(root is self.array.root() and place != self.place() for root, place, _ in value.reads):
-            raise errors.Unsupported("a slice whose length is traced is assigned to another place along the same array; copy it first, or use a loop", errors.here())
+            _refuse("a slice whose length is traced is assigned to another place along the same array; copy it first, or use a loop", self)
         return rewrite(_assigned)(self, value)
 
 
@@ -190,9 +202,8 @@ def window(array, index):
         return None
     plain = all(k in lengths or hasattr(item, "__index__") and not np.ndim(item) for k, item in enumerate(items))
     if len(lengths) > 1 or not plain or len(items) != array.ndim or items[lengths[0]].step not in (None, 1):
-        raise errors.Unsupported(
-            "a slice whose length depends on a traced integer needs integers beside it, and step 1, as in A[i, :j]; use a loop", errors.here()
-        )
+        bounds = [bound for k in lengths for bound in (items[k].start, items[k].stop)]
+        _refuse("a slice whose length depends on a traced integer needs integers beside it, and step 1, as in A[i, :j]; use a loop", *bounds)
     axis = lengths[0]
     extent = array.shape[axis]
     first, last = _bound(items[axis].start, 0, extent), _bound(items[axis].stop, extent, extent)

@@ -22,6 +22,7 @@ from .array import Array
 from .builtin import formatted  # noqa: F401, called by rewritten code
 from .effects import made
 from .loops import UNSET, is_traced
+from .maybe import Maybe, present
 from .outside import Place, refuse_subclass
 from .ranges import steps_of
 from .rewrite import is_rewritten, rewrite
@@ -68,11 +69,13 @@ def conditional(counted, names, exposed, live, rebound, stops, where, scope):
 def branch(condition, names, exposed, live, rebound, stops, where, scope):
     """The `if` statement."""
     _seen(condition)
+    condition = _truth(condition)
     return loops.Branch(condition, (names, exposed, live, rebound), stops, where, scope)
 
 
 def both(first, second):
     """`first and second()` in a condition; where the first is traced, the second runs only if it holds."""
+    first = _truth(first)
     if not is_traced(first):
         return second() if bool(first) else first
     return loops.choose(first, lambda: builtin._bool(second()), lambda: False, errors.here())
@@ -80,6 +83,7 @@ def both(first, second):
 
 def either(first, second):
     """`first or second()` in a condition."""
+    first = _truth(first)
     if not is_traced(first):
         return first if bool(first) else second()
     return loops.choose(first, lambda: True, lambda: builtin._bool(second()), errors.here())
@@ -102,13 +106,25 @@ def disjunction(first, second):
 def choose(condition, first, second):
     """`first() if condition else second()`."""
     _seen(condition)
+    condition = _truth(condition)
     if not is_traced(condition):
         return first() if bool(condition) else second()
     return loops.choose(condition, first, second, errors.here())
 
 
+def is_none(value):
+    """`value is None`."""
+    return negate(value.flag) if type(value) is Maybe else value is None
+
+
+def _truth(condition):
+    """A condition; of what may be None, whether it is a value that is true."""
+    return condition.truth() if type(condition) is Maybe else condition
+
+
 def negate(condition):
     """`not condition`."""
+    condition = _truth(condition)
     if not is_traced(condition):
         return not condition
     result = np.logical_not(loops.truth(condition, errors.here()))
@@ -141,7 +157,7 @@ def test(condition):
 def returned(value, flag):
     """What a function returns: `flag` says whether it does."""
     if is_traced(flag):
-        raise errors.Unsupported("the function returns a value on one way and nothing on another, by a traced condition", errors.here())
+        return Maybe(flag, value)
     return None if value is UNSET else value
 
 
@@ -260,6 +276,7 @@ def outer(scope, name, value):
 
 def attribute(owner, name):
     """`owner.name`, with properties of the user's classes read too."""
+    owner = present(owner)
     kind = type(owner)
     if kind is Array:
         if owner._weak and not name.startswith("_") and not hasattr(builtin.type_of(owner), name):
@@ -300,6 +317,7 @@ def _name_of(owner):
 
 def load(container, index):
     """`container[index]`."""
+    container = present(container)
     kind = type(container)
     if kind is Array or kind is tuple or kind is str:
         return container[_static(container, index)]
@@ -437,6 +455,8 @@ def binary(number, a, b):
     if type(a) in _PLAIN and type(b) in _PLAIN:
         result = _BINARY[number](a, b)
         return _joined(result, a, b) if type(result) is list else result
+    if type(a) is Maybe or type(b) is Maybe:
+        return binary(number, present(a), present(b))
     for owner, other, name in ((a, b, f"__{_NAMES[number]}__"), (b, a, f"__r{_NAMES[number]}__")):
         method = getattr(type(owner), name, None)
         if isinstance(method, types.FunctionType) and _is_users(method):
@@ -495,7 +515,7 @@ def call(function, *args, **kwargs):
         except TypeError:
             special = None
         if special is not None:
-            result = special(*args, **kwargs)
+            result = special(*map(present, args), **kwargs)
             return made(result) if hasattr(type(result), "__next__") or type(result) is list else result
     if kind is np.ufunc and any(isinstance(arg, (list, tuple)) and functions.has_arrays(arg) for arg in args):
         args = [functions.array_of(arg) if isinstance(arg, (list, tuple)) else arg for arg in args]
@@ -563,6 +583,8 @@ def _names_in(code):
 def _library(function, args, kwargs):
     """A function that is not read."""
     _guard_call(function, args, kwargs)
+    if not isinstance(getattr(function, "__self__", None), _CONTAINERS) and getattr(function, "__module__", None) != __name__:
+        args = tuple(map(present, args))
     owner = getattr(function, "__self__", None)
     if owner is not None and not isinstance(owner, types.ModuleType):
         _seen(owner)

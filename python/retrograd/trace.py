@@ -157,6 +157,9 @@ class Trace:
         start = root._value if root._const is None else self.constant_at(frame.depth - 1, root._const)
         frame.mutated.setdefault(root, root.state())
         root._value, root._const = self.tracer.carry(frame.depth, start), None
+        if start in self.derived:
+            # Unless the loop changes it: then it is still not known once its source is, and refused.
+            self.derived[root._value] = self.derived[start]
         root._version += 1
         frame.roots[root] = root._value
 

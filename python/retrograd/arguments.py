@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from . import errors, tree
+from . import bounds, errors, tree
 from .array import Array
 from .options import integer
 from .trace import DTYPES, current, refuse_dtype
@@ -140,13 +140,14 @@ class Arguments:
 
 
 def check(value, where):
-    """(array or spec, whose scalar it is: "python", "numpy" or none), or an error that names the argument: `where()`."""
+    """(array or spec, whose scalar it is: "python", "large" for an integer of Python that needs more than 32 bits, "numpy" or none), or an error that names the argument: `where()`."""
     if isinstance(value, Array) and current() is not None:
         return value, ("python" if value._weak else "numpy") if value._scalar else ""
     if isinstance(value, Spec):
         array, scalar = value, ""
     elif isinstance(value, (bool, int, float, np.generic)) and not isinstance(value, (str, bytes)):
-        array, scalar = np.asarray(value), "numpy" if isinstance(value, np.generic) else "python"
+        large = type(value) is int and not -bounds.ARGUMENT <= value <= bounds.ARGUMENT
+        array, scalar = np.asarray(value), "numpy" if isinstance(value, np.generic) else "large" if large else "python"
     elif isinstance(value, np.ndarray):
         if type(value) not in (np.ndarray, np.memmap):
             raise errors.Unsupported(f"{where()} is a {type(value).__name__}, whose operations mean something else; pass np.asarray of it")

@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 
-from . import _native, effects, errors, tree, views
+from . import _native, bounds, effects, errors, tree, views
 from .array import Array, describe, lift, traced
 from .outside import Outside
 from .trace import NUMPY, Retry, Trace, current, is_float, tracing
@@ -26,7 +26,7 @@ class Outcome:
         inside = current() is not None
         self.outside = current().outside if inside else Outside(varying=varying)
         if inside:
-            self.static.update({k: leaf.item() for k, (leaf, scalar) in enumerate(arguments.leaves) if scalar == "python" and _is_known(leaf) and leaf.dtype.kind == "i"})
+            self.static.update({k: leaf.item() for k, (leaf, scalar) in enumerate(arguments.leaves) if scalar in ("python", "large") and _is_known(leaf) and leaf.dtype.kind == "i"})
         notes, again = {}, 0
         while True:
             self.outside.target = self.outside.target or self
@@ -58,7 +58,8 @@ class Outcome:
                 handle = trace.tracer.input(dtype, list(shape))
                 if scalar and dtype in ("i64", "i32") and not shape and _is_known(arguments.leaves[k][0]):
                     trace.derived[handle] = frozenset([Argument(self, k, arguments.leaves[k][0].item())])
-                boxes.append(traced(handle, scalar=bool(scalar), weak=scalar == "python") if k not in self.static else self.static[k])
+                boxes.append(traced(handle, scalar=bool(scalar), weak=scalar in ("python", "large")) if k not in self.static else self.static[k])
+                _bound(boxes[-1], scalar, arguments.leaves[k][0])
             args, kwargs = arguments.rebuild(boxes)
             for value in (*args, *kwargs.values()):
                 _own(value)
@@ -269,6 +270,12 @@ class Argument:
 
 def _is_known(leaf):
     return isinstance(leaf, (np.ndarray, np.generic)) and np.ndim(leaf) == 0
+
+
+def _bound(box, scalar, leaf):
+    """What is known of an integer argument: that it is small, or what was known where it is an argument of a function inside."""
+    if isinstance(box, Array) and box._weak and box.dtype.kind == "i":
+        box._bounds = bounds.of(leaf) if isinstance(leaf, Array) else (-bounds.ARGUMENT, bounds.ARGUMENT) if scalar == "python" else bounds.INTEGERS
 
 
 def _own(value):

@@ -17,11 +17,11 @@ import warnings
 
 import numpy as np
 
-from . import array, builtin, convolution, effects, errors, functions, indexing, loops, numeric  # noqa: F401, convolution and numeric fill the table of functions
+from . import array, branches, builtin, control, convolution, effects, errors, functions, indexing, lists, loops, numeric  # noqa: F401, convolution and numeric fill the table of functions
 from .array import Array
 from .builtin import formatted  # noqa: F401, called by rewritten code
 from .effects import made
-from .loops import UNSET, is_traced
+from .control import UNSET, is_traced
 from .outside import Place, refuse_subclass
 from .ranges import steps_of
 from .rewrite import is_rewritten, rewrite
@@ -50,53 +50,57 @@ _PLAIN = {Array, int, float, bool, np.ndarray, str, list, tuple, np.float64, np.
 # Control flow
 
 
-def loop(steps, names, exposed, live, rebound, stops, where, scope):
+def loop(steps, names, exposed, live, rebound, appended, stops, where, scope):
     """The `for` statement."""
     counted = steps_of(steps)
     if counted is not None:
-        return loops.Loop(counted, (names, exposed, live, rebound), stops, where, scope)
+        return loops.Loop(counted, (names, exposed, live, rebound, appended), stops, where, scope)
     if hasattr(type(steps), "__next__"):
         _iterator(steps)
     return loops.Steps(iterated(steps), stops)
 
 
-def conditional(counted, names, exposed, live, rebound, stops, where, scope):
+def conditional(counted, names, exposed, live, rebound, appended, stops, where, scope):
     """The `while` statement."""
-    return loops.While(counted, (names, exposed, live, rebound), stops, where, scope)
+    return loops.While(counted, (names, exposed, live, rebound, appended), stops, where, scope)
 
 
-def branch(condition, names, exposed, live, rebound, stops, where, scope):
+def branch(condition, names, exposed, live, rebound, appended, stops, where, scope):
     """The `if` statement."""
     _seen(condition)
-    return loops.Branch(condition, (names, exposed, live, rebound), stops, where, scope)
+    return branches.Branch(condition, (names, exposed, live, rebound, appended), stops, where, scope)
 
 
 def both(first, second):
     """`first and second()` in a condition; where the first is traced, the second runs only if it holds."""
+    lists.settled(first)
     if not is_traced(first):
         return second() if bool(first) else first
-    return loops.choose(first, lambda: builtin._bool(second()), lambda: False, errors.here())
+    return branches.choose(first, lambda: builtin._bool(second()), lambda: False, errors.here())
 
 
 def either(first, second):
     """`first or second()` in a condition."""
+    lists.settled(first)
     if not is_traced(first):
         return first if bool(first) else second()
-    return loops.choose(first, lambda: True, lambda: builtin._bool(second()), errors.here())
+    return branches.choose(first, lambda: True, lambda: builtin._bool(second()), errors.here())
 
 
 def conjunction(first, second):
     """`first and second()` as a value."""
+    lists.settled(first)
     if not is_traced(first):
         return second() if bool(first) else first
-    return loops.choose(first, second, lambda: first, errors.here())
+    return branches.choose(first, second, lambda: first, errors.here())
 
 
 def disjunction(first, second):
     """`first or second()` as a value."""
+    lists.settled(first)
     if not is_traced(first):
         return first if bool(first) else second()
-    return loops.choose(first, lambda: first, second, errors.here())
+    return branches.choose(first, lambda: first, second, errors.here())
 
 
 def choose(condition, first, second):
@@ -104,14 +108,15 @@ def choose(condition, first, second):
     _seen(condition)
     if not is_traced(condition):
         return first() if bool(condition) else second()
-    return loops.choose(condition, first, second, errors.here())
+    return branches.choose(condition, first, second, errors.here())
 
 
 def negate(condition):
     """`not condition`."""
+    lists.settled(condition)
     if not is_traced(condition):
         return not condition
-    result = np.logical_not(loops.truth(condition, errors.here()))
+    result = np.logical_not(control.truth(condition, errors.here()))
     result._weak = True
     return result
 
@@ -130,8 +135,24 @@ def lacks(item, container):
     return negate(contains(item, container))
 
 
+def unpacked(value):
+    """What is taken apart: `a, b = value`, `f(*value)`."""
+    return lists.settled(value)
+
+
+def equal(a, b):
+    """`a == b`."""
+    return lists.settled(a) == lists.settled(b)
+
+
+def unequal(a, b):
+    """`a != b`."""
+    return lists.settled(a) != lists.settled(b)
+
+
 def test(condition):
     """A condition where nothing can be traced on both ways."""
+    lists.settled(condition)
     if is_traced(condition):
         array.demand(condition)
         raise errors.Unsupported("a traced condition here (of a comprehension, or around `:=`) is not supported; use an `if` statement", errors.here())
@@ -151,7 +172,7 @@ def returned(value, flag):
 def bound(flag, name, read):
     """A name that may have no value; `flag` says whether it has one."""
     if is_traced(flag):
-        _check(loops.truth(flag, errors.here()), f"cannot access local variable '{name}' where it is not associated with a value", UnboundLocalError)
+        _check(control.truth(flag, errors.here()), f"cannot access local variable '{name}' where it is not associated with a value", UnboundLocalError)
     return read()
 
 
@@ -200,14 +221,11 @@ def check(condition, make):
             raise AssertionError(message) if message is not None else AssertionError
         return
     message = _message(make)
-    _check(loops.truth(condition, errors.here()), "assertion failed" if message is None else str(message), AssertionError)
+    _check(control.truth(condition, errors.here()), "assertion failed" if message is None else str(message), AssertionError)
 
 
 def _check(condition, message, kind):
-    trace = current()
-    if not hasattr(trace.tracer, "check"):
-        raise errors.Unsupported("an error or assertion under a traced condition is not supported", errors.here())
-    trace.tracer.check(array.lift(condition), message, errors.tag_of(kind), errors.here())
+    current().check(array.lift(condition), message, kind)
 
 
 def trying():
@@ -304,6 +322,9 @@ def load(container, index):
     if kind is Array or kind is tuple or kind is str:
         return container[_static(container, index)]
     if kind in (list, dict):
+        grows = lists.growing(container)
+        if grows is not None:
+            return grows.item(index)
         index = _static(container, index)
         if isinstance(index, slice):
             return made([load(container, k) for k in range(*index.indices(len(container)))])
@@ -340,12 +361,17 @@ def store(container, index, value):
     if isinstance(method, types.FunctionType) and _is_users(method):
         call(method, container, index, value)
         return
+    grows = lists.growing(container)
+    if grows is not None:
+        grows.store(index, value)
+        return
     effects.change(container, "")
     container[_static(container, index)] = value
 
 
 def delete_item(container, index):
     """`del container[index]`."""
+    lists.settled(container)
     effects.change(container, "")
     del container[_static(container, index)]
 
@@ -400,6 +426,10 @@ def augment(number, target, value):
     if isinstance(target, Array):
         return _INPLACE[number](target, value)
     if isinstance(target, _CONTAINERS):
+        grows = lists.growing(target)
+        if grows is not None and number == 0:
+            grows.extend(value)
+            return target
         effects.change(target, "")
     method = getattr(type(target), f"__i{_NAMES[number]}__", None)
     if isinstance(method, types.FunctionType) and _is_users(method):
@@ -460,7 +490,8 @@ def iterated(items):
 
 
 def _seen(value):
-    """A container from outside whose contents matter to code that is not read."""
+    """A container from outside whose contents matter to code that is not read; one that grows in a loop is not known as a whole."""
+    lists.settled(value)
     if isinstance(value, (*_CONTAINERS, frozenset)) and effects.owner(value) is None and current() is not None:
         current().outside.contents(value, f"a {type(value).__name__}")
 
@@ -497,6 +528,10 @@ def call(function, *args, **kwargs):
         if special is not None:
             result = special(*args, **kwargs)
             return made(result) if hasattr(type(result), "__next__") or type(result) is list else result
+    if kind is types.BuiltinFunctionType and type(function.__self__) is list:
+        grows = lists.growing(function.__self__)
+        if grows is not None:
+            return grows.method(function.__name__, args)
     if kind is np.ufunc and any(isinstance(arg, (list, tuple)) and functions.has_arrays(arg) for arg in args):
         args = [functions.array_of(arg) if isinstance(arg, (list, tuple)) else arg for arg in args]
     if kind is _DISPATCHED and any(isinstance(arg, (list, tuple)) and functions.has_arrays(arg) for arg in (*args, *kwargs.values())):

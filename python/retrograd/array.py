@@ -190,6 +190,12 @@ class Array:
         kind = "traced" if self.root()._const is None else "local"
         return f"<{kind} {'scalar' if self._scalar else 'array'} {describe(self)}>"
 
+    def __str__(self):
+        return str(self._concrete("a string", "print it as it is, or in an f-string"))
+
+    def __format__(self, spec):
+        return format(self._concrete("a string", "print it as it is, or in an f-string"), spec)
+
     def __getitem__(self, index):
         from . import indexing
 

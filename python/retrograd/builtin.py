@@ -5,8 +5,8 @@ import operator
 
 import numpy as np
 
-from . import errors, lists, scalars
-from .array import Array, demand, is_weak
+from . import errors, lists, scalars, texts
+from .array import Array, is_weak
 from .branches import choose
 from .control import is_traced
 from .ranges import backwards, enumerated, make_range, zipped
@@ -248,7 +248,8 @@ def table(runtime):
     found = {
         range: make_range, reversed: backwards, zip: zipped, enumerate: enumerated, isinstance: _isinstance, type: _type, hasattr: _hasattr,
         min: _extreme(min, operator.lt), max: _extreme(max, operator.gt), sum: _sum, round: _round, any: _any, all: _all, sorted: _sorted,
-        pow: _pow, divmod: _divmod, len: _len, int: _int, float: _float, bool: _bool, np.isscalar: _isscalar,
+        pow: _pow, divmod: _divmod, len: _len, int: _int, float: _float, bool: _bool, np.isscalar: _isscalar, print: texts.printed, str: texts.function(str), repr: texts.function(repr),
+        format: texts.function(format),
         math.log: _log, math.hypot: _hypot, math.floor: _rounded(np.floor, math.floor), math.ceil: _rounded(np.ceil, math.ceil),
         math.trunc: _rounded(np.trunc, math.trunc), math.erf: _scipy("erf", math.erf), math.erfc: _scipy("erfc", math.erfc),
         math.fsum: lambda items: _sum(items, 0.0) if _any_traced(items := list(items)) else math.fsum(items),
@@ -265,14 +266,3 @@ def _product(items, start):
     for item in items:
         start = start * item
     return start
-
-
-def formatted(value):
-    """A value in a string; what is traced has no digits yet."""
-    lists.settled(value)
-    if is_traced(value):
-        demand(value)
-        raise errors.Unsupported("a traced value in a string: its digits are not known before the program runs", errors.here())
-    return value.payload() if isinstance(value, Array) else value
-
-

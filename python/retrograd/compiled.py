@@ -76,6 +76,7 @@ class Compiled:
     def __init__(self, signature, key, outcome, executable, single, progress, look=None, aux=None):
         self._signature, self._key, self.outcome, self._executable = signature, key, outcome, executable
         self._single, self._progress, self._look, self._aux = single, _reporter(progress), look, aux
+        self._prints = outcome.prints
         self._taken, self.times, self.plan = None, None, Plan(executable, getattr(outcome, "unrolled", {}))
         self._outside = getattr(outcome, "outside", None)
         self._static = tuple(getattr(outcome, "static", {}).items())
@@ -162,6 +163,8 @@ class Compiled:
         """
         if self.hidden and not freeze:
             raise errors.ArgumentError(f"{self.name}() reads {', '.join(self.hidden)} from outside; make them arguments, or save them as they are now: save(path, freeze=True)")
+        if self._prints.sites:
+            raise errors.Unsupported(f"{self.name}() prints, which a file cannot hold; take `print` out of it, or use rg.probe")
         if self._aux is not None:
             raise errors.Unsupported(f"{self.name}() returns something besides its Jacobian by running Python again; it cannot be saved with has_aux=True")
         note = {"signature": self._signature.to_json(), "key": _key_to_json(self._key), "outcome": self.outcome.to_json(), "single": self._single}
@@ -195,7 +198,7 @@ class Compiled:
         number = lambda dtype, shape, scalar: dtype == "f64" and scalar == "python"
         plain = lambda dtype, shape, scalar: dtype != "bool" and scalar == ""
         nested = keywords or any(structure is not None for structure in structures)
-        nested = nested or self._static
+        nested = nested or self._static or self._prints.sites
         if nested or self._look is not None or self._aux is not None or not all(plain(*ty) or number(*ty) for ty in types):
             return None
         hidden = [False] * len(self.hidden)
@@ -219,8 +222,8 @@ class Compiled:
         inputs = arguments.arrays() + self._hidden_values()
         if seeds:
             inputs += seeds
-        if self._look is not None:
-            results = self._executable.run_observed(inputs, self._look)
+        if self._look is not None or self._prints.sites:
+            results = self._executable.run_observed(inputs, self._prints.look(self._look))
         else:
             results, *self._taken = self._executable.run(inputs, self._progress)
         return self.outcome.assemble(results, self._single, unboxed)

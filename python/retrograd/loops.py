@@ -13,7 +13,7 @@ import sys
 
 import numpy as np
 
-from . import bounds, effects, errors, lists, tree, views
+from . import bounds, draws, effects, errors, lists, tree, views
 from .array import Array, demand_all, is_weak, lift, result_dtype, traced
 from .control import UNSET, Control, dtype_of, is_data, is_traced, kind_of, lies_in_order, reached, result_boxes, shape_of, truth, zeros_like
 from .trace import Frame, Retry, current
@@ -112,6 +112,7 @@ class Loop(Control):
         """Nothing is known of the body yet: arrays that it changes or makes unknown, contents and lists that it carries."""
         self.changed, self.poisoned, self.contents = {}, {}, {}
         self.grown, self.growth, self.lists = {}, {}, []  # by identity: what is known of a list that grows, by how much per step; those in the body
+        self.draws, self.drawn, self.generators = [], {}, []  # what a step draws of random numbers, those of all steps, and what draws them
         self.attempts = 0
         self.restarts = False
 
@@ -219,6 +220,8 @@ class Loop(Control):
         for name, step in self.appended:
             self._guess(name, self.scope.get(name), step)
         count = self.known - self.next_step
+        if self.draws and not self.drawn:
+            self.drawn, self.generators = draws.ahead(self.draws, count)
         self.lists = [grown.start(self.growth[key], count) for key, grown in self.grown.items()]
 
     def _guess(self, name, owner, step):
@@ -303,7 +306,7 @@ class Loop(Control):
             settled &= self._settle_kept(name, scope)
         for slot in self.slots:
             settled &= self._settle_slot(slot, scope)
-        settled &= self._settle_lists()
+        settled &= self._settle_lists() and self._settle_draws()
         carried = {slot.effect.key() for slot in self.slots if slot.effect is not None} | {id(known.owner) for known in self.lists}
         for key, effect in self.frame.effects.items():
             if key not in carried:
@@ -493,6 +496,22 @@ class Loop(Control):
                 settled = False
         return settled
 
+    def _settle_draws(self):
+        """Random numbers are drawn by the outermost loop inside of the body that made the generator."""
+        outside = [site for site in self.frame.draws if self._is_outermost(site)]
+        if outside and len(outside) < len(self.frame.draws):
+            self.unroll(None)
+        if draws.same(self.draws, outside):
+            return True
+        self.draws, self.drawn = outside, {}
+        return False
+
+    def _is_outermost(self, site):
+        while isinstance(site, draws.Nest):
+            site = site.sites[0]
+        made = effects.owner(site.generator)
+        return (made.depth if made.open else 0) == self.frame.depth - 1
+
     def regrow(self, known, item):
         """A list that grows takes more items in a step than there is memory for, or items of another kind."""
         grown = self.grown[id(known.owner)]
@@ -599,6 +618,10 @@ class Loop(Control):
             known.finish(self.growth[id(known.owner)], steps, lambda root: self._outside(root, leaves, boxes))
         for known, step in moved:
             known.move(step * steps)
+        if self.draws:
+            draws.settle(self.generators)
+        elif frame.draws:
+            trace.frame.draws.append(draws.Nest(steps, frame.draws))
         for name, (structure, ends) in self.last.items():
             self.bound[name] = tree.unflatten(structure, [boxes.get(id(end), end) for end in ends])
         self.finished = self.rebinds = True

@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 
-from . import _native, bounds, effects, errors, tree, views
+from . import _native, bounds, effects, errors, texts, tree, views
 from .array import Array, describe, lift, traced
 from .outside import Outside
 from .trace import NUMPY, Retry, Trace, current, is_float, tracing
@@ -52,6 +52,7 @@ class Outcome:
 
         name = getattr(fun, "__name__", type(fun).__name__)
         trace = Trace(_native.Tracer(name), name, notes, self.outside)
+        self.prints = trace.prints = texts.Prints()
         with tracing(trace):
             boxes = []
             for k, (dtype, shape, scalar) in enumerate(arguments.types):
@@ -132,7 +133,7 @@ class Outcome:
     @staticmethod
     def from_json(saved):
         structure, outcome = Outcome.structure_from_json, Outcome.__new__(Outcome)
-        outcome._maker = None
+        outcome._maker, outcome.prints = None, texts.Prints()
         outcome.wanted, outcome.has_aux, outcome.count, outcome.scalars = saved["wanted"], saved["has_aux"], saved["count"], saved["scalars"]
         outcome.wrt = [(structure(part), numbers) for part, numbers in saved["wrt"]]
         outcome.value_shape = None if saved["value_shape"] is None else tuple(saved["value_shape"])

@@ -512,10 +512,16 @@ class _Function(ast.NodeTransformer):
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
 
-    def visit_FormattedValue(self, node):
-        node.value = _at(_call("formatted", self.visit(node.value)), node.value, missing=True)
-        node.format_spec = self.visit(node.format_spec) if node.format_spec else None
-        return node
+    def visit_JoinedStr(self, node):
+        parts = []
+        for part in node.values:
+            if isinstance(part, ast.Constant):
+                parts.append(part)
+                continue
+            source = ast.Constant(ast.unparse(part.value))
+            spec = self.visit(part.format_spec) if part.format_spec else ast.Constant("")
+            parts.append(ast.Tuple([self.visit(part.value), ast.Constant(part.conversion), spec, source], ast.Load()))
+        return _at(_call("joined", *parts), node, missing=True)
 
     def visit_FunctionDef(self, node):
         node.decorator_list = [self.visit(item) for item in node.decorator_list]

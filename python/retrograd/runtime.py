@@ -17,9 +17,9 @@ import warnings
 
 import numpy as np
 
-from . import array, branches, builtin, control, convolution, effects, errors, functions, indexing, lists, loops, numeric  # noqa: F401, convolution and numeric fill the table of functions
+from . import array, branches, builtin, control, convolution, draws, effects, errors, functions, indexing, lists, loops, numeric, texts  # noqa: F401, convolution and numeric fill the table of functions
 from .array import Array
-from .builtin import formatted  # noqa: F401, called by rewritten code
+from .texts import joined  # noqa: F401, called by rewritten code
 from .effects import made
 from .control import UNSET, is_traced
 from .outside import Place, refuse_subclass
@@ -184,7 +184,7 @@ def raised(make):
         return
     error = _message(make)
     kind = error if isinstance(error, type) else type(error)
-    text = "" if isinstance(error, type) else ", ".join(str(item) for item in error.args)
+    text = "" if isinstance(error, type) else ", ".join(_words(item) for item in error.args)
     _check(np.bool_(False), text or kind.__name__, kind)
     trace.frame.raised = True
 
@@ -212,6 +212,13 @@ def _message(make):
         raise errors.Unsupported("an error under a traced condition whose message has traced values in it is not supported; leave them out", error.pos) from None
 
 
+def _words(item):
+    """An argument of an exception; traced values stand in it as they are written."""
+    if isinstance(item, Array) and is_traced(item):
+        return "a traced value"
+    return item.template if isinstance(item, texts.Text) else str(item)
+
+
 def check(condition, make):
     """`assert condition, make()`."""
     _seen(condition)
@@ -221,7 +228,7 @@ def check(condition, make):
             raise AssertionError(message) if message is not None else AssertionError
         return
     message = _message(make)
-    _check(control.truth(condition, errors.here()), "assertion failed" if message is None else str(message), AssertionError)
+    _check(control.truth(condition, errors.here()), "assertion failed" if message is None else _words(message), AssertionError)
 
 
 def _check(condition, message, kind):
@@ -464,6 +471,8 @@ def augment_attribute(number, owner, name, value):
 
 def binary(number, a, b):
     """`a + b`, with the operators of the user's classes read too."""
+    if type(a) is str and number == 5:
+        return texts.percent(a, b)
     if type(a) in _PLAIN and type(b) in _PLAIN:
         result = _BINARY[number](a, b)
         return _joined(result, a, b) if type(result) is list else result
@@ -528,6 +537,8 @@ def call(function, *args, **kwargs):
         if special is not None:
             result = special(*args, **kwargs)
             return made(result) if hasattr(type(result), "__next__") or type(result) is list else result
+    if kind is types.BuiltinFunctionType and type(function.__self__) is str and function.__name__ == "format":
+        return texts.formatted(function.__self__, args, kwargs)
     if kind is types.BuiltinFunctionType and type(function.__self__) is list:
         grows = lists.growing(function.__self__)
         if grows is not None:
@@ -541,6 +552,8 @@ def call(function, *args, **kwargs):
         if not _is_users(function):
             return _library(function, args, kwargs)
         return (rewrite(function) or _unread(function))(*args, **kwargs)
+    if kind is types.MethodType and isinstance(function.__self__, draws.GENERATORS):
+        return draws.draw(function.__self__, function.__name__, args, kwargs)
     if kind is types.MethodType and isinstance(function.__func__, types.FunctionType):
         return call(function.__func__, function.__self__, *args, **kwargs)
     if kind is functools.partial:
@@ -597,8 +610,10 @@ def _names_in(code):
 
 def _library(function, args, kwargs):
     """A function that is not read."""
-    _guard_call(function, args, kwargs)
     owner = getattr(function, "__self__", None)
+    if isinstance(owner, draws.GENERATORS):
+        return draws.draw(owner, function.__name__, args, kwargs)
+    _guard_call(function, args, kwargs)
     if owner is not None and not isinstance(owner, types.ModuleType):
         _seen(owner)
     for value in (*args, *kwargs.values()):
@@ -685,33 +700,15 @@ def _guard_call(function, args, kwargs):
         effects.change(owner, "")
     if isinstance(owner, np.ndarray) and name in ("fill", "sort", "put", "partition", "resize", "itemset"):
         raise errors.Unsupported(f".{name}() of a NumPy array that is not local to the function", errors.here())
-    if isinstance(owner, np.random.Generator):
-        _drawn(owner, name)
-        return
     module = getattr(function, "__module__", None) or ""
-    drawn = isinstance(owner, (np.random.RandomState, random.Random))
-    if drawn or module.startswith("numpy.random") and not inspect.isclass(function) and name != "default_rng":
+    if module.startswith("numpy.random") and not inspect.isclass(function) and name != "default_rng":
         raise errors.Unsupported(f"random numbers ({name}) inside a traced function would be drawn once; pass them as an argument, or use np.random.default_rng(seed) in it", errors.here())
-    if getattr(function, "__name__", "") == "default_rng" and not args and not kwargs.get("seed"):
-        raise errors.Unsupported("np.random.default_rng() without a seed in a traced function would be drawn once; give it a seed", errors.here())
+    if _hashable(function) and function in draws.SEEDED:
+        draws.check_seed(function, args, kwargs)
     if function is next:
         _iterator(args[0])
     if function is functools.partial.__class__:
         return
-    if function is print and any(is_traced(value) for value in args):
-        raise errors.Unsupported("print of traced values, at run time, is not supported; use rg.probe", errors.here())
-
-
-def _drawn(generator, name):
-    """Numbers of a generator with a known seed that the function made are constants; in a loop each step draws others."""
-    trace = current()
-    frame = effects.owner(generator)
-    if frame is None:
-        raise errors.Unsupported(f"random numbers ({name}) of a generator from outside would be drawn once; pass them as an argument", errors.here())
-    for inner in trace.frames[frame.depth + 1 :]:
-        if inner.loop is not None:
-            inner.loop.unroll(errors.Unsupported("random numbers in a loop whose count is not known while tracing; pass them as an argument", errors.here()))
-        raise errors.Unsupported("random numbers under a traced condition; draw them before", errors.here())
 
 
 def _errstate(**kwargs):

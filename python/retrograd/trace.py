@@ -44,6 +44,7 @@ class Frame:
         self.open = True
         self.raised = False
         self.mutated, self.roots, self.read, self.effects = {}, {}, {}, {}
+        self.draws = []  # what a step draws of generators from outside of it
 
     def undo(self):
         """All is as it was before the body."""
@@ -77,6 +78,7 @@ class Trace:
         self.overflows = 0  # checks of integers whose bounds do not show that they fit
         self.unrolled = {}
         self.fates = []
+        self.prints = None  # of the outermost function
         self.bodies_traced = {}
         self.risks = []
         self.unread = {}

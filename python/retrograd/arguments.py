@@ -15,6 +15,8 @@ from .trace import DTYPES, current, refuse_dtype
 class Spec:
     """Shape and element type of an argument, without its elements."""
 
+    shape = ()
+
     def __init__(self, shape, dtype=np.float64):
         extents = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
         self.shape = tuple(integer("shape", extent, 0, 2**63 - 1, "a tuple of ints that are not negative") for extent in extents)
@@ -100,8 +102,8 @@ class Arguments:
                 leaves.append((value, ""))
                 types.append((dtype, value.shape, ""))
                 continue
-            flat, structure = tree.flatten(value, objects=True)
-            found = [check(leaf, lambda: f"argument `{tree.paths(value, path, objects=True)[k]}` of {name}()") for k, leaf in enumerate(flat)]
+            flat, structure = _flatten(value, f"argument `{path}` of {name}()")
+            found = [check(leaf, lambda: f"argument `{tree.paths(value, path, objects=tree.ANY)[k]}` of {name}()") for k, leaf in enumerate(flat)]
             structures.append(structure)
             parts.append((structure, len(leaves), len(found), path))
             leaves += found
@@ -126,17 +128,29 @@ class Arguments:
             if not isinstance(number, int) or not -len(self.args) <= number < len(self.args):
                 raise errors.ArgumentError(f"argnums={number!r}: {self.name}() was called with {len(self.args)} positional arguments")
             structure, first, count, path = self.parts[number]
+            static = [value for value in tree.statics(structure) if value is not None]
+            if not count and static:
+                raise errors.DTypeError(f"argument `{path}` of {self.name}() is a {type(getattr(static[0], 'value', static[0])).__name__}, in which nothing has a gradient; leave it out of argnums")
             for k, (leaf, _) in enumerate(self.leaves[first : first + count]):
+                if leaf.dtype.kind != "f" and structure is not None and tree.has_objects(structure):
+                    continue
                 if leaf.dtype.kind != "f":
-                    path = tree.paths(self.args[number], path, objects=True)[k]
+                    path = tree.paths(self.args[number], path, objects=tree.ANY)[k]
                     raise errors.DTypeError(f"argument `{path}` of {self.name}() is {leaf.dtype}: only floats have a gradient; pass it as a float, or leave it out of argnums")
-            result.append((structure, list(range(first, first + count))))
+            result.append((structure, [k if self.leaves[k][0].dtype.kind == "f" else None for k in range(first, first + count)]))
         return result
 
     def floats(self):
         """(structure, leaves by number) of every argument; what is not a float has no number."""
         number = lambda k: k if self.leaves[k][0].dtype.kind == "f" else None
         return [(structure, [number(k) for k in range(first, first + count)]) for structure, first, count, _ in self.parts]
+
+
+def _flatten(value, where):
+    try:
+        return tree.flatten(value, objects=tree.ANY)
+    except RecursionError:
+        raise errors.ArgumentError(f"{where} refers to itself; rg.register_pytree_node says how it is taken apart") from None
 
 
 def check(value, where):

@@ -203,7 +203,8 @@ class Loop(Control):
                 self._candidate(name, self.scope[name], note)
         for effect in self.contents.values():
             values, structure = effect.shallow()
-            leaves = [Leaf(value, f"{effect.name}{key}", note, True) if is_data(value) else Kept(value) for key, value in zip(effect.keys(), values)]
+            paths = [f"{effect.name}{key}" for key in effect.keys()]
+            leaves = [Leaf(value, path, note, note.by_value.get(path, True)) if is_data(value) else Kept(value) for path, value in zip(paths, values)]
             self.slots.append(Slot(None, None, structure, leaves, effect))
 
     def _find_lists(self):
@@ -349,10 +350,10 @@ class Loop(Control):
                 return True
             if not isinstance(leaf, Leaf) or not is_data(end):
                 return self._cannot(errors.Unsupported(f"`{slot.effect.name if slot.effect else slot.name}` holds another object after a step", self.pos))
-            self.note().by_value[slot.name] = True
+            self.note().by_value[slot.name or leaf.path] = True
             return False
-        if end is leaf.box and leaf.is_array() and leaf.box._changes > 0 and slot.effect is None and self.note().by_value.get(slot.name) is None:
-            self.note().by_value[slot.name] = False
+        if end is leaf.box and leaf.is_array() and leaf.box._changes > 0 and self.note().by_value.get(slot.name or leaf.path) is None:
+            self.note().by_value[slot.name or leaf.path] = False
             return False
         if not is_data(end):
             return self._cannot(errors.ShapeError(f"`{leaf.path}` changes its kind in the loop", self.at(slot.name)))

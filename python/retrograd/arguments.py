@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from . import errors, tree
+from . import bounds, errors, tree
 from .array import Array
 from .options import integer
 from .trace import DTYPES, current, refuse_dtype
@@ -14,6 +14,8 @@ from .trace import DTYPES, current, refuse_dtype
 
 class Spec:
     """Shape and element type of an argument, without its elements."""
+
+    shape = ()
 
     def __init__(self, shape, dtype=np.float64):
         extents = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
@@ -100,8 +102,8 @@ class Arguments:
                 leaves.append((value, ""))
                 types.append((dtype, value.shape, ""))
                 continue
-            flat, structure = tree.flatten(value, objects=True)
-            found = [check(leaf, lambda: f"argument `{tree.paths(value, path, objects=True)[k]}` of {name}()") for k, leaf in enumerate(flat)]
+            flat, structure = _flatten(value, f"argument `{path}` of {name}()")
+            found = [check(leaf, lambda: f"argument `{tree.paths(value, path, objects=tree.ANY)[k]}` of {name}()") for k, leaf in enumerate(flat)]
             structures.append(structure)
             parts.append((structure, len(leaves), len(found), path))
             leaves += found
@@ -126,11 +128,16 @@ class Arguments:
             if not isinstance(number, int) or not -len(self.args) <= number < len(self.args):
                 raise errors.ArgumentError(f"argnums={number!r}: {self.name}() was called with {len(self.args)} positional arguments")
             structure, first, count, path = self.parts[number]
+            static = [value for value in tree.statics(structure) if value is not None]
+            if not count and static:
+                raise errors.DTypeError(f"argument `{path}` of {self.name}() is a {type(getattr(static[0], 'value', static[0])).__name__}, in which nothing has a gradient; leave it out of argnums")
             for k, (leaf, _) in enumerate(self.leaves[first : first + count]):
+                if leaf.dtype.kind != "f" and structure is not None and tree.has_objects(structure):
+                    continue
                 if leaf.dtype.kind != "f":
-                    path = tree.paths(self.args[number], path, objects=True)[k]
+                    path = tree.paths(self.args[number], path, objects=tree.ANY)[k]
                     raise errors.DTypeError(f"argument `{path}` of {self.name}() is {leaf.dtype}: only floats have a gradient; pass it as a float, or leave it out of argnums")
-            result.append((structure, list(range(first, first + count))))
+            result.append((structure, [k if self.leaves[k][0].dtype.kind == "f" else None for k in range(first, first + count)]))
         return result
 
     def floats(self):
@@ -139,14 +146,22 @@ class Arguments:
         return [(structure, [number(k) for k in range(first, first + count)]) for structure, first, count, _ in self.parts]
 
 
+def _flatten(value, where):
+    try:
+        return tree.flatten(value, objects=tree.ANY)
+    except RecursionError:
+        raise errors.ArgumentError(f"{where} refers to itself; rg.register_pytree_node says how it is taken apart") from None
+
+
 def check(value, where):
-    """(array or spec, whose scalar it is: "python", "numpy" or none), or an error that names the argument: `where()`."""
+    """(array or spec, whose scalar it is: "python", "large" for an integer of Python that needs more than 32 bits, "numpy" or none), or an error that names the argument: `where()`."""
     if isinstance(value, Array) and current() is not None:
         return value, ("python" if value._weak else "numpy") if value._scalar else ""
     if isinstance(value, Spec):
         array, scalar = value, ""
     elif isinstance(value, (bool, int, float, np.generic)) and not isinstance(value, (str, bytes)):
-        array, scalar = np.asarray(value), "numpy" if isinstance(value, np.generic) else "python"
+        large = type(value) is int and not -bounds.ARGUMENT <= value <= bounds.ARGUMENT
+        array, scalar = np.asarray(value), "numpy" if isinstance(value, np.generic) else "large" if large else "python"
     elif isinstance(value, np.ndarray):
         if type(value) not in (np.ndarray, np.memmap):
             raise errors.Unsupported(f"{where()} is a {type(value).__name__}, whose operations mean something else; pass np.asarray of it")

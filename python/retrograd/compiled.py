@@ -76,6 +76,7 @@ class Compiled:
     def __init__(self, signature, key, outcome, executable, single, progress, look=None, aux=None):
         self._signature, self._key, self.outcome, self._executable = signature, key, outcome, executable
         self._single, self._progress, self._look, self._aux = single, _reporter(progress), look, aux
+        self._prints = outcome.prints
         self._taken, self.times, self.plan = None, None, Plan(executable, getattr(outcome, "unrolled", {}))
         self._outside = getattr(outcome, "outside", None)
         self._static = tuple(getattr(outcome, "static", {}).items())
@@ -131,7 +132,7 @@ class Compiled:
                 raise errors.ArgumentError(f"{self.name}() was compiled for {statics.shown(value)} as an argument that decides about its Program, found {found}")
         if self._outside is not None and (place := self._outside.changed()) is not None:
             raise errors.ArgumentError(f"{self.name}() was compiled for another value of `{place.name}`, which it reads from outside; compile it again")
-        result = self._run(arguments, [])
+        result = self._run(arguments, [], writes=True)
         return result if self._aux is None else (result, self._aux(args, kwargs))
 
     def count(self, *args, **kwargs):
@@ -164,6 +165,10 @@ class Compiled:
         """
         if self.hidden and not freeze:
             raise errors.ArgumentError(f"{self.name}() reads {', '.join(self.hidden)} from outside; make them arguments, or save them as they are now: save(path, freeze=True)")
+        if self.outcome.writes:
+            raise errors.Unsupported(f"{self.name}() changes its arguments, which a file cannot say; return what it changes")
+        if self._prints.sites:
+            raise errors.Unsupported(f"{self.name}() prints, which a file cannot hold; take `print` out of it, or use rg.probe")
         if self._aux is not None:
             raise errors.Unsupported(f"{self.name}() returns something besides its Jacobian by running Python again; it cannot be saved with has_aux=True")
         note = {"signature": self._signature.to_json(), "key": _key_to_json(self._key), "outcome": self.outcome.to_json(), "single": self._single}
@@ -197,7 +202,7 @@ class Compiled:
         number = lambda dtype, shape, scalar: dtype == "f64" and scalar == "python"
         plain = lambda dtype, shape, scalar: dtype != "bool" and scalar == ""
         nested = keywords or any(structure is not None for structure in structures)
-        nested = nested or self._static
+        nested = nested or self._static or self._prints.sites or self.outcome.writes
         if nested or self._look is not None or self._aux is not None or not all(plain(*ty) or number(*ty) for ty in types):
             return None
         hidden = [False] * len(self.hidden)
@@ -217,14 +222,23 @@ class Compiled:
         self._taken = ran[1:]
         return [self.outcome.assemble(ran[0], self._single, unboxed)]
 
-    def _run(self, arguments, seeds):
+    def _run(self, arguments, seeds, writes=False):
+        """`writes` where the caller sees what the function changes of its arguments."""
+        if writes and self.outcome.writes:
+            self.outcome.writes.check(arguments)
         inputs = arguments.arrays() + self._hidden_values()
         if seeds:
             inputs += seeds
-        if self._look is not None:
-            results = self._executable.run_observed(inputs, self._look)
+        if self._look is not None or self._prints.sites:
+            results = self._executable.run_observed(inputs, self._prints.look(self._look))
         else:
             results, *self._taken = self._executable.run(inputs, self._progress)
+        if self.outcome.writes:
+            results, more = results[: len(self.outcome.types)], results[len(self.outcome.types) :]
+            if writes:
+                self.outcome.writes.apply(arguments, more)
+                for number, k in self.outcome.writes.returned.items():
+                    results[number] = arguments.leaves[k][0]
         return self.outcome.assemble(results, self._single, unboxed)
 
 

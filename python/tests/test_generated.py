@@ -194,7 +194,7 @@ def run(seed, folder):
     text = Writer(seed).program()
     file = folder / f"program_{seed}.py"
     file.write_text(text)
-    scope = {}
+    scope = {"__name__": "program"}
     exec(compile(text, str(file), "exec"), scope)
     rng = np.random.default_rng(seed)
     x, n = rng.normal(size=5) * 0.7, seed % 4

@@ -1,0 +1,276 @@
+"""Branches while they are traced: a known condition takes its side, a traced one traces both and joins what they bind and change."""
+
+import numpy as np
+
+from . import effects, errors, lists, tree
+from .array import Array, demand_all, lift, result_dtype, traced
+from .control import UNSET, Control, is_data, is_traced, kind_of, result_boxes, shape_of, truth
+from .maybe import Maybe
+from .trace import DTYPES, Frame, Retry, current
+
+
+class Branch(Control):
+    """An `if`. A known condition takes its side; a traced one traces both and joins what they bind and change."""
+
+    def __init__(self, condition, facts, stops, where, scope):
+        super().__init__(facts, stops, where, scope)
+        self.traced = is_traced(condition)
+        self.rebinds = self.traced
+        self.sides = []
+        if self.traced:
+            self.condition = truth(condition, self.pos)
+        else:
+            self.side = bool(condition)
+
+    def enter(self, side):
+        """Whether this side runs now: the one of a known condition, or each in turn."""
+        if not self.traced:
+            return side is self.side
+        trace = current()
+        if side:
+            self.predicate = self.condition.handle()
+            trace.tracer.begin_if(self.predicate, self.pos)
+            trace.traced_body(self)
+        self.side = side
+        self.frame = Frame("if", self.pos)
+        trace.push(self.frame)
+        self.bound = {name: self.scope[name] for name in self.lines if name in self.scope}
+        return True
+
+    def done(self, scope):
+        if not self.traced:
+            return
+        trace, frame = current(), self.frame
+        self.sides.append(Side(frame, {name: scope[name] for name in self.live if name in scope}))
+        frame.undo()
+        if self.side:
+            trace.tracer.begin_else()
+            trace.pop(frame)
+        else:
+            self._join(trace, frame)
+
+    def _join(self, trace, frame):
+        join = Join(self, *self.sides)
+        names = {}
+        for name in self.live:
+            join.name(name, names)
+        contents = [join.effect(key) for key in {**self.sides[0].contents, **self.sides[1].contents}]
+        roots = {**self.sides[0].roots, **self.sides[1].roots}
+        unknown = {root: message for side in self.sides for root, (_, message) in side.roots.items() if message is not None}
+        roots = [root for root in roots if root not in unknown]
+        before = {root: root._value if root._const is None else None for root in roots}
+        for root in roots:
+            handles = [side.roots[root][0] if root in side.roots else before[root] for side in self.sides]
+            if None in handles and root._const is not None:
+                start = trace.constant_at(frame.depth - 1, root._const)
+                handles = [start if handle is None else handle for handle in handles]
+            join.add(handles, DTYPES[root.dtype])
+        try:
+            results = trace.tracer.end_if(join.first, join.second, join.dtypes)
+        except errors.Error:
+            trace.unwind(frame)
+            raise
+        trace.pop(frame)
+        derived = [trace.derived.get(handle) for handle in [self.predicate, *join.first, *join.second] if handle is not None]
+        if all(item is not None for item in derived):
+            trace.derived.update({result: frozenset().union(*derived) for result in results})
+        made = join.boxes(results)
+        for root, result in zip(roots, results[len(join.sources) :]):
+            root.set(result)
+        for root, message in unknown.items():
+            root.poison(message)
+        self.bound = {name: build(made) for name, build in names.items()}
+        for effect, build in contents:
+            effects.change(effect.owner, effect.name, effect.pos)
+            effect.write(build(made))
+        trace.frame.raised |= all(side.raised for side in self.sides)
+
+
+class Side:
+    """One side of a branch at its end: what names are, arrays and contents that it changed; handles are of its own body."""
+
+    def __init__(self, frame, ends):
+        self.raised = frame.raised
+        self.ends, self.values = ends, {}
+        for name, value in ends.items():
+            leaves, structure = tree.flatten(value)
+            self.values[name] = (structure, [(leaf, lift(leaf) if is_data(leaf) else None) for leaf in leaves])
+        self.roots = {root: (root._value if root._const is None else root.handle(), root._poison) if root._poison is None else (None, root._poison) for root in frame.mutated}
+        self.contents = {}
+        for key, effect in frame.effects.items():
+            values, structure = effect.shallow()
+            self.contents[key] = (effect, structure, [(value, lift(value) if is_data(value) else None) for value in values])
+
+
+class Join:
+    """What the two sides of a branch result in together."""
+
+    def __init__(self, branch, then, other):
+        self.branch, self.then, self.other = branch, then, other
+        self.first, self.second, self.dtypes, self.sources = [], [], [], []
+
+    def add(self, handles, dtype):
+        self.first.append(None if self.then.raised and None in handles else handles[0])
+        self.second.append(handles[1])
+        self.dtypes.append(dtype)
+
+    def name(self, name, names):
+        """Adds a name, where both sides have it; of a side that raises an error nothing goes on."""
+        branch, sides = self.branch, [self.then, self.other]
+        present = [side for side in sides if name in side.ends and side.ends[name] is not UNSET and not side.raised]
+        if not present:
+            if any(name in side.ends and side.ends[name] is UNSET for side in sides):
+                names[name] = lambda made: UNSET
+            return
+        if len(present) == 2 and self.then.ends[name] is self.other.ends[name]:
+            value = self.then.ends[name]
+            names[name] = lambda made: value
+            return
+        if len(present) == 1:
+            absent = sides[1 - sides.index(present[0])]
+            if not absent.raised and not branch.flagged(name):
+                current().unbound[name] = f"`{name}` is bound in one branch of the `if` at line {branch.pos[1]} only; bind it before the `if`"
+                return
+            structure, leaves = present[0].values[name]
+            pairs = [((leaf, handle), (leaf, None)) for leaf, handle in leaves]
+            if present[0] is self.other:
+                pairs = [(b, a) for a, b in pairs]
+            names[name] = self._joined(name, structure, pairs)
+            return
+        (structure, leaves), (other_structure, others) = self.then.values[name], self.other.values[name]
+        if structure != other_structure or _is_none(structure, leaves) != _is_none(other_structure, others):
+            names[name] = self._perhaps(name, structure, leaves, other_structure, others)
+            return
+        names[name] = self._joined(name, structure, list(zip(leaves, others)))
+
+    def _perhaps(self, name, *sides):
+        """Adds a name that is None on one way, or perhaps; other values have to be alike."""
+        forms = [_perhaps(*sides[:2]), _perhaps(*sides[2:])]
+        structures = {structure for flag, structure, leaves in forms if leaves is not None}
+        if len(structures) != 1 or all(flag is True for flag, _, _ in forms):
+            kinds = f"{kind_of(self.then.ends[name])} and {kind_of(self.other.ends[name])}"
+            self._differ(errors.ShapeError(f"`{shown(name)}` differs in kind between the branches: {kinds}", self.branch.at(name)))
+        (flag, _, leaves), (other_flag, _, others) = forms
+        absent = lambda leaves: [(leaf, None) for leaf, _ in leaves]
+        pairs = list(zip(absent(others) if leaves is None else leaves, absent(leaves) if others is None else others))
+        value = self._joined(name, structures.pop(), pairs)
+        flags = [self._joined(name, None, [(f, (f[0], None)) if k == 0 else ((f[0], None), f)]) if type(f) is tuple else f for k, f in enumerate((flag, other_flag))]
+
+        def build(made):
+            predicate = traced(self.branch.predicate, scalar=True, weak=True)
+            first, second = (f(made) if callable(f) else f for f in flags)
+            chosen = np.logical_or(np.logical_and(predicate, first), np.logical_and(np.logical_not(predicate), second))
+            chosen._weak = True
+            return Maybe(chosen, value(made))
+
+        return build
+
+    def effect(self, key):
+        """Adds the contents of a container that a side changed."""
+        effect = (self.then.contents.get(key) or self.other.contents.get(key))[0]
+        values, structure = effect.before_values()
+        before = (effect, structure, [(value, lift_outside(value) if is_data(value) else None) for value in values])
+        a, b = self.then.contents.get(key, before), self.other.contents.get(key, before)
+        if self.then.raised or self.other.raised:
+            a, b = (b, b) if self.then.raised else (a, a)
+        if a[1] != b[1]:
+            self._differ(errors.Unsupported(f"{effect.what()} under a traced condition, of which one side leaves another form than the other", effect.pos))
+        if any(isinstance(x, lists.Mark) and x is not y for (x, _), (y, _) in zip(a[2], b[2])):
+            self._differ(errors.Unsupported(f"{effect.what()} under a traced condition, of which one side leaves another form than the other", effect.pos))
+        return effect, self._joined(effect.name, a[1], list(zip(a[2], b[2])))
+
+    def _joined(self, name, structure, pairs):
+        """Adds the leaves that differ; gives the function from boxes of results to the value."""
+        places = []
+        for (a, first), (b, second) in pairs:
+            if a is b and (first is not None) == (second is not None) or same_constant(a, b):
+                places.append(a)
+                continue
+            if first is None and second is None:
+                self._differ(errors.ShapeError(f"`{shown(name)}` differs in kind between the branches: {kind_of(a)} and {kind_of(b)}", self.branch.at(name)))
+            if not (is_data(a) and is_data(b)):
+                self._differ(errors.ShapeError(f"`{shown(name)}` differs in kind between the branches: {kind_of(a)} and {kind_of(b)}", self.branch.at(name)))
+            if shape_of(a) != shape_of(b):
+                self._differ(errors.ShapeError(f"`{shown(name)}` differs in shape between the branches: {shape_of(a)} and {shape_of(b)}", self.branch.at(name)))
+            places.append(Place(len(self.sources)))
+            self.first.append(first)
+            self.second.append(second)
+            self.dtypes.append(result_dtype(a, b))
+            self.sources.append([leaf for leaf, handle in ((a, first), (b, second)) if handle is not None])
+        return lambda made: tree.unflatten(structure, [made[place.number] if isinstance(place, Place) else place for place in places])
+
+    def _differ(self, error):
+        """Sides that do not join need a condition that is known, if it can be."""
+        trace = current()
+        sources = trace.derived.get(self.branch.predicate)
+        trace.unwind(self.branch.frame)
+        if sources:
+            demand_all(sources)
+        around = next((frame.loop for frame in reversed(trace.frames) if frame.loop is not None), None)
+        if around is not None and around.known is not None and not around.note().peeled:
+            # What is None before the first step, say, is a value after it.
+            around.note().peeled = 1
+            raise Retry(around)
+        raise error
+
+    def boxes(self, results):
+        return result_boxes(results, self.sources)
+
+
+def _is_none(structure, leaves):
+    return structure is None and leaves[0][0] is None
+
+
+def _perhaps(structure, leaves):
+    """(flag, structure, leaves) of a value that may be None: the flag is known, or a leaf; there are no leaves where it is None."""
+    if _is_none(structure, leaves):
+        return False, None, None
+    if structure is not None and structure[0] == tree.PERHAPS:
+        return leaves[0], structure[1][1], leaves[1:]
+    return True, structure, leaves
+
+
+class Place:
+    def __init__(self, number):
+        self.number = number
+
+
+def shown(name):
+    return "the result" if name == "_rg_value" else name
+
+
+def lift_outside(value):
+    """The handle of a value as it is around a branch."""
+    return value.handle() if isinstance(value, Array) else current().constant_at(current().frame.depth - 1, np.asarray(value))
+
+
+def same_constant(a, b):
+    """Whether two values that are no arrays are one: None, strings, equal numbers."""
+    if isinstance(a, Array) or isinstance(b, Array) or type(a) is not type(b):
+        return False
+    if a is b:
+        return True
+    if isinstance(a, float):
+        return a == b and np.copysign(1.0, a) == np.copysign(1.0, b)
+    return isinstance(a, (bool, int, str, bytes)) and a == b
+
+
+def choose(condition, first, second, pos):
+    """`first() if condition else second()`, where the condition is traced."""
+    trace, predicate = current(), truth(condition, pos).handle()
+    facts = ((("_rg_value", pos[1]),), (), ("_rg_value",), (), ())
+    branch = Branch.__new__(Branch)
+    Control.__init__(branch, facts, (), ("choice", pos[1]), {})
+    branch.traced, branch.predicate, branch.sides, branch.pos = True, predicate, [], pos
+    trace.tracer.begin_if(predicate, pos)
+    for side in (first, second):
+        frame = branch.frame = Frame("if", pos)
+        trace.push(frame)
+        try:
+            value = side()
+        except Retry:
+            trace.unwind(frame)
+            raise
+        branch.side = side is first
+        branch.done({"_rg_value": value})
+    return branch.bound["_rg_value"]

@@ -19,6 +19,7 @@ import numpy as np
 
 from . import array, branches, builtin, control, convolution, draws, effects, errors, functions, indexing, lists, loops, numeric, texts  # noqa: F401, convolution and numeric fill the table of functions
 from .array import Array
+from .attempts import attempt, attempted, handles, is_needed, tried  # noqa: F401, called by rewritten code
 from .texts import joined  # noqa: F401, called by rewritten code
 from .effects import made
 from .control import UNSET, is_traced
@@ -250,14 +251,6 @@ def _check(condition, message, kind):
 def trying():
     """The start of a `try`."""
     return len(current().risks)
-
-
-def tried(start, kinds):
-    """The end of a `try`: what can fail only when the program runs would not be caught."""
-    kinds = tuple(kind for item in kinds for kind in (item if isinstance(item, tuple) else (item,)))
-    for risk in current().risks[start:]:
-        if any(issubclass(risk, kind) for kind in kinds):
-            raise errors.Unsupported(f"`try` around what can only fail when the program runs ({risk.__name__}) is not supported; test for it before", errors.here())
 
 
 def caught():

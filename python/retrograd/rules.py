@@ -78,7 +78,10 @@ def name_of(function):
     if isinstance(function, np.ufunc):
         return f"np.{function.__name__}" if getattr(np, function.__name__, None) is function else f"scipy.special.{function.__name__}"
     module = getattr(function, "__module__", None) or "numpy"
-    return f"{module.replace('numpy', 'np', 1) if module.split('.')[0] == 'numpy' else module}.{function.__name__}"
+    # Modules with an underscore are where NumPy and SciPy keep what they show elsewhere.
+    shown = ".".join(part for part in module.split(".") if not part.startswith("_"))
+    name = getattr(function, "__name__", None) or getattr(function, "name", None) or type(function).__name__
+    return f"{shown.replace('numpy', 'np', 1) if shown.split('.')[0] == 'numpy' else shown}.{name}"
 
 
 def _is_default(value, default):

@@ -54,7 +54,7 @@ class Elementwise:
 
     def _applied(self, args, traced):
         depth = getattr(_state, "depth", 0)
-        if self.partials is None or depth >= min(_STATED, current().order):
+        if self.partials is None or depth >= _STATED or depth >= current().order:
             return self._or_nan(args)
         places = [k for k, is_traced in enumerate(traced) if is_traced]
 
@@ -71,7 +71,12 @@ class Elementwise:
                 total = total + part
             return None, total
 
-        stated = custom_jvp(lambda *given: self._or_nan(merged(given)))
+        def body(*given):
+            # What has a stated derivative is never differentiated itself.
+            with _deeper(_STATED):
+                return self._or_nan(merged(given))
+
+        stated = custom_jvp(body)
         stated.defjvp(tangent)
         return stated(*[args[k] for k in places])
 
@@ -97,12 +102,13 @@ def _spread(x, shape):
 
 
 @contextlib.contextmanager
-def _deeper():
-    _state.depth = getattr(_state, "depth", 0) + 1
+def _deeper(orders=1):
+    """So many orders of derivatives fewer are asked of what is traced inside."""
+    _state.depth = getattr(_state, "depth", 0) + orders
     try:
         yield
     finally:
-        _state.depth -= 1
+        _state.depth -= orders
 
 
 def inside(x, condition, other):

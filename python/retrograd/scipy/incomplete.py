@@ -345,9 +345,9 @@ def _stdtr(df, t, aside=0.0):
     """Student's distribution function: half of an incomplete beta function of the tail."""
     square = inside(t * t, (t != 0) & (np.abs(t) < 1e150), 1.0)
     near = square < df
-    tail = 0.5 * betainc(0.5 * df, 0.5, inside(df / (df + square), ~near, 0.5))
+    tail = 0.5 * _I(0.5 * df, 0.5 + 0.0 * df, inside(df / (df + square), ~near, 0.5), aside)
     # Near 0 the complement is the small part.
-    middle = 0.5 * betainc(0.5, 0.5 * df, inside(square / (df + square), near, 0.5))
+    middle = 0.5 * _I(0.5 + 0.0 * df, 0.5 * df, inside(square / (df + square), near, 0.5), aside)
     value = np.where(near, 0.5 + np.copysign(middle, t), np.where(t < 0, tail, 1.0 - tail))
     return np.where(t == 0, 0.5, np.where(np.abs(t) < 1e150, value, np.where(t < 0, 0.0, np.where(t > 0, 1.0, nan))))
 

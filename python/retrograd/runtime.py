@@ -17,7 +17,7 @@ import warnings
 
 import numpy as np
 
-from . import array, branches, builtin, control, convolution, draws, effects, errors, functions, indexing, lists, loops, numeric, texts  # noqa: F401, convolution and numeric fill the table of functions
+from . import array, branches, builtin, control, convolution, draws, effects, errors, functions, indexing, lists, loops, numeric, scipy, texts  # noqa: F401, convolution and numeric fill the table of functions
 from .array import Array
 from .attempts import attempt, attempted, handles, is_needed, tried  # noqa: F401, called by rewritten code
 from .texts import joined  # noqa: F401, called by rewritten code
@@ -552,6 +552,8 @@ def call(function, *args, **kwargs):
         grows = lists.growing(function.__self__)
         if grows is not None:
             return grows.method(function.__name__, args)
+    if scipy.is_scipy(function):
+        return scipy.call(function, args, kwargs)
     if kind is np.ufunc and any(isinstance(arg, (list, tuple)) and functions.has_arrays(arg) for arg in args):
         args = [functions.array_of(arg) if isinstance(arg, (list, tuple)) else arg for arg in args]
     if kind is _DISPATCHED and any(isinstance(arg, (list, tuple)) and functions.has_arrays(arg) for arg in (*args, *kwargs.values())):

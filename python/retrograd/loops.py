@@ -237,6 +237,17 @@ class Loop(Control):
             except lists.Mixed:
                 pass
 
+    def grow(self, owner):
+        """A list is read by a traced index: where the source appends to it, the loop is traced again with a list that grows."""
+        for name, step in self.appended:
+            if self.scope.get(name) is owner and owner and id(owner) not in self.growth and self.known and name not in self.note().still:
+                try:
+                    self.grown[id(owner)], self.growth[id(owner)] = lists.Grown(owner, name, lists.Kind(owner), step), step
+                except lists.Mixed:
+                    return
+                self._note_list(owner)
+                raise Retry(self)
+
     def _candidate(self, name, value, note):
         if type(value) is list and name not in self.rebound:
             # By `+=` alone: the list is what it is, and its contents change.

@@ -697,6 +697,12 @@ class While(Loop):
             if count is not None and count > 1:
                 self.counted = self.known = count
                 self.kind, self.plain = "for", False
+        # A condition that was found to be traced after a first step is taken to be so before it, where something that is carried is: else nests
+        # of loops would be traced twice at every depth.
+        bound = all(self.scope.get(name, UNSET) is not UNSET for name in self.live)
+        if self.counted is None and note.from_start and bound:
+            self.traced = any(map(is_traced, tree.flatten([self.scope[name] for name in self.exposed if name in self.scope])[0]))
+        self.started = self.traced
 
     def again(self):
         if self.finished:
@@ -759,6 +765,8 @@ class While(Loop):
             return
         predicate = truth(condition, self.pos)
         if not self.traced:
+            if self.note().from_start is None:
+                self.note().from_start = True
             self.traced, self.inside = True, False
             self.scope = dict(scope)
             self.rebinds, self.bound = True, {name: scope[name] for name in self.lines if name in scope}
@@ -794,7 +802,16 @@ class While(Loop):
 
     def retry(self):
         if self._is_mine(sys.exc_info()[1]):
+            if self.started and self.note().from_start is False:
+                self.started = self.traced = False
             self._restart()
+
+    def _cannot(self, error):
+        """What is not a loop of the Program from its first step on may be one after it."""
+        if self.started:
+            self.note().from_start = False
+            raise Retry(self)
+        return super()._cannot(error)
 
     def _end(self, trace, nexts):
         return trace.tracer.end_for(nexts) if self.counted is not None else trace.tracer.end_while(nexts)[:-1]

@@ -16,7 +16,7 @@ import numpy as np
 from . import errors, steps, tree
 from .arguments import Signature, Spec
 from .array import lift, traced
-from .compiled import Compiled, Variants
+from .compiled import Compiled, Variants, forget
 from .custom import custom_jvp, custom_vjp
 from .options import Options, Strategy, integer, takes_options
 from .outcome import WITHOUT_AUX, Outcome, readable, unboxed
@@ -535,13 +535,14 @@ class Transformed:
 
     def signature(self):
         if self._signature is None:
-            self._signature = Signature.of(self.fun, self.name)
+            self._signature = Signature.of(self.fun, self.name, self.options.static_numbers, self.options.static_names)
         return self._signature
 
     def _compiled(self, arguments):
         variants = self.cache.get(arguments.key)
         if variants is None:
             variants = self.cache[arguments.key] = Variants(self.name)
+            forget(self.cache, arguments)
         return variants.find(arguments) or variants.add(Compiled.of(self, arguments, variants.varying))
 
 

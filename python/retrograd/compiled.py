@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from . import _native, errors, statics
-from .arguments import Signature, row_major
+from .arguments import Fixed, Signature, row_major
 from .options import Options, directory
 from .outcome import Outcome, unboxed
 from .plan import Plan
@@ -99,7 +99,7 @@ class Compiled:
         aux = transformed._aux if transformed.wants_aux() else None
         shown = options.progress, transformed.look
         compiled = Compiled(transformed.signature(), arguments.key, outcome, executable, transformed.single(), *shown, aux)
-        compiled.program, compiled.times = outcome.program, Times(traced, executable)
+        compiled.program, compiled.times, compiled.names = outcome.program, Times(traced, executable), arguments.names()
         return compiled
 
     @property
@@ -282,14 +282,37 @@ class Variants:
         if forgotten:
             if not self.warned:
                 self.warned = True
-                found = ", ".join(f"argument {number}" for number, _ in compiled._static) or "what it reads from outside"
-                warnings.warn(f"{self.name}() was compiled for more than {self.capacity} values of {found}, each by itself: a shape, an index or a branch depends on it", stacklevel=4)
+                found = ", ".join(f"`{compiled.names[number]}`" for number, _ in compiled._static) or "what it reads from outside"
+                _warn(f"{self.name}() was compiled for more than {self.capacity} values of {found}, each by itself: a shape, an index or a branch depends on it")
         return compiled
 
     def __getattr__(self, name):
         if name.startswith("__") or not self.__dict__.get("made"):
             raise AttributeError(name)
         return getattr(self.made[0], name)
+
+
+_warned = set()
+
+
+def _warn(message):
+    """A warning at the line that called."""
+    file, line = errors.here() or ("<unknown>", 1)
+    warnings.warn_explicit(message, UserWarning, file, line)
+
+
+def forget(cache, arguments):
+    """Of compilations for values of static arguments no more are kept than for those of integers."""
+    static = [path for structure, _, _, path in arguments.parts if isinstance(structure and structure[0], Fixed)]
+    if not static:
+        return
+    alike = [key for key in cache if key[0] == arguments.key[0] and key[2:] == arguments.key[2:]]
+    if len(alike) > Variants.capacity:
+        del cache[alike[0]]
+        if arguments.name not in _warned:
+            _warned.add(arguments.name)
+            names = ", ".join(f"`{path}`" for path in static)
+            _warn(f"{arguments.name}() was compiled for more than {Variants.capacity} values of {names}, static by static_argnums or static_argnames")
 
 
 def load(

@@ -67,6 +67,7 @@ class Note:
 
     def __init__(self):
         self.unrolled = False
+        self.from_start = None  # of a `while`: whether it is a loop of the Program from its first step on
         self.peeled = 0
         self.types = {}  # by path and start: element type, weak
         self.unordered = set()  # by path and start: what is not row-major after a step

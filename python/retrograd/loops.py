@@ -238,6 +238,17 @@ class Loop(Control):
             except lists.Mixed:
                 pass
 
+    def grow(self, owner):
+        """A list is read by a traced index: where the source appends to it, the loop is traced again with a list that grows."""
+        for name, step in self.appended:
+            if self.scope.get(name) is owner and owner and id(owner) not in self.growth and self.known and name not in self.note().still:
+                try:
+                    self.grown[id(owner)], self.growth[id(owner)] = lists.Grown(owner, name, lists.Kind(owner), step), step
+                except lists.Mixed:
+                    return
+                self._note_list(owner)
+                raise Retry(self)
+
     def _candidate(self, name, value, note):
         if type(value) is list and name not in self.rebound:
             # By `+=` alone: the list is what it is, and its contents change.
@@ -700,6 +711,12 @@ class While(Loop):
                 self.counted = self.known = count
                 self.kind, self.plain = "for", False
                 self.decides = counted[0]
+        # A condition that was found to be traced after a first step is taken to be so before it, where something that is carried is: else nests
+        # of loops would be traced twice at every depth.
+        bound = all(self.scope.get(name, UNSET) is not UNSET for name in self.live)
+        if self.counted is None and note.from_start and bound:
+            self.traced = any(map(is_traced, tree.flatten([self.scope[name] for name in self.exposed if name in self.scope])[0]))
+        self.started = self.traced
 
     def again(self):
         if self.finished:
@@ -763,6 +780,8 @@ class While(Loop):
         predicate = truth(condition, self.pos)
         if not self.traced:
             self.sources = current().derived.get(lift(predicate))
+            if self.note().from_start is None:
+                self.note().from_start = True
             self.traced, self.inside = True, False
             self.scope = dict(scope)
             self.rebinds, self.bound = True, {name: scope[name] for name in self.lines if name in scope}
@@ -798,12 +817,24 @@ class While(Loop):
 
     def retry(self):
         if self._is_mine(sys.exc_info()[1]):
+            if self.started and self.note().from_start is False:
+                self.started = self.traced = False
             self._restart()
 
     def _demand_count(self):
         """A condition that follows from arguments or indices around can be had, to run the loop in Python."""
+        if self.started:
+            self.note().from_start = False
+            raise Retry(self)
         if self.counted is None and self.sources:
             demand_all(self.sources)
+
+    def _cannot(self, error):
+        """What is not a loop of the Program from its first step on may be one after it."""
+        if self.started:
+            self.note().from_start = False
+            raise Retry(self)
+        return super()._cannot(error)
 
     def _end(self, trace, nexts):
         return trace.tracer.end_for(nexts) if self.counted is not None else trace.tracer.end_while(nexts)[:-1]

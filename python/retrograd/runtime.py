@@ -339,6 +339,10 @@ def load(container, index):
         grows = lists.growing(container)
         if grows is not None:
             return grows.item(index)
+        if is_traced(index) and kind is list:
+            for frame in current().frames:
+                if frame.loop is not None:
+                    frame.loop.grow(container)
         index = _static(container, index)
         if isinstance(index, slice):
             return made([load(container, k) for k in range(*index.indices(len(container)))])

@@ -40,6 +40,12 @@ ROLLED = {
         for t in range(39):
             xs.append(np.tanh(xs[t] - 0.5 * xs[0] + xs[t // 2]))
         return np.mean(xs)""",
+    "an index into what was empty": """
+        rows, y = [], x[0]
+        for i in range(40):
+            rows.append(y)
+            y = 0.5 * (y + rows[i // 2]) + x[i % 6]
+        return y + rows[-2]""",
     "python numbers": """
         xs, t = [0.0], 0.0
         for i in range(40):

@@ -7,7 +7,7 @@ of two, an assignment. Its loop is written below as a user would write it.
 import numpy as np
 
 from . import errors
-from .array import Array, Symbol, affine, index_of
+from .array import OPERATORS, Array, Symbol, affine, index_of
 from .rewrite import rewrite
 
 
@@ -65,19 +65,14 @@ def _change(_run, _value):
 
 
 def _operators():
-    binary = {
-        "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.true_divide, "floordiv": np.floor_divide,
-        "mod": np.remainder, "pow": np.power, "matmul": np.matmul,
-    }
-    for name, called in binary.items():
+    for name, called in OPERATORS["binary"].items():
         setattr(Run, f"__{name}__", lambda a, b, called=called: called(a, b))
         setattr(Run, f"__r{name}__", lambda a, b, called=called: called(b, a))
         setattr(Run, f"__i{name}__", _change)
-    compared = {"lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal}
-    for name, called in compared.items():
+    for name, called in OPERATORS["compare"].items():
         setattr(Run, f"__{name}__", lambda a, b, called=called: called(a, b))
     Run.__hash__ = object.__hash__
-    for name, called in {"neg": np.negative, "pos": np.positive, "abs": np.absolute}.items():
+    for name, called in OPERATORS["unary"].items():
         setattr(Run, f"__{name}__", lambda a, called=called: called(a))
 
 

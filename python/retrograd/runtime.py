@@ -17,7 +17,7 @@ import warnings
 
 import numpy as np
 
-from . import array, builtin, convolution, effects, errors, functions, indexing, loops, numeric  # noqa: F401, convolution and numeric fill the table of functions
+from . import array, builtin, effects, errors, functions, indexing, loops, table
 from .array import Array
 from .builtin import formatted  # noqa: F401, called by rewritten code
 from .effects import made
@@ -312,6 +312,8 @@ def load(container, index):
     method = getattr(kind, "__getitem__", None)
     if isinstance(method, types.FunctionType) and _is_users(method):
         return call(method, container, index)
+    if (container is np.r_ or container is np.c_) and functions.has_arrays(index):
+        return table.joins.concatenator(container, index)
     if isinstance(container, np.ndarray):
         refuse_subclass(container, "an array")
         return array.local(container)[index]
@@ -357,6 +359,9 @@ def store_attribute(owner, name, value):
         call(found.fset, owner, value)
         return
     method = inspect.getattr_static(type(owner), "__setattr__", None)
+    if isinstance(owner, Array) and name == "flat":
+        owner.flat[:] = value
+        return
     if isinstance(owner, Array):
         raise errors.Unsupported(f"assignment to the attribute .{name} of an array is not supported; use np.reshape or .astype", errors.here())
     effects.change(owner, f"{_name_of(owner)}.{name}")
@@ -508,6 +513,8 @@ def call(function, *args, **kwargs):
         return (rewrite(function) or _unread(function))(*args, **kwargs)
     if kind is types.MethodType and isinstance(function.__func__, types.FunctionType):
         return call(function.__func__, function.__self__, *args, **kwargs)
+    if kind is np.vectorize:
+        return table.calculus.vectorized(function, args, kwargs)
     if kind is functools.partial:
         if effects.owner(function) is not None:
             return call(function.func, *function.args, *args, **{**function.keywords, **kwargs})

@@ -35,7 +35,7 @@ def ufunc(function, method, inputs, kwargs):
         raise errors.Unsupported(f"{name} with {next(iter(kwargs))}= is not supported", errors.here())
     rule = UFUNCS.get(function) or (SPECIAL.get(function.__name__) if name.startswith("scipy.special.") else None)
     if rule is None:
-        raise errors.Unsupported(f"{name} is not supported", errors.here())
+        raise errors.Unsupported(f"{name} is not supported{_why(function)}", errors.here())
     return rule(*inputs) if dtype is None else _in_dtype(name, rule, inputs, dtype)
 
 
@@ -90,8 +90,14 @@ def function(called, args, kwargs):
         if known and also:
             return _local_result(called(*known_args, **known_kwargs), _arrays((args, kwargs)))
     if rule is None:
-        raise errors.Unsupported(f"{name_of(called)} is not supported", errors.here())
+        raise errors.Unsupported(f"{name_of(called)} is not supported{_why(called)}", errors.here())
     return rule(*args, **kwargs)
+
+
+def _why(function):
+    from .table.refused import REFUSED
+
+    return f": {REFUSED[function]}" if function in REFUSED else ""
 
 
 def _known(value):
@@ -565,7 +571,8 @@ def _mean(x, axis=None, dtype=None, keepdims=False, where=True):
     count = float(np.prod([x.shape[k] for k in _axes(axis, x.ndim, "mean")], dtype=np.int64))
     if where is not True:
         count = np.sum(np.broadcast_to(_truth(where), x.shape), axis=axis, keepdims=keepdims)
-    return _sum(1.0 * x if x.dtype.kind != "f" else x, axis=axis, keepdims=keepdims, where=where) / (count if where is True else 1.0 * count)
+    total = _sum(1.0 * x if x.dtype.kind != "f" else x, axis=axis, keepdims=keepdims, where=where)
+    return total / (count if where is True else count.astype(total.dtype))
 
 
 def _as_array(x):
@@ -577,11 +584,17 @@ def _as_array(x):
     return local(np.array(x)) if np.ndim(x) else traced(lift(x))
 
 
+def strong(x):
+    """An array whose element type gives way to no other: that of a Python number, where a function makes an array of it."""
+    x = _as_array(x)
+    return x if not x._weak else traced(x.handle(), scalar=x._scalar, ordered=x._shadow)
+
+
 @implements(np.dot)
 def _dot(a, b):
     a, b = _as_array(a), _as_array(b)
     if not a.ndim or not b.ndim:
-        return np.multiply(a, b)
+        return np.multiply(strong(a), strong(b))
     return _contract("dot", a, b, [a.ndim - 1], [max(b.ndim - 2, 0)], 0)
 
 
@@ -623,8 +636,10 @@ def _contract(name, a, b, left, right, batch):
 
 @implements(np.where)
 def _where(condition, x=None, y=None):
+    if x is None and y is None:
+        return np.nonzero(condition)
     if x is None or y is None:
-        raise errors.Unsupported("np.where with one argument is not supported", errors.here())
+        raise errors.ArgumentError("either both or neither of x and y should be given", errors.here())
     trace = current()
     dtype = _common(x, y)
     handles, _, shape, ordered = _operands(_truth(condition), _literal(x, dtype), _literal(y, dtype))

@@ -356,7 +356,7 @@ def _outer(a, b):
 def _inner(a, b):
     a, b = functions._as_array(a), functions._as_array(b)
     if not a.ndim or not b.ndim:
-        return np.multiply(a, b)
+        return np.multiply(functions.strong(a), functions.strong(b))
     return functions._contract("inner", a, b, [a.ndim - 1], [b.ndim - 1], 0)
 
 

@@ -336,6 +336,9 @@ def store(container, index, value):
     if isinstance(container, Array):
         container[index] = functions.array_of(value) if isinstance(value, (list, tuple)) else value
         return
+    if isinstance(container, table.methods.Flat):
+        container[index] = value
+        return
     if isinstance(container, np.ndarray):
         raise errors.Unsupported("in-place change of a NumPy array that is not local to the function", errors.here())
     method = getattr(type(container), "__setitem__", None)
@@ -534,6 +537,9 @@ def call(function, *args, **kwargs):
 
 def _construct(kind, args, kwargs):
     """An object of a class; that of a user's class is made here, and its `__init__` is read."""
+    if issubclass(kind, np.generic) and len(args) == 1 and not kwargs and isinstance(args[0], Array):
+        # `np.float32(x)` converts whole arrays.
+        return args[0].astype(np.dtype(kind))
     if kind.__new__ is object.__new__ and type(kind) is type and _is_users_class(kind) and not inspect.isabstract(kind):
         value = made(object.__new__(kind))
         initialise = kind.__init__
@@ -571,6 +577,9 @@ def _library(function, args, kwargs):
     """A function that is not read."""
     _guard_call(function, args, kwargs)
     owner = getattr(function, "__self__", None)
+    if type(owner) is np.ndarray and functions.has_arrays((args, kwargs)):
+        # NumPy's methods, other than its functions, do not ask their arguments what to do.
+        return getattr(array.local(owner), function.__name__)(*args, **kwargs)
     if owner is not None and not isinstance(owner, types.ModuleType):
         _seen(owner)
     for value in (*args, *kwargs.values()):

@@ -44,8 +44,10 @@ def _digitize(x, bins, right=False):
         raise errors.ShapeError("np.digitize: bins must have one axis", errors.here())
     side, known = ("left" if right else "right"), payload_of(bins)
     if known is None:
-        custom.check(np.all(np.diff(bins) >= 0), "bins must be monotonically increasing", ValueError)
-    elif (np.diff(known) < 0).any():
+        rises = np.all(np.diff(bins) >= 0)
+        custom.check(np.logical_or(rises, np.all(np.diff(bins) <= 0)), "bins must be monotonically increasing or decreasing", ValueError)
+        return np.where(rises, _searchsorted(bins, x, side), bins.shape[0] - _searchsorted(bins[::-1], x, "right" if right else "left"))
+    if (np.diff(known) < 0).any():
         if (np.diff(known) > 0).any():
             raise errors.ArgumentError("bins must be monotonically increasing or decreasing", errors.here())
         return bins.shape[0] - _searchsorted(bins[::-1], x, "right" if right else "left")

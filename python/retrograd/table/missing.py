@@ -50,15 +50,7 @@ def _nanplace(function, outside):
         x = _as_array(x)
         if x.dtype.kind == "f":
             custom.check(np.all(np.any(_present(x), axis=axis)), "All-NaN slice encountered", ValueError)
-            # An infinity that is an element comes before one that stands for a NaN.
-            best = function(_without(x, outside), axis=axis, keepdims=True)
-            first = np.argmax(_present(x), axis=axis, keepdims=True)
-            flat = np.reshape(x, -1) if axis is None else x
-            chosen = np.take_along_axis(flat, np.reshape(best, (1,)) if axis is None else best, axis=0 if axis is None else axis)
-            chosen = np.reshape(chosen, np.shape(best))
-            place = np.where(np.isnan(chosen), first, best)
-            return place if keepdims else np.reshape(place, ()) if axis is None else np.squeeze(place, axis=axis)
-        return function(x, axis=axis, keepdims=keepdims)
+        return function(_without(x, outside), axis=axis, keepdims=keepdims)
 
     return rule
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from .. import errors, layout, views
 from ..array import Array, lift, traced
-from ..functions import _as_array, _concatenate
+from ..functions import _as_array, _concatenate, has_arrays
 from ..rules import implements
 from ..trace import DTYPES, current
 from .calculus import along
@@ -18,7 +18,7 @@ AT_ONCE = 8
 def _pad(x, pad_width, mode="constant", *, constant_values=0, stat_length=None, end_values=0, reflect_type="even"):
     x = _as_array(x)
     widths = _widths(x, pad_width)
-    if mode == "constant" and np.ndim(constant_values) == 0:
+    if mode == "constant" and not isinstance(constant_values, (list, tuple)) and np.ndim(constant_values) == 0:
         return _constant(x, widths, constant_values)
     if mode == "empty":
         return _constant(x, widths, 0)
@@ -48,9 +48,9 @@ def _widths(x, pad_width):
 
 def _sides(x, value):
     """A value for both sides of every axis."""
-    if value is None or np.ndim(value) == 0:
+    if value is None or not isinstance(value, (list, tuple)) and np.ndim(value) == 0:
         return [(value, value)] * x.ndim
-    value = value if isinstance(value, Array) else _as_array(value) if any(isinstance(item, Array) for item in np.ravel(np.array(value, object))) else np.asarray(value)
+    value = _as_array(value) if has_arrays(value) else np.asarray(value)
     spread = np.broadcast_to(value, (x.ndim, 2))
     return [(spread[k, 0], spread[k, 1]) for k in range(x.ndim)]
 

@@ -4,10 +4,10 @@ import numpy as np
 
 from .. import errors, views
 from ..array import Array, index_of, lift, traced
-from ..functions import _as_array, _axis, _truth, payload_of
+from ..functions import _as_array, _axis, _common, _truth, astype, payload_of
 from ..rewrite import rewrite
 from ..rules import implements
-from ..trace import DTYPES, current
+from ..trace import DTYPES, NUMPY, current
 
 
 def wrapped(index, extent):
@@ -48,7 +48,8 @@ def within(indices, extent, mode, name):
 
 @implements(np.choose)
 def _choose(a, choices, *, mode="raise"):
-    choices = np.broadcast_arrays(*[_as_array(choice) for choice in choices])
+    dtype = NUMPY[_common(*choices)]
+    choices = np.broadcast_arrays(*[astype(_as_array(choice), dtype) for choice in choices])
     index = within(_as_array(a), len(choices), mode, "choose")
     shape = np.broadcast_shapes(np.shape(index), choices[0].shape)
     stacked = np.stack([np.broadcast_to(choice, shape) for choice in choices])

@@ -210,3 +210,36 @@ def _kron(a, b):
     left, right = ((1,) * (ndim - x.ndim) + x.shape for x in (a, b))
     spread = np.reshape(a, [n for extent in left for n in (extent, 1)]) * np.reshape(b, [n for extent in right for n in (1, extent)])
     return np.reshape(spread, [m * n for m, n in zip(left, right)])
+
+
+@implements(np.ix_)
+def _ix_(*args):
+    """Arrays of one axis, each along an axis of its own; masks are the indices where they hold."""
+    found = []
+    for k, array in enumerate(map(_as_array, args)):
+        if array.ndim != 1:
+            raise errors.ShapeError("Cross index must be 1 dimensional", errors.here())
+        array = np.flatnonzero(array) if array.dtype.kind == "b" else array
+        found.append(np.reshape(array, [-1 if j == k else 1 for j in range(len(args))]))
+    return tuple(found)
+
+
+def _sample_of(value):
+    return np.zeros(2, value.dtype) if isinstance(value, Array) and not value._weak else {"b": True, "i": 1, "f": 1.0}[value.dtype.kind] if isinstance(value, Array) else value
+
+
+implements(np.result_type, memory=True)(lambda *arrays_and_dtypes: np.result_type(*map(_sample_of, arrays_and_dtypes)))
+implements(np.common_type, memory=True)(lambda *arrays: np.common_type(*map(_sample_of, arrays)))
+
+
+def _shifted(function, sign):
+    def rule(x, axes=None):
+        axes = range(np.ndim(x)) if axes is None else (axes,) if np.ndim(axes) == 0 else axes
+        extents = [np.shape(x)[k] for k in axes]
+        return np.roll(x, [n // 2 if sign > 0 else -(n // 2) for n in extents], tuple(axes))
+
+    implements(function)(rule)
+
+
+_shifted(np.fft.fftshift, 1)
+_shifted(np.fft.ifftshift, -1)

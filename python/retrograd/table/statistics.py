@@ -3,7 +3,7 @@
 import numpy as np
 
 from .. import errors
-from ..array import Array
+from ..array import Array, is_weak
 from ..functions import _as_array, _axes, _concatenate, astype, payload_of
 from ..rules import implements
 
@@ -47,8 +47,9 @@ def _quantile_of(x, q, axis, method, keepdims, skips):
     """The quantiles q; `skips` where NaNs are left out, which makes the count of each slice a traced one."""
     rows, axes = _gathered(x, axis)
     rows = rows if rows.dtype.kind == "f" else astype(rows, np.float64)
+    q = q if isinstance(q, Array) else np.asarray(q, rows.dtype if is_weak(q) else None)
+    rows = astype(rows, np.result_type(rows.dtype, rows.dtype if isinstance(q, Array) and is_weak(q) else q.dtype))
     n = rows.shape[-1]
-    q = q if isinstance(q, Array) else np.asarray(q, rows.dtype)
     ordered = np.sort(rows, axis=-1)
     batch = rows.shape[:-1]
     if not n:
@@ -110,7 +111,7 @@ def _ordering(function, most, skips):
     def rule(a, q, axis=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
         _weightless(weights)
         _checked(q, most)
-        share = q if most == 1 else np.true_divide(q, np.float64(100) if not isinstance(q, Array) else 100)
+        share = q if most == 1 else q / 100 if is_weak(q) or isinstance(q, Array) else np.true_divide(q, 100)
         return _quantile_of(a, share, axis, method, keepdims, skips)
 
     implements(function)(rule)

@@ -46,7 +46,7 @@ def _is_usual(key, value):
 
 def _in_dtype(name, rule, inputs, dtype):
     """A ufunc whose loop runs in an element type: that of its result, where that is a float."""
-    if np.dtype(dtype).kind != "f" or np.dtype(dtype) not in DTYPES:
+    if np.dtype(dtype).kind != "f" or np.dtype(dtype) not in DTYPES or rule is UFUNCS[np.ldexp]:
         raise errors.Unsupported(f"{name} with dtype={np.dtype(dtype)} is not supported", errors.here())
     result = rule(*[astype(_as_array(value), dtype) for value in inputs])
     if isinstance(result, tuple) or result.dtype != dtype:

@@ -408,7 +408,7 @@ for _called, _rule in {
     np.linalg.lstsq: _lstsq,
     np.linalg.trace: lambda x, *, offset=0, dtype=None: _trace(x, offset, -2, -1, dtype),
     np.linalg.outer: lambda x1, x2: _outer(x1, x2),
-    np.linalg.cross: lambda x1, x2, *, axis=-1: _cross(x1, x2, axis=axis),
+    np.linalg.cross: lambda x1, x2, *, axis=-1: _cross(x1, x2, axis, axis, axis),
     np.linalg.matmul: lambda x1, x2: np.matmul(x1, x2),
     np.linalg.tensordot: lambda x1, x2, *, axes=2: _tensordot(x1, x2, axes),
     np.linalg.vecdot: lambda x1, x2, *, axis=-1: np.sum(np.moveaxis(x1, axis, -1) * np.moveaxis(x2, axis, -1), axis=-1),

@@ -608,6 +608,7 @@ def _library(function, args, kwargs):
 # Functions of NumPy that look at each array of a sequence.
 _OF_SEQUENCES = {
     np.concatenate, np.stack, np.vstack, np.hstack, np.dstack, np.column_stack, np.block, np.select, np.choose, np.lexsort, np.einsum, np.linalg.multi_dot, np.piecewise,
+    getattr(np, "row_stack", np.vstack),
 }
 
 

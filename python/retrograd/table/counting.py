@@ -4,7 +4,7 @@ import numpy as np
 
 from .. import custom, errors
 from ..array import Array
-from ..functions import _as_array, _truth, astype, payload_of
+from ..functions import _as_array, _axis, _truth, astype, payload_of
 from ..rules import implements
 
 
@@ -93,12 +93,16 @@ def _edges(name, a, bins, range):
 
 @implements(np.histogram_bin_edges)
 def _histogram_bin_edges(a, bins=10, range=None, weights=None):
+    if weights is not None and np.shape(weights) != np.shape(a):
+        raise errors.ShapeError("weights should have the same shape as a.", errors.here())
     return _edges("histogram_bin_edges", np.ravel(_as_array(a)), bins, range)
 
 
 @implements(np.histogram)
 def _histogram(a, bins=10, range=None, density=None, weights=None):
     """Counts are flat in what is counted; weights have a derivative, and so have the ends of the bins, where they follow from elements."""
+    if weights is not None and np.shape(weights) != np.shape(a):
+        raise errors.ShapeError("weights should have the same shape as a.", errors.here())
     a = np.ravel(_as_array(a))
     edges = _as_array(_edges("histogram", a, bins, range))
     n = edges.shape[0] - 1
@@ -124,6 +128,7 @@ def _isin(element, test_elements, assume_unique=False, invert=False):
 def _lexsort(keys, axis=-1):
     """Stable orders, one after the other; the last key is the first that counts."""
     keys = [_as_array(key) for key in keys]
+    axis = _axis(axis, keys[0].ndim, "lexsort")
     order = np.argsort(keys[0], axis=axis)
     for key in keys[1:]:
         order = np.take_along_axis(order, np.argsort(np.take_along_axis(key, order, axis=axis), axis=axis), axis=axis)

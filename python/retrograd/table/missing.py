@@ -2,9 +2,14 @@
 
 import numpy as np
 
-from .. import custom
+from .. import custom, errors
 from ..functions import _as_array, astype
 from ..rules import implements
+
+
+def _inexact(name, dtype):
+    if dtype is not None and np.dtype(dtype).kind != "f":
+        raise errors.DTypeError(f"np.{name}: if the array is of floats, dtype= must be, too", errors.here())
 
 
 def _present(x):
@@ -64,6 +69,7 @@ def _nanmean(x, axis=None, dtype=None, keepdims=False, where=True):
     x = _as_array(x)
     if x.dtype.kind != "f":
         return np.mean(x, axis=axis, dtype=dtype, keepdims=keepdims, where=where)
+    _inexact("nanmean", dtype)
     present = _present(x) if where is True else np.logical_and(_present(x), where)
     total = np.sum(np.where(present, x, x.dtype.type(0)), axis=axis, dtype=dtype, keepdims=keepdims)
     return total / astype(np.sum(present, axis=axis, keepdims=keepdims), total.dtype)
@@ -72,6 +78,8 @@ def _nanmean(x, axis=None, dtype=None, keepdims=False, where=True):
 @implements(np.nanvar)
 def _nanvar(x, axis=None, dtype=None, ddof=0, keepdims=False, where=True, mean=None, correction=None):
     x = _as_array(x)
+    if x.dtype.kind == "f":
+        _inexact("nanvar", dtype)
     x = x if dtype is None else astype(x, dtype)
     ddof = ddof if correction is None else correction
     if x.dtype.kind != "f":

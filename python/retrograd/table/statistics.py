@@ -102,14 +102,8 @@ def _checked(q, most):
         raise errors.ArgumentError("Quantiles must be in the range [0, 1]" if most == 1 else "Percentiles must be in the range [0, 100]", errors.here())
 
 
-def _weightless(weights):
-    if weights is not None:
-        raise errors.Unsupported("np.quantile and np.percentile with weights= are not supported", errors.here())
-
-
 def _ordering(function, most, skips):
-    def rule(a, q, axis=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
-        _weightless(weights)
+    def rule(a, q, axis=None, *, method="linear", keepdims=False):
         _checked(q, most)
         share = q if most == 1 else q / 100 if is_weak(q) or isinstance(q, Array) else np.true_divide(q, 100)
         return _quantile_of(a, share, axis, method, keepdims, skips)
@@ -124,7 +118,7 @@ _ordering(np.nanpercentile, 100, True)
 
 
 @implements(np.nanmedian)
-def _nanmedian(a, axis=None, overwrite_input=False, keepdims=False):
+def _nanmedian(a, axis=None, *, keepdims=False):
     a = _as_array(a)
     if a.dtype.kind != "f":
         return np.median(a, axis=axis, keepdims=keepdims)
@@ -165,6 +159,8 @@ def _average(x, axis=None, weights=None, returned=False, *, keepdims=False):
 def _cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, *, dtype=None):
     m = _as_array(m)
     dtype = dtype if dtype is not None else np.result_type(m.dtype, np.float64, *([] if y is None else [_as_array(y).dtype]))
+    if np.dtype(dtype).kind != "f":
+        raise errors.DTypeError(f"np.cov in {np.dtype(dtype)} is not defined", errors.here())
     columns = lambda x: np.reshape(x, (1, -1)) if x.ndim < 2 else x if rowvar else np.transpose(x)
     x = columns(astype(m, dtype))
     if y is not None:
@@ -183,8 +179,10 @@ def _cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=
         factor = total if ddof == 0 else total - ddof if aweights is None else total - ddof * np.sum(weights * aweights) / total
     away = x - mean[:, None]
     product = np.dot(away, np.transpose(away if weights is None else away * weights))
+    if isinstance(factor, Array):
+        return np.squeeze(product * (1 / np.maximum(factor, 0)))
     with np.errstate(divide="ignore"):
-        return np.squeeze(product * np.true_divide(1, np.maximum(factor, 0.0)))
+        return np.squeeze(product * product.dtype.type(np.true_divide(1, max(factor, 0))))
 
 
 @implements(np.corrcoef)

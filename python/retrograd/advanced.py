@@ -238,27 +238,29 @@ def _item(item):
 def _check_masks(array, items):
     """A mask has the extents of the axes that it indexes."""
     axis = 0
-    before = [k for k, item in enumerate(items) if item is Ellipsis]
     for k, item in enumerate(items):
         if item is Ellipsis:
-            axis = array.ndim - sum(_extent_count(rest) for rest in items[before[0] + 1 :])
+            axis = array.ndim - sum(_extent_count(rest) for rest in items[k + 1 :])
             continue
         count = _extent_count(item)
-        if count and _is_mask(item):
-            shape = np.shape(item)
-            if shape != array.shape[axis : axis + count]:
-                raise errors.BoundsError(f"boolean index did not match indexed array: shape {shape} of the mask, {array.shape[axis : axis + count]} of the array", errors.here())
+        if count and _is_mask(item) and np.shape(item) != array.shape[axis : axis + count]:
+            found = f"shape {np.shape(item)} of the mask, {array.shape[axis : axis + count]} of the array"
+            raise errors.BoundsError(f"boolean index did not match indexed array: {found}", errors.here())
         axis += count
 
 
 def _is_mask(item):
-    return isinstance(item, (list, np.ndarray)) and np.asarray(item).dtype.kind == "b" or isinstance(item, Array) and item.dtype.kind == "b"
+    if isinstance(item, list):
+        from . import functions
+
+        return not functions.has_arrays(item) and np.asarray(item).dtype.kind == "b"
+    return isinstance(item, (np.ndarray, Array)) and item.dtype.kind == "b"
 
 
 def _extent_count(item):
-    if item is None or isinstance(item, (bool, np.bool_)):
+    if item is None or _is_flag(item):
         return 0
-    return np.ndim(item) if isinstance(item, (list, np.ndarray, Array)) and _is_mask(item) else 1
+    return np.ndim(item) if _is_mask(item) else 1
 
 
 _AT = {np.add: "scatter_add", np.multiply: "scatter_mul", np.maximum: "scatter_max", np.minimum: "scatter_min"}

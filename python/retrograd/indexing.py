@@ -16,6 +16,8 @@ def load(array, index):
             raise errors.BoundsError("invalid index to a scalar", errors.here())
         added = [1 for item in index if item is None]
         return traced(views.reshape(current(), array.handle(), added), scalar=False) if added else array
+    if isinstance(index, runs.Run):
+        return runs.picked(array, index)
     picked = advanced.parse(array, index)
     if picked is not None:
         return picked.read()
@@ -42,6 +44,8 @@ def store(array, index, value):
     if array.root()._frame is not current().frame:
         current().claim(array.root())
     _check_cast(array, value)
+    if isinstance(index, runs.Run):
+        runs.refuse(index, "an assignment at indices")
     run = runs.window(array, index)
     if run is not None:
         run.write(value)

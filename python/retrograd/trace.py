@@ -80,6 +80,7 @@ class Trace:
         self.risks = []
         self.unread = {}
         self.boxes = {}  # what loops carry, by identity: the loop, and which part of its state
+        self.bounds = []  # of slices of traced length: the handle, and the integer that it is
         self.origin = {}  # how handles were made: the row, its attributes and arguments; of a constant its elements
         self.push(Frame("function", None))
 

@@ -89,7 +89,7 @@ SAMPLES = {
     "np.isin": ["np.isin(i, [3, 5])", "np.isin(z, 1.0, invert=True)"], "np.nonzero": ["np.sum(x[np.nonzero(x > 0)] ** 2)"], "np.flatnonzero": ["np.sum(m.ravel()[np.flatnonzero(m > 0)])"],
     "np.unravel_index": ["np.unravel_index(np.argmax(m), (3, 4))"], "np.ravel_multi_index": ["np.ravel_multi_index((n, n), (3, 4))"], "np.where": ["np.where(d, m, k)", "np.where(x > 0, x, 2.0)"],
     "np.select": ["np.select([x > 1, x > 0], [x * 2, x * x], 3.0)"], "np.clip": ["np.clip(m, -0.5, 1.0)", "np.clip(m, None, 1.0)", "np.clip(x, y, p)", "np.clip(h, -1.0, 1.0)"],
-    "np.nan_to_num": ["np.nan_to_num(h)", "np.nan_to_num(x)"], "np.round": ["np.round(x, 1)", "np.round(z)"], "np.fix": ["np.fix(x)"], "np.sinc": ["np.sinc(x)", "np.sinc(u / 8)", "np.sinc(z)"],
+    "np.nan_to_num": ["np.nan_to_num(h)", "np.nan_to_num(x)"], "np.round": ["np.round(g / 3, 1)", "np.round(z)"], "np.fix": ["np.fix(x)"], "np.sinc": ["np.sinc(x)", "np.sinc(u / 8)", "np.sinc(z)"],
     "np.i0": ["np.i0(x)", "np.i0(30.0 * p)", "np.i0(z)"], "np.isclose": ["np.isclose(x, y, atol=0.5)", "np.isclose(h, h, equal_nan=True)"], "np.allclose": ["np.allclose(x, x + 1e-12)"],
     "np.array_equal": ["np.array_equal(x, x)", "np.array_equal(h, h, equal_nan=True)"], "np.array_equiv": ["np.array_equiv(m, m[0])"], "np.isposinf": ["np.isposinf(h)"], "np.isneginf": ["np.isneginf(h)"],
     "np.imag": ["np.imag(x)"], "np.real": ["np.real(x)"], "np.real_if_close": ["np.real_if_close(x)"], "np.angle": ["np.angle(z)", "np.angle(x, deg=True)"], "np.isreal": ["np.isreal(x)"], "np.iscomplex": ["np.iscomplex(x)"],
@@ -140,7 +140,7 @@ SAMPLES = {
     "np.array": ["np.array([c, 2.0, c * c])", "np.array([[c, x[0]], [1.0, y[1]]])"], "np.asarray": ["np.asarray([x, y])"], "np.asanyarray": ["np.asanyarray(m)"], "np.ascontiguousarray": ["np.ascontiguousarray(m.T)"], "np.asfortranarray": ["np.asfortranarray(m)"],
     "np.require": ["np.require(m, requirements='F')"], "np.full": ["np.full((2, 3), c)"], "np.empty": ["np.empty((2, 3)).shape"], "np.zeros": ["np.zeros((3, 4), order='F') + m"], "np.ones": ["np.ones(6) * x"],
 }
-SAMPLES.update({"np.amax": ["np.amax(m)"], "np.amin": ["np.amin(m)"], "np.around": ["np.around(x, 1)"]})
+SAMPLES.update({"np.amax": ["np.amax(m)"], "np.amin": ["np.amin(m)"], "np.around": ["np.around(g / 3, 1)"]})
 
 # Forms that are no functions: how an index, a mask, a keyword or a method is written.
 FORMS = {
@@ -164,7 +164,7 @@ FORMS = {
     ],
     "ufunc.reduce and its like": [
         "np.add.reduce(m)", "np.multiply.reduce(m, axis=1)", "np.maximum.reduce(m, axis=None)", "np.subtract.reduce(m, axis=1)", "np.divide.reduce(p)", "np.hypot.reduce(m, axis=0)", "np.fmax.reduce(r, axis=1)", "np.bitwise_xor.reduce(i)", "np.add.reduce(m, axis=(0, 1), keepdims=True)",
-        "np.add.accumulate(m, axis=1)", "np.maximum.accumulate(x)", "np.minimum.accumulate(m, axis=1)", "np.divide.accumulate(p)", "np.add.reduceat(x, [0, 3, 1])", "np.multiply.reduceat(m, [0, 2], axis=1)", "np.subtract.outer(x, w)", "np.multiply.outer(m, w)", "np.maximum.outer(x, y)", "np.logaddexp.reduce(x)",
+        "np.add.accumulate(m, axis=1)", "np.maximum.accumulate(x)", "np.minimum.accumulate(m, axis=1)", "np.divide.accumulate(p)", "np.add.reduceat(x, [0, 3, 1])", "np.multiply.reduceat(m, [0, 2], axis=1)", "np.subtract.outer(x, w)", "np.multiply.outer(m, w)", "np.maximum.outer(x, g / 7)", "np.logaddexp.reduce(x)",
         "np.add.reduce(x, initial=c)", "np.logical_xor.reduce(b)", "np.subtract.reduce(x, initial=2.0)",
     ],
     "keywords": [

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .. import errors
+from .. import custom, errors
 from ..array import Array
 from ..functions import _as_array, _common, _concatenate, astype
 from ..rules import implements
@@ -68,6 +68,9 @@ def _summed(a1, a2, function):
 
 @implements(np.polymul)
 def _polymul(a1, a2):
+    """NumPy leaves out leading zeros, which would make the length depend on elements."""
+    for a in (a1, a2):
+        custom.check(np.not_equal(_as_array(a)[0], 0), "np.polymul of a polynomial whose first coefficient is 0 has a length that is not known before the program runs", ValueError)
     return np.convolve(a1, a2)
 
 

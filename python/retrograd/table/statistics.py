@@ -52,8 +52,10 @@ def _quantile_of(x, q, axis, method, keepdims, skips):
     n = rows.shape[-1]
     ordered = np.sort(rows, axis=-1)
     batch = rows.shape[:-1]
+    if not n and not skips:
+        raise errors.BoundsError("index -1 is out of bounds for axis 0 with size 0", errors.here())
     if not n:
-        return np.mean(rows, axis=-1)
+        return np.reshape(np.full([*np.shape(q), *batch], np.nan, rows.dtype), [*np.shape(q), *([1 if k in axes else extent for k, extent in enumerate(np.shape(x))] if keepdims else batch)])
     bad = np.isnan(ordered[..., -1])
     if skips:
         count = np.sum(np.logical_not(np.isnan(rows)), axis=-1)
@@ -86,14 +88,10 @@ def _picked(ordered, place, batch):
 
 
 def _between(a, b, t):
-    """Linear from a to b, from the nearer end, so that it is monotonic in t; equal infinities are themselves."""
+    """Linear from a to b, from the nearer end, so that it is monotonic in t."""
     if not isinstance(t, Array):
-        if t == 0:
-            return 1 * a
-        found = a + (b - a) * t if t < 0.5 else b - (b - a) * (1 - t)
-    else:
-        found = np.where(t >= 0.5, b - (b - a) * (1 - t), a + (b - a) * t)
-    return np.where(a == b, a, found)
+        return a + (b - a) * t if t < 0.5 else b - (b - a) * (1 - t)
+    return np.where(t >= 0.5, b - (b - a) * (1 - t), a + (b - a) * t)
 
 
 def _checked(q, most):
@@ -123,6 +121,8 @@ def _nanmedian(a, axis=None, *, keepdims=False):
     if a.dtype.kind != "f":
         return np.median(a, axis=axis, keepdims=keepdims)
     rows, axes = _gathered(a, axis)
+    if not rows.shape[-1]:
+        return np.mean(a, axis=axis, keepdims=keepdims)
     count = np.sum(np.logical_not(np.isnan(rows)), axis=-1)
     ordered, last = np.sort(rows, axis=-1), np.maximum(count - 1, 0)
     batch = rows.shape[:-1]

@@ -311,22 +311,28 @@ class Array:
         self[...] = value
 
 
-def _methods():
-    """Operators and methods that are the NumPy function of that name."""
-    binary = {
+# Python's operators, and the ufuncs that they are.
+UFUNCS = {
+    "binary": {
         "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.true_divide, "floordiv": np.floor_divide,
         "mod": np.remainder, "pow": np.power, "matmul": np.matmul, "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
         "lshift": np.left_shift, "rshift": np.right_shift,
-    }
-    for name, ufunc in binary.items():
+    },
+    "compare": {"lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal},
+    "unary": {"neg": np.negative, "pos": np.positive, "abs": np.absolute, "invert": np.invert},
+}
+
+
+def _methods():
+    """Operators and methods that are the NumPy function of that name."""
+    for name, ufunc in UFUNCS["binary"].items():
         setattr(Array, f"__{name}__", lambda a, b, ufunc=ufunc, name=name: _operated(name, ufunc, a, b))
         setattr(Array, f"__r{name}__", lambda a, b, ufunc=ufunc, name=name: _operated(name, ufunc, b, a))
         setattr(Array, f"__i{name}__", lambda a, b, ufunc=ufunc, name=name: inplace(a, _operated(name, ufunc, a, b)))
-    compare = {"lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal}
-    for name, ufunc in compare.items():
+    for name, ufunc in UFUNCS["compare"].items():
         setattr(Array, f"__{name}__", lambda a, b, ufunc=ufunc: _python(ufunc(a, b), a, b))
     Array.__hash__ = object.__hash__
-    for name, ufunc in {"neg": np.negative, "pos": np.positive, "abs": np.absolute, "invert": np.invert}.items():
+    for name, ufunc in UFUNCS["unary"].items():
         setattr(Array, f"__{name}__", lambda a, ufunc=ufunc, name=name: _operated(name, ufunc, a))
     for name in ("sum", "mean", "ravel", "squeeze", "swapaxes", "trace"):
         function = getattr(np, name)
@@ -440,6 +446,25 @@ def demand(array):
     sources = trace.derived.get(array.handle())
     if sources:
         demand_all(sources)
+
+
+def demand_each(values):
+    """The same for all arrays in arguments together."""
+    trace, found, todo = current(), [], list(values)
+    while todo:
+        value = todo.pop()
+        if isinstance(value, Array):
+            found.append(value)
+        elif isinstance(value, (list, tuple)):
+            todo += value
+        elif isinstance(value, dict):
+            todo += value.values()
+    found = [value for value in found if value.payload() is None]
+    if trace is None or any(value.root()._poison is not None for value in found):
+        return
+    sources = [trace.derived.get(value.handle()) for value in found]
+    if found and None not in sources and any(sources):
+        demand_all(frozenset().union(*sources))
 
 
 def demand_outer(array):

@@ -17,7 +17,7 @@ import warnings
 
 import numpy as np
 
-from . import array, branches, builtin, control, convolution, draws, effects, errors, functions, indexing, lists, loops, numeric, scipy, texts  # noqa: F401, convolution and numeric fill the table of functions
+from . import array, branches, builtin, control, draws, effects, errors, functions, indexing, lists, loops, scipy, table, texts
 from .array import Array
 from .attempts import attempt, attempted, handles, is_needed, tried  # noqa: F401, called by rewritten code
 from .texts import joined  # noqa: F401, called by rewritten code
@@ -333,7 +333,9 @@ def load(container, index):
     """`container[index]`."""
     container = present(container)
     kind = type(container)
-    if kind is Array or kind is tuple or kind is str:
+    if kind is Array:
+        return container[_listed(index)]
+    if kind is tuple or kind is str:
         return container[_static(container, index)]
     if kind in (list, dict):
         grows = lists.growing(container)
@@ -351,11 +353,20 @@ def load(container, index):
     method = getattr(kind, "__getitem__", None)
     if isinstance(method, types.FunctionType) and _is_users(method):
         return call(method, container, index)
+    if (container is np.r_ or container is np.c_) and functions.has_arrays(index):
+        return table.joins.concatenator(container, index)
     if isinstance(container, np.ndarray):
         refuse_subclass(container, "an array")
         return array.local(container)[index]
     value = container[index]
     return array.local(value) if isinstance(value, np.ndarray) and value.dtype in DTYPES else value
+
+
+def _listed(index):
+    """An index into an array; a list of integers in it, of which some are traced, is an array of them."""
+    if isinstance(index, tuple):
+        return tuple(map(_listed, index)) if any(type(item) is list for item in index) else index
+    return functions.array_of(index) if type(index) is list and functions.has_arrays(index) else index
 
 
 def _static(container, index):
@@ -371,7 +382,10 @@ def _static(container, index):
 def store(container, index, value):
     """`container[index] = value`."""
     if isinstance(container, Array):
-        container[index] = functions.array_of(value) if isinstance(value, (list, tuple)) else value
+        container[_listed(index)] = functions.array_of(value) if isinstance(value, (list, tuple)) else value
+        return
+    if isinstance(container, table.methods.Flat):
+        container[index] = value
         return
     if isinstance(container, np.ndarray):
         raise errors.Unsupported("in-place change of a NumPy array that is not local to the function", errors.here())
@@ -401,6 +415,9 @@ def store_attribute(owner, name, value):
         call(found.fset, owner, value)
         return
     method = inspect.getattr_static(type(owner), "__setattr__", None)
+    if isinstance(owner, Array) and name == "flat":
+        owner.flat[:] = value
+        return
     if isinstance(owner, Array):
         raise errors.Unsupported(f"assignment to the attribute .{name} of an array is not supported; use np.reshape or .astype", errors.here())
     effects.change(owner, f"{_name_of(owner)}.{name}")
@@ -571,6 +588,8 @@ def call(function, *args, **kwargs):
         return draws.draw(function.__self__, function.__name__, args, kwargs)
     if kind is types.MethodType and isinstance(function.__func__, types.FunctionType):
         return call(function.__func__, function.__self__, *args, **kwargs)
+    if kind is np.vectorize:
+        return table.calculus.vectorized(function, args, kwargs)
     if kind is functools.partial:
         if effects.owner(function) is not None:
             return call(function.func, *function.args, *args, **{**function.keywords, **kwargs})
@@ -590,6 +609,9 @@ def call(function, *args, **kwargs):
 
 def _construct(kind, args, kwargs):
     """An object of a class; that of a user's class is made here, and its `__init__` is read."""
+    if issubclass(kind, np.generic) and len(args) == 1 and not kwargs and isinstance(args[0], Array):
+        # `np.float32(x)` converts whole arrays.
+        return args[0].astype(np.dtype(kind))
     if kind.__new__ is object.__new__ and type(kind) is type and _is_users_class(kind) and not inspect.isabstract(kind):
         value = made(object.__new__(kind))
         initialise = kind.__init__
@@ -630,6 +652,9 @@ def _library(function, args, kwargs):
     owner = getattr(function, "__self__", None)
     if isinstance(owner, draws.GENERATORS):
         return draws.draw(owner, function.__name__, args, kwargs)
+    if type(owner) is np.ndarray and functions.has_arrays((args, kwargs)):
+        # NumPy's methods, other than its functions, do not ask their arguments what to do.
+        return getattr(array.local(owner), function.__name__)(*args, **kwargs)
     _guard_call(function, args, kwargs)
     if owner is not None and not isinstance(owner, types.ModuleType):
         _seen(owner)
@@ -659,6 +684,7 @@ def _library(function, args, kwargs):
 # Functions of NumPy that look at each array of a sequence.
 _OF_SEQUENCES = {
     np.concatenate, np.stack, np.vstack, np.hstack, np.dstack, np.column_stack, np.block, np.select, np.choose, np.lexsort, np.einsum, np.linalg.multi_dot, np.piecewise,
+    getattr(np, "row_stack", np.vstack),
 }
 
 

@@ -335,6 +335,8 @@ def load(container, index):
     kind = type(container)
     if kind is Array:
         return container[_listed(index)]
+    if kind is tuple and _is_unknown(index) and _are_numbers(container):
+        return _number_at(container, index)
     if kind is tuple or kind is str:
         return container[_static(container, index)]
     if kind in (list, dict):
@@ -345,6 +347,8 @@ def load(container, index):
             for frame in current().frames:
                 if frame.loop is not None:
                     frame.loop.grow(container)
+            if effects.owner(container) is not None and _is_unknown(index) and _are_numbers(container):
+                return _number_at(container, index)
         index = _static(container, index)
         if isinstance(index, slice):
             return made([load(container, k) for k in range(*index.indices(len(container)))])
@@ -367,6 +371,36 @@ def _listed(index):
     if isinstance(index, tuple):
         return tuple(map(_listed, index)) if any(type(item) is list for item in index) else index
     return functions.array_of(index) if type(index) is list and functions.has_arrays(index) else index
+
+
+def _is_unknown(index):
+    """Whether an index is traced, and nothing can be unrolled to know it."""
+    if not (isinstance(index, Array) and is_traced(index) and index.dtype.kind == "i" and not index.shape):
+        return False
+    array.demand(index)
+    return True
+
+
+def _are_numbers(items):
+    return bool(items) and all(control.is_data(item) and not np.ndim(item) for item in items)
+
+
+def _number_at(items, index):
+    """An item of a sequence of numbers, at a place that is known when the program runs."""
+    result = functions.array_of(list(items))[index]
+    if isinstance(result, Array):
+        result._weak = all(map(array.is_weak, items))
+    return result
+
+
+def _set_number(items, index, value):
+    """The same assigned: every item is the new one, or stays."""
+    count = len(items)
+    _check(np.logical_and(index >= -count, index < count), "list assignment index out of range", IndexError)
+    for k, item in enumerate(list(items)):
+        chosen = np.where(np.logical_or(index == k, index == k - count), value, item)[()]
+        chosen._weak = array.is_weak(value) and array.is_weak(item)
+        items[k] = chosen
 
 
 def _static(container, index):
@@ -398,6 +432,9 @@ def store(container, index, value):
         grows.store(index, value)
         return
     effects.change(container, "")
+    if type(container) is list and _is_unknown(index) and _are_numbers([*container, value]):
+        _set_number(container, index, value)
+        return
     container[_static(container, index)] = value
 
 
@@ -477,6 +514,7 @@ def augment(number, target, value):
 def augment_item(number, container, index, value):
     """`container[index] += value()`, with one write; the item is read before."""
     if isinstance(container, Array):
+        index = _listed(index)
         old = container[index]
         result = _BINARY[number](old, value())
         if isinstance(old, Array) and not old._scalar:

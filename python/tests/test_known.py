@@ -44,7 +44,18 @@ def queue(x, times):
     return total
 
 
+def without(x, fixed):
+    free = np.setdiff1d(np.arange(len(x)), fixed)
+    return np.sum(x[free] ** 2)
+
+
+def labelled(x, labels):
+    return sum(np.sum(x[labels == k]) ** 2 * (j + 1) for j, k in enumerate(np.unique(labels)))
+
+
 CASES = [
+    (without, [([0, 2],), ([1, 3],)]),
+    (labelled, [(np.array([0, 5, 0, 5]),), (np.array([1, 2, 3, 1]),)]),
     (sorted_pairs, [([(2.0, 0.5), (1.0, 0.25)],), ([(0.0, 0.5), (1.0, 0.25)],)]),
     (shape_by_a_branch, [(np.array([0.0, 1.0]),), (np.array([1.0, 0.0]),)]),
     (in_a_string, [(0.5,), (100.0,)]),
@@ -100,3 +111,35 @@ def test_what_is_known_is_saved_with_it(tmp_path):
     assert loaded(x, np.array([0.0, 1.0]))[0] == shape_by_a_branch(x, np.array([0.0, 1.0]))
     with pytest.raises(rg.ArgumentError, match="compiled for an array"):
         loaded(x, np.array([1.0, 0.0]))
+
+
+def pivoted(x):
+    order, weights = [0, 1, 2, 3], [0.5, 1.5, 2.5, 3.5]
+    p = np.argmax(np.abs(x))
+    order[1], order[p] = order[p], order[1]
+    weights[p] = weights[p] * x[0]
+    weights[-1] += 1.0
+    M = np.outer(x, x)
+    M[[0, p]] = M[[p, 0]]
+    return np.sum(x[order] * np.array(weights)) + (1.0, 10.0, 100.0, 1000.0)[p] * x[1] + weights[p - 4] + M[0] @ np.arange(4.0)
+
+
+@pytest.mark.parametrize("at", range(4))
+def test_lists_of_numbers_at_traced_places(at):
+    y = x.copy()
+    y[at] = 4.5
+    value, gradient = rg.value_and_grad(pivoted)(y)
+    np.testing.assert_allclose(value, pivoted(y), rtol=1e-14)
+    for k, d in enumerate(np.eye(4)):
+        np.testing.assert_allclose(gradient[k], (pivoted(y + 1e-6 * d) - pivoted(y - 1e-6 * d)) / 2e-6, rtol=1e-6, atol=1e-8)
+
+
+def test_a_place_beyond_a_list_ends_the_run():
+    def f(x):
+        parts = [1.0, 2.0]
+        parts[int(x[0])] = 3.0
+        return x[1] * sum(parts)
+
+    assert rg.grad(f)(np.array([1.0, 2.0]))[1] == 4.0
+    with pytest.raises(IndexError):
+        rg.grad(f)(np.array([2.0, 2.0]))

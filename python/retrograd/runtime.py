@@ -733,7 +733,25 @@ def _arange(*args, **kwargs):
     return array.local(np.arange(*[value.payload() if isinstance(value, Array) else value for value in args], **kwargs))
 
 
+def _scalar_of(kind):
+    """`np.float64(x)` and its like: one of NumPy's numbers."""
+
+    def rule(*args, **kwargs):
+        value = args[0] if args else None
+        if isinstance(value, (list, tuple)) and functions.has_arrays(value):
+            value = functions.array_of(value)
+        if len(args) != 1 or kwargs or not isinstance(value, Array) or not is_traced(value):
+            return kind(*args, **kwargs) if not args or not isinstance(value, Array) else array.local(kind(value.payload()))
+        result = value.astype(kind)
+        result = np.positive(result) if result is value and result.dtype.kind != "b" else result
+        result._weak = False
+        return result
+
+    return rule
+
+
 _SPECIAL = {
+    **{dtype.type: _scalar_of(dtype.type) for dtype in DTYPES},
     **builtin.table(sys.modules[__name__]),
     **functions.CREATION,
     np.arange: _arange,

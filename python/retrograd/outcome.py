@@ -53,6 +53,7 @@ class Outcome:
         name = getattr(fun, "__name__", type(fun).__name__)
         trace = Trace(_native.Tracer(name), name, notes, self.outside)
         self.prints = trace.prints = texts.Prints()
+        trace.order += {"results": 0, "hessian": 2, "hvp": 2}.get(self.wanted, 1)
         with tracing(trace):
             boxes = []
             for k, (dtype, shape, scalar) in enumerate(arguments.types):
@@ -332,6 +333,8 @@ def _run(trace, function, args, kwargs):
 
 
 def _handle(leaf, name, pos):
+    if not isinstance(leaf, (Array, np.ndarray, np.generic)) and hasattr(type(leaf), "__array_ufunc__"):
+        np.asarray(leaf)  # what has no elements that could be returned says why
     if isinstance(leaf, np.ndarray) and type(leaf) is not np.ndarray or not isinstance(leaf, (Array, np.ndarray, np.generic, int, float)):
         raise errors.ArgumentError(f"{name}() must return arrays and numbers, found {type(leaf).__name__}", pos)
     return lift(leaf, "the result")

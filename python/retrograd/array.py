@@ -9,8 +9,8 @@ import operator
 import numpy as np
 
 from . import errors
-from .maybe import present
 from .layout import allocated, compact, shadow_of
+from .maybe import present
 from .trace import DTYPES, NUMPY, Retry, current, refuse_dtype
 from .views import Reshape, reshape
 
@@ -312,7 +312,7 @@ class Array:
 
 
 # Python's operators, and the ufuncs that they are.
-UFUNCS = {
+OPERATORS = {
     "binary": {
         "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.true_divide, "floordiv": np.floor_divide,
         "mod": np.remainder, "pow": np.power, "matmul": np.matmul, "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
@@ -325,14 +325,14 @@ UFUNCS = {
 
 def _methods():
     """Operators and methods that are the NumPy function of that name."""
-    for name, ufunc in UFUNCS["binary"].items():
+    for name, ufunc in OPERATORS["binary"].items():
         setattr(Array, f"__{name}__", lambda a, b, ufunc=ufunc, name=name: _operated(name, ufunc, a, b))
         setattr(Array, f"__r{name}__", lambda a, b, ufunc=ufunc, name=name: _operated(name, ufunc, b, a))
         setattr(Array, f"__i{name}__", lambda a, b, ufunc=ufunc, name=name: inplace(a, _operated(name, ufunc, a, b)))
-    for name, ufunc in UFUNCS["compare"].items():
+    for name, ufunc in OPERATORS["compare"].items():
         setattr(Array, f"__{name}__", lambda a, b, ufunc=ufunc: _python(ufunc(a, b), a, b))
     Array.__hash__ = object.__hash__
-    for name, ufunc in UFUNCS["unary"].items():
+    for name, ufunc in OPERATORS["unary"].items():
         setattr(Array, f"__{name}__", lambda a, ufunc=ufunc, name=name: _operated(name, ufunc, a))
     for name in ("sum", "mean", "ravel", "squeeze", "swapaxes", "trace"):
         function = getattr(np, name)
@@ -345,13 +345,13 @@ def is_weak(value):
 
 
 # Operators of Python's own numbers, by name: `scalars` fills it.
-OPERATORS = {}
+PYTHON = {}
 
 
 def _operated(name, ufunc, *operands):
     """The result of an operator: between Python's numbers it is Python's, else NumPy's."""
-    if name in OPERATORS and all(map(is_weak, operands)):
-        return OPERATORS[name](*operands)
+    if name in PYTHON and all(map(is_weak, operands)):
+        return PYTHON[name](*operands)
     return ufunc(*operands)
 
 

@@ -1,10 +1,12 @@
 """Branches while they are traced: a known condition takes its side, a traced one traces both and joins what they bind and change."""
 
+import sys
+
 import numpy as np
 
 from . import effects, errors, lists, tree
-from .array import Array, demand_all, lift, result_dtype, traced
-from .control import UNSET, Control, is_data, is_traced, kind_of, result_boxes, shape_of, truth
+from .array import Array, demand_all, is_weak, lift, result_dtype, traced
+from .control import UNSET, Control, dtype_of, is_data, is_traced, kind_of, result_boxes, shape_of, truth
 from .maybe import Maybe
 from .trace import DTYPES, Frame, Retry, current
 
@@ -36,6 +38,13 @@ class Branch(Control):
         trace.push(self.frame)
         self.bound = {name: self.scope[name] for name in self.lines if name in self.scope}
         return True
+
+    def failed(self):
+        """An exception on one side of a traced condition: it is raised when the program takes that side."""
+        error = sys.exc_info()[1]
+        if not self.traced or isinstance(error, (errors.Error, NameError)):
+            raise error
+        fails(self.frame, error)
 
     def done(self, scope):
         if not self.traced:
@@ -74,16 +83,33 @@ class Branch(Control):
         derived = [trace.derived.get(handle) for handle in [self.predicate, *join.first, *join.second] if handle is not None]
         if all(item is not None for item in derived):
             trace.derived.update({result: frozenset().union(*derived) for result in results})
-        made = join.boxes(results)
+        # What the branch changes has changed before it results in what may share memory with that.
         for root, result in zip(roots, results[len(join.sources) :]):
             root.set(result)
         for root, message in unknown.items():
             root.poison(message)
+        made = join.boxes(results)
         self.bound = {name: build(made) for name, build in names.items()}
         for effect, build in contents:
             effects.change(effect.owner, effect.name, effect.pos)
             effect.write(build(made))
         trace.frame.raised |= all(side.raised for side in self.sides)
+
+
+def fails(frame, error):
+    """A body ends with an exception: a check that does not hold, at the line that raised it."""
+    trace, at, pos = current(), error.__traceback__, None
+    if frame not in trace.frames:
+        raise error
+    while at is not None:
+        if not errors.is_hidden(at.tb_frame.f_code.co_filename):
+            pos = (at.tb_frame.f_code.co_filename, at.tb_lineno)
+        at = at.tb_next
+    if trace.frames[-1] is not frame:
+        trace.unwind(trace.frames[frame.depth + 1])
+    trace.tracer.check(trace.constant(np.bool_(False)), str(error) or type(error).__name__, errors.tag_of(type(error)), pos or frame.pos)
+    trace.risk(type(error))
+    frame.raised = True
 
 
 class Side:
@@ -92,12 +118,12 @@ class Side:
     def __init__(self, frame, ends):
         self.raised = frame.raised
         self.ends, self.values = ends, {}
-        for name, value in ends.items():
+        for name, value in ends.items() if not frame.raised else ():
             leaves, structure = tree.flatten(value)
             self.values[name] = (structure, [(leaf, lift(leaf) if is_data(leaf) else None) for leaf in leaves])
-        self.roots = {root: (root._value if root._const is None else root.handle(), root._poison) if root._poison is None else (None, root._poison) for root in frame.mutated}
+        self.roots = {root: (root._value if root._const is None else root.handle(), root._poison) if root._poison is None else (None, root._poison) for root in ({} if frame.raised else frame.mutated)}
         self.contents = {}
-        for key, effect in frame.effects.items():
+        for key, effect in frame.effects.items() if not frame.raised else ():
             values, structure = effect.shallow()
             self.contents[key] = (effect, structure, [(value, lift(value) if is_data(value) else None) for value in values])
 
@@ -192,6 +218,8 @@ class Join:
                 self._differ(errors.ShapeError(f"`{shown(name)}` differs in kind between the branches: {kind_of(a)} and {kind_of(b)}", self.branch.at(name)))
             if shape_of(a) != shape_of(b):
                 self._differ(errors.ShapeError(f"`{shown(name)}` differs in shape between the branches: {shape_of(a)} and {shape_of(b)}", self.branch.at(name)))
+            if _rounds(a, b) or _rounds(b, a):
+                self._differ(errors.DTypeError(f"`{shown(name)}` is a Python float on one side of the branch and float32 on the other, so that its digits depend on the way taken; convert it", self.branch.at(name)))
             places.append(Place(len(self.sources)))
             self.first.append(first)
             self.second.append(second)
@@ -235,6 +263,13 @@ class Place:
         self.number = number
 
 
+def _rounds(a, b):
+    """Whether a Python float would lose digits as the float32 that another value is."""
+    if dtype_of(b) != "f32" or not is_weak(a) or dtype_of(a) != "f64":
+        return False
+    return isinstance(a, Array) or float(np.float32(a)) != a
+
+
 def shown(name):
     return "the result" if name == "_rg_value" else name
 
@@ -271,6 +306,11 @@ def choose(condition, first, second, pos):
         except Retry:
             trace.unwind(frame)
             raise
+        except Exception as error:
+            if isinstance(error, (errors.Error, NameError)):
+                raise
+            fails(frame, error)
+            value = UNSET
         branch.side = side is first
         branch.done({"_rg_value": value})
     return branch.bound["_rg_value"]

@@ -14,7 +14,7 @@ import sys
 import numpy as np
 
 from . import bounds, draws, effects, errors, lists, tree, views
-from .array import Array, demand_all, is_weak, lift, result_dtype, traced
+from .array import Array, demand_all, is_weak, lift, local, result_dtype, traced
 from .control import UNSET, Control, dtype_of, is_data, is_traced, kind_of, lies_in_order, reached, result_boxes, shape_of, truth, zeros_like
 from .maybe import Maybe, like
 from .trace import Frame, Retry, current
@@ -469,8 +469,10 @@ class Loop(Control):
         """Notes a list of which every step leaves more items than it found, or fewer, if they are of one kind."""
         owner, before = effect.owner, effect.before
         self._demand_count()
+        if type(owner) is not list:
+            return False
         step = len(owner) - len(before)
-        if type(owner) is not list or self.known is None or len(before) + step * (self.known - self.next_step) < 0:
+        if self.known is None or len(before) + step * (self.known - self.next_step) < 0:
             return False
         try:
             kind = lists.Kind([*before, *owner])
@@ -602,6 +604,8 @@ class Loop(Control):
         nexts = [views.convert(trace, lift(leaf.after), leaf.dtype) for leaf in leaves]
         lasts = [end for _, ends in self.last.values() for end in ends if isinstance(end, Array) and end.payload() is None]
         last_handles = [end.handle() for end in lasts]
+        known = [end for _, ends in self.last.values() for end in ends if isinstance(end, Array) and end.payload() is not None and end.root()._frame is frame]
+        elements = {id(end): end.payload().copy() for end in known}
         # Handles are read before, since to read an outer array is to carry it.
         roots = list(frame.roots.items())
         nexts += [param if root._poison is not None else root._value for root, param in roots]
@@ -648,7 +652,8 @@ class Loop(Control):
         elif frame.draws:
             trace.frame.draws.append(draws.Nest(steps, frame.draws))
         for name, (structure, ends) in self.last.items():
-            self.bound[name] = tree.unflatten(structure, [boxes.get(id(end), end) for end in ends])
+            made = {key: local(value) for key, value in elements.items()}
+            self.bound[name] = tree.unflatten(structure, [boxes.get(id(end), made.get(id(end), end)) for end in ends])
         self.finished = self.rebinds = True
 
     def _outside(self, root, leaves, boxes):

@@ -122,15 +122,15 @@ def is_masked(values):
 
 
 def _operators():
-    from .array import UFUNCS
+    from .array import OPERATORS
 
-    for name, called in UFUNCS["binary"].items():
+    for name, called in OPERATORS["binary"].items():
         setattr(Masked, f"__{name}__", lambda a, b, called=called: called(a, b))
         setattr(Masked, f"__r{name}__", lambda a, b, called=called: called(b, a))
-    for name, called in UFUNCS["compare"].items():
+    for name, called in OPERATORS["compare"].items():
         setattr(Masked, f"__{name}__", lambda a, b, called=called: called(a, b))
     Masked.__hash__ = object.__hash__
-    for name, called in UFUNCS["unary"].items():
+    for name, called in OPERATORS["unary"].items():
         setattr(Masked, f"__{name}__", lambda a, called=called: called(a))
     for name in ("sum", "prod", "mean", "max", "min", "var", "std", "any", "all", "argmax", "argmin", "cumsum", "dot", "clip", "round"):
         setattr(Masked, name, lambda a, *args, called=getattr(np, name), **kwargs: called(a, *args, **kwargs))

@@ -207,7 +207,8 @@ class _Function(ast.NodeTransformer):
         """A branch: one side after the other, of which a known condition takes one."""
         result = [self._start(node, "branch", label, [test], names, exposed, live, set(), (), ())]
         for side, statements in zip((True, False), sides):
-            body = [*_parse(self._bind(label, names), node), *statements, *_parse([f"{label}.done(locals())"], node)]
+            tried = ast.Try(statements or [ast.Pass()], [ast.ExceptHandler(_expression("Exception", node), None, _parse([f"{label}.failed()"], node))], [], [])
+            body = [*_parse(self._bind(label, names), node), _at(tried, node, missing=True), *_parse([f"{label}.done(locals())"], node)]
             result.append(_at(ast.If(_expression(f"{label}.enter({side})", node), body, []), node, missing=True))
         return [*result, *_parse(self._bind(label, names), node)]
 

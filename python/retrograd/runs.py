@@ -7,7 +7,7 @@ of two, an assignment. Its loop is written below as a user would write it.
 import numpy as np
 
 from . import errors
-from .array import UFUNCS, Array, Symbol, affine, demand, index_of, local
+from .array import OPERATORS, Array, Symbol, affine, demand, index_of, local
 from .rewrite import rewrite
 from .trace import current
 
@@ -94,14 +94,14 @@ def _change(run, _value):
 
 
 def _operators():
-    for name, called in UFUNCS["binary"].items():
+    for name, called in OPERATORS["binary"].items():
         setattr(Run, f"__{name}__", lambda a, b, called=called: called(a, b))
         setattr(Run, f"__r{name}__", lambda a, b, called=called: called(b, a))
         setattr(Run, f"__i{name}__", _change)
-    for name, called in UFUNCS["compare"].items():
+    for name, called in OPERATORS["compare"].items():
         setattr(Run, f"__{name}__", lambda a, b, called=called: called(a, b))
     Run.__hash__ = object.__hash__
-    for name, called in UFUNCS["unary"].items():
+    for name, called in OPERATORS["unary"].items():
         setattr(Run, f"__{name}__", lambda a, called=called: called(a))
     for name in ("sum", "prod", "max", "min", "mean", "any", "all", "argmax", "argmin", "dot"):
         setattr(Run, name, lambda a, *args, called=getattr(np, name), **kwargs: called(a, *args, **kwargs))

@@ -690,10 +690,10 @@ def _library(function, args, kwargs):
     owner = getattr(function, "__self__", None)
     if isinstance(owner, draws.GENERATORS):
         return draws.draw(owner, function.__name__, args, kwargs)
+    _guard_call(function, args, kwargs)
     if type(owner) is np.ndarray and functions.has_arrays((args, kwargs)):
         # NumPy's methods, other than its functions, do not ask their arguments what to do.
         return getattr(array.local(owner), function.__name__)(*args, **kwargs)
-    _guard_call(function, args, kwargs)
     if owner is not None and not isinstance(owner, types.ModuleType):
         _seen(owner)
     for value in (*args, *kwargs.values()):
@@ -810,7 +810,25 @@ def _arange(*args, **kwargs):
     return array.local(np.arange(*[value.payload() if isinstance(value, Array) else value for value in args], **kwargs))
 
 
+def _scalar_of(kind):
+    """`np.float64(x)` and its like: one of NumPy's numbers."""
+
+    def rule(*args, **kwargs):
+        value = args[0] if args else None
+        if isinstance(value, (list, tuple)) and functions.has_arrays(value):
+            value = functions.array_of(value)
+        if len(args) != 1 or kwargs or not isinstance(value, Array) or not is_traced(value):
+            return kind(*args, **kwargs) if not args or not isinstance(value, Array) else array.local(kind(value.payload()))
+        result = value.astype(kind)
+        result = np.positive(result) if result is value and result.dtype.kind != "b" else result
+        result._weak = False
+        return result
+
+    return rule
+
+
 _SPECIAL = {
+    **{dtype.type: _scalar_of(dtype.type) for dtype in DTYPES},
     **builtin.table(sys.modules[__name__]),
     **functions.CREATION,
     np.arange: _arange,

@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from . import bounds, errors
-from .array import OPERATORS, Array
+from .array import PYTHON, Array
 from .trace import current
 
 _BEYOND = "an integer of Python grows beyond 64 bits here, where machine code has no more; use floats"
@@ -298,7 +298,7 @@ BINARY = {
     "rshift": right_shift, "and": _bits(np.bitwise_and), "or": _bits(np.bitwise_or), "xor": _bits(np.bitwise_xor),
 }
 UNARY = {"neg": negative, "pos": positive, "abs": absolute, "invert": invert}
-OPERATORS.update(BINARY, **UNARY)
+PYTHON.update(BINARY, **UNARY)
 
 
 # Conversions

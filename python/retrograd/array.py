@@ -464,7 +464,9 @@ def demand_each(values):
         return
     sources = [trace.derived.get(value.handle()) for value in found]
     if found and None not in sources and any(sources):
-        demand_all(frozenset().union(*sources))
+        sources = frozenset().union(*sources)
+        if all(source.is_beside() for source in sources):
+            demand_all(sources)
 
 
 def demand_outer(array):

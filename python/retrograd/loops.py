@@ -37,6 +37,9 @@ class Index:
     def demand(self):
         self._loop.note().unrolled = True
 
+    def is_beside(self):
+        return True
+
 
 class Steps(Control):
     """A loop over anything whose steps are not those of a loop of the Program: ordinary Python, unrolled."""

@@ -273,6 +273,10 @@ class Argument:
     def is_number(self):
         return not np.ndim(self.leaf)
 
+    def is_beside(self):
+        """Whether it is data beside what is computed with: where nothing is differentiated, floats may be what the function is about."""
+        return self.outcome.wanted != "results" or self.leaf.dtype.kind != "f"
+
     def demand(self):
         self.outcome.static[self.number] = statics.value_of(self.leaf, self.scalar)
 

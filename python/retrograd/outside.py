@@ -67,6 +67,9 @@ class Hidden:
     def is_number(self):
         return not self.shape
 
+    def is_beside(self):
+        return True
+
     def demand(self):
         self.outside.fixed.add(self.place.identity())
 

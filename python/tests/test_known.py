@@ -143,3 +143,9 @@ def test_a_place_beyond_a_list_ends_the_run():
     assert rg.grad(f)(np.array([1.0, 2.0]))[1] == 4.0
     with pytest.raises(IndexError):
         rg.grad(f)(np.array([2.0, 2.0]))
+
+
+def test_functions_that_are_refused_are_so_where_nothing_is_differentiated():
+    with pytest.raises(rg.Unsupported, match="unique"):
+        rg.jit(lambda x: np.sum(np.unique(x)))(x)
+    assert rg.jit(lambda x, k: np.sum(x) * len(np.unique(k)))(x, np.array([1, 1, 2])) == 2 * np.sum(x)

@@ -135,6 +135,12 @@ def lacks(item, container):
     return negate(contains(item, container))
 
 
+def true(condition):
+    """The truth of a condition."""
+    lists.settled(condition)
+    return builtin._bool(condition)
+
+
 def unpacked(value):
     """What is taken apart: `a, b = value`, `f(*value)`."""
     return lists.settled(value)
@@ -471,6 +477,19 @@ def augment_item(number, container, index, value):
     result = augment(number, item, value())
     if result is not item or isinstance(container, np.ndarray):
         store(container, index, result)
+
+
+def augment_loaded(number, owner, key, old, value, item):
+    """The same where the item or attribute and what is added to it are known by now."""
+    if isinstance(owner, Array):
+        result = _BINARY[number](old, value)
+        if isinstance(old, Array) and not old._scalar:
+            array.check_inplace(old, result)
+        indexing.store(owner, key, result)
+        return
+    result = augment(number, old, value)
+    if result is not old or isinstance(owner, np.ndarray):
+        (store if item else store_attribute)(owner, key, result)
 
 
 def augment_attribute(number, owner, name, value):

@@ -23,6 +23,15 @@ def require(condition, message, kind):
     trace.check(handle, message, kind)
 
 
+def _once(value, what):
+    """Whether a number is not yet checked for something, in this body or one around it."""
+    trace, key = current(), (value.handle(), what)
+    if any(key in frame.checked for frame in trace.frames):
+        return False
+    trace.frame.checked.add(key)
+    return True
+
+
 def _integer(value):
     """A bool as the integer that it is in arithmetic."""
     if isinstance(value, Array):
@@ -124,7 +133,8 @@ def _nonzero(value, message):
         return
     if not isinstance(value, Array):
         raise ZeroDivisionError(message)
-    require(np.not_equal(value, 0), message, ZeroDivisionError)
+    if _once(value, "zero"):
+        require(np.not_equal(value, 0), message, ZeroDivisionError)
 
 
 def floor_divide(a, b):
@@ -309,6 +319,8 @@ def integer_of(value, rounded):
     if value.dtype.kind != "f":
         return _made(value.astype(np.int64) if value.dtype != np.int64 else np.positive(value), bounds.of(value), bounds.growth(value))
     low, high = bounds.of(value)
+    if not _once(value, "integer"):
+        return _made(rounded(value).astype(np.int64), (math.floor(max(low, -(2.0**62))), math.ceil(min(high, 2.0**62))))
     require(np.equal(value, value), "cannot convert float NaN to integer", ValueError)
     most = 2.0**62
     if low <= -most or high >= most:
@@ -337,7 +349,7 @@ _RANGES = {"exp": (0.0, math.inf), "sqrt": (0.0, math.inf), "cosh": (1.0, math.i
 def of_math(name, function, values):
     """A function of `math` on floats."""
     low, high = bounds.of(values[0])
-    if name in DOMAINS and not DOMAINS[name][1](low, high):
+    if name in DOMAINS and not DOMAINS[name][1](low, high) and _once(values[0], DOMAINS[name]):
         require(DOMAINS[name][0](values[0]), _DOMAIN, ValueError)
     if name == "pow":
         return _float_power(*values, ValueError, _DOMAIN)

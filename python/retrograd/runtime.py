@@ -9,7 +9,6 @@ import inspect
 import itertools
 import operator
 import os
-import random
 import sys
 import sysconfig
 import types
@@ -17,7 +16,7 @@ import warnings
 
 import numpy as np
 
-from . import array, branches, builtin, control, draws, effects, errors, functions, indexing, lists, loops, scipy, table, texts
+from . import array, branches, builtin, control, draws, effects, errors, functions, indexing, lists, loops, scipy, table, texts, whiles
 from .array import Array
 from .texts import joined  # noqa: F401, called by rewritten code
 from .effects import made
@@ -62,7 +61,7 @@ def loop(steps, names, exposed, live, rebound, appended, stops, where, scope):
 
 def conditional(counted, names, exposed, live, rebound, appended, stops, where, scope):
     """The `while` statement."""
-    return loops.While(counted, (names, exposed, live, rebound, appended), stops, where, scope)
+    return whiles.While(counted, (names, exposed, live, rebound, appended), stops, where, scope)
 
 
 def branch(condition, names, exposed, live, rebound, appended, stops, where, scope):

@@ -13,7 +13,10 @@ from .array import PYTHON, Array
 from .trace import current
 
 _BEYOND = "an integer of Python grows beyond 64 bits here, where machine code has no more; use floats"
-_ZERO = {"/": "division by zero", "//": "integer division or modulo by zero", "%": "integer modulo by zero", "float//": "float floor division by zero", "float%": "float modulo by zero"}
+_ZERO = {
+    "/": "division by zero", "//": "integer division or modulo by zero", "%": "integer modulo by zero", "float//": "float floor division by zero",
+    "float%": "float modulo by zero",
+}
 
 
 def require(condition, message, kind):
@@ -121,10 +124,7 @@ def divide(a, b):
 
 
 def _quotient(a, b):
-    (low, high), (least, most) = bounds.of(a), bounds.of(b)
-    if low >= 0 and least >= 0:
-        return (0.0, math.inf)
-    return bounds.REALS
+    return (0.0, math.inf) if bounds.of(a)[0] >= 0 and bounds.of(b)[0] >= 0 else bounds.REALS
 
 
 def _nonzero(value, message):

@@ -45,7 +45,11 @@ class Signature:
 
     @staticmethod
     def of(fun, name):
-        return Signature(inspect.signature(fun), name)
+        try:
+            return Signature(inspect.signature(fun), name)
+        except (TypeError, ValueError):
+            # Some functions of C do not say what they take.
+            return Signature(inspect.signature(lambda *args, **kwargs: None), name)
 
     def bind(self, args, kwargs):
         """The arguments of a call."""
@@ -100,8 +104,8 @@ class Arguments:
                 leaves.append((value, ""))
                 types.append((dtype, value.shape, ""))
                 continue
-            flat, structure = tree.flatten(value, objects=True)
-            found = [check(leaf, lambda: f"argument `{tree.paths(value, path, objects=True)[k]}` of {name}()") for k, leaf in enumerate(flat)]
+            flat, structure = _flatten(value, f"argument `{path}` of {name}()")
+            found = [check(leaf, lambda: f"argument `{tree.paths(value, path, objects=tree.ANY)[k]}` of {name}()") for k, leaf in enumerate(flat)]
             structures.append(structure)
             parts.append((structure, len(leaves), len(found), path))
             leaves += found
@@ -126,9 +130,13 @@ class Arguments:
             if not isinstance(number, int) or not -len(self.args) <= number < len(self.args):
                 raise errors.ArgumentError(f"argnums={number!r}: {self.name}() was called with {len(self.args)} positional arguments")
             structure, first, count, path = self.parts[number]
+            for place, value in tree.statics_of(self.args[number], path):
+                if value is not None and (not count or isinstance(value, tree.Same)):
+                    found = type(value.value if isinstance(value, tree.Same) else value).__name__
+                    raise errors.ArgumentError(f"argument `{place}` of {self.name}() must be a NumPy array or a number, found {found}; leave it out of argnums, or rg.register_pytree_node takes it apart")
             for k, (leaf, _) in enumerate(self.leaves[first : first + count]):
                 if leaf.dtype.kind != "f":
-                    path = tree.paths(self.args[number], path, objects=True)[k]
+                    path = tree.paths(self.args[number], path, objects=tree.ANY)[k]
                     raise errors.DTypeError(f"argument `{path}` of {self.name}() is {leaf.dtype}: only floats have a gradient; pass it as a float, or leave it out of argnums")
             result.append((structure, list(range(first, first + count))))
         return result
@@ -137,6 +145,13 @@ class Arguments:
         """(structure, leaves by number) of every argument; what is not a float has no number."""
         number = lambda k: k if self.leaves[k][0].dtype.kind == "f" else None
         return [(structure, [number(k) for k in range(first, first + count)]) for structure, first, count, _ in self.parts]
+
+
+def _flatten(value, where):
+    try:
+        return tree.flatten(value, objects=tree.ANY)
+    except RecursionError:
+        raise errors.ArgumentError(f"{where} refers to itself; rg.register_pytree_node says how it is taken apart") from None
 
 
 def check(value, where):

@@ -18,6 +18,8 @@ WITHOUT_AUX = {"hvp", "hessian", *JACOBIANS}
 class Outcome:
     """A function traced over arguments of fixed types."""
 
+    externals = ()
+
     def __init__(self, fun, arguments, wanted, has_aux, wrt, varying=()):
         self.wanted, self.has_aux, self.wrt = wanted, has_aux, wrt
         self.leaves = [k for _, leaves in wrt for k in leaves if k is not None]
@@ -43,7 +45,7 @@ class Outcome:
                 continue
             break
         self.taken = [array for array, _ in trace.taken.values()]
-        self.unrolled, self.bodies_traced, self.fates = trace.unrolled, trace.bodies_traced, trace.fates
+        self.unrolled, self.bodies_traced, self.fates, self.externals = trace.unrolled, trace.bodies_traced, trace.fates, trace.externals
         if not inside:
             self._check_outside(fun, arguments, notes, trace)
 
@@ -95,12 +97,14 @@ class Outcome:
             if not isinstance(result, tuple) or len(result) != 2:
                 raise errors.ArgumentError(f"with has_aux=True, {name}() must return a pair of its value and something else", pos)
             result, aux = result
-        leaves, self.structure = tree.flatten(result, objects=True)
-        others, self.aux_structure = tree.flatten(aux, objects=True) if self.has_aux else ([], None)
+        leaves, self.structure = tree.flatten(result, objects=tree.ANY)
+        others, self.aux_structure = tree.flatten(aux, objects=tree.ANY) if self.has_aux else ([], None)
         others = [] if self.wanted in WITHOUT_AUX else others
         for value in tree.statics(self.structure):
             if value is not None or result is None:
-                raise errors.ArgumentError(f"{name}() must return arrays and numbers, found {type(value).__name__}", pos)
+                found = type(value.value if isinstance(value, tree.Same) else value).__name__
+                hint = "NoneType: is there a `return`?" if value is None else found
+                raise errors.ArgumentError(f"{name}() must return arrays and numbers, found {hint}", pos)
         handles = [_handle(leaf, name, pos) for leaf in [*leaves, *others]]
         shape = current().type(handles[0])[1] if handles else ()
         # A gradient is that of the one number in an array, which the caller gets in the shape that the function gives it.
@@ -114,7 +118,8 @@ class Outcome:
             self.scalars[0] = self.value_shape
         if self.wanted in SCALAR and (self.structure is not None or self.types[0][1] or not is_float(self.types[0][0])):
             found = "several values" if self.structure is not None else describe(leaves[0]) if isinstance(leaves[0], Array) else type(leaves[0]).__name__
-            raise errors.ShapeError(f"a gradient needs a function that returns one float; {name}() returns {found}; reduce it with np.sum", pos)
+            advice = "compute with floats" if self.structure is None and not self.types[0][1] else "reduce it with np.sum"
+            raise errors.ShapeError(f"a gradient needs a function that returns one float; {name}() returns {found}; {advice}", pos)
         if self.wanted in JACOBIANS and not all(is_float(dtype) for dtype, _ in self.types):
             raise errors.DTypeError(f"a Jacobian needs a function that returns floats; {name}() returns {', '.join(t for t, _ in self.types)}", pos)
         return handles
@@ -150,7 +155,7 @@ class Outcome:
         if isinstance(kind, tree.Node) and kind.kind == "static" and (kind.rest is None or isinstance(kind.rest, str)):
             return ["static", [], kind.rest]
         if isinstance(kind, tree.Node):
-            what = f"something static, a {type(kind.rest).__name__}," if kind.kind == "static" else f"what is nested in {kind.kind.__name__}"
+            what = f"something static, a {type(getattr(kind.rest, 'value', kind.rest)).__name__}," if kind.kind == "static" else f"what is nested in {kind.kind.__name__}"
             raise errors.Unsupported(f"{what} cannot be saved; use tuples, lists and dicts")
         parts = [Outcome.structure_to_json(part) for part in parts]
         if isinstance(kind, tuple):
@@ -272,12 +277,18 @@ def _is_known(leaf):
 
 
 def _own(value):
-    """Containers of arguments are copies, which belong to the function."""
-    if isinstance(value, (list, dict)):
-        effects.made(value)
+    """Containers and objects of arguments are copies, which belong to the function."""
     if isinstance(value, (list, tuple, dict)):
-        for item in value.values() if isinstance(value, dict) else value:
-            _own(item)
+        items = value.values() if isinstance(value, dict) else value
+    else:
+        parts = None if isinstance(value, Array) else tree.parts_of(value, tree.ANY)
+        if parts is None or parts[0].kind == "static":
+            return
+        items = parts[1]
+    if not isinstance(value, tuple):
+        effects.made(value)
+    for item in items:
+        _own(item)
 
 
 def readable(fun):

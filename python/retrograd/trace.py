@@ -43,6 +43,8 @@ class Frame:
         self.depth = None
         self.open = True
         self.raised = False
+        self.predicate = None  # of a branch
+        self.again = False  # whether it may run twice in a derivative
         self.mutated, self.roots, self.read, self.effects = {}, {}, {}, {}
 
     def undo(self):
@@ -76,6 +78,8 @@ class Trace:
         self.copies = 0
         self.unrolled = {}
         self.fates = []
+        self.externals = []
+        self.entered = {}  # code that runs now, with how many times
         self.bodies_traced = {}
         self.risks = []
         self.unread = {}

@@ -287,6 +287,10 @@ def attribute(owner, name):
         if name in vars(owner):
             return _seen_attribute(owner, name, vars(owner)[name])
         return call(found.func, owner)
+    get = None if found is None or isinstance(found, types.FunctionType) else inspect.getattr_static(type(found), "__get__", None)
+    if isinstance(get, types.FunctionType) and name not in getattr(owner, "__dict__", ()):
+        # A descriptor makes its value each time.
+        return call(get, found, owner, kind) if _is_users(get) else getattr(owner, name)
     value = getattr(owner, name)
     return _seen_attribute(owner, name, value)
 

@@ -16,11 +16,8 @@ ops! {
 }
 
 const fn external(name: &'static str, by: By) -> Row {
-    let routine = Routine {
-        by,
-        scratch: |_, _| vec![],
-        run: |types, attrs, args, result, _| call_host(attrs.size("number"), types, args, result),
-    };
+    let routine =
+        Routine { by, scratch: |_, _| vec![], run: |types, attrs, args, result, _| call_host(attrs.size("number"), types, args, result) };
     Row {
         arity: None,
         attrs: &["type", "number", "name"],

@@ -13,6 +13,8 @@ from .trace import DTYPES, NUMPY, current, is_float, refuse_dtype
 
 def ufunc(function, method, inputs, kwargs):
     """`np.add(x, y)` and the like."""
+    from . import scipy
+
     name = name_of(function)
     if runs.has_run(inputs):
         return runs.ufunc(function, method, inputs, kwargs)
@@ -31,7 +33,7 @@ def ufunc(function, method, inputs, kwargs):
     dtype = kwargs.pop("dtype", None)
     if kwargs:
         raise errors.Unsupported(f"{name} with {next(iter(kwargs))}= is not supported", errors.here())
-    rule = UFUNCS.get(function) or (SPECIAL.get(function.__name__) if name.startswith("scipy.special.") else None)
+    rule = UFUNCS.get(function) or (scipy.of_ufunc(function) if name.startswith("scipy.special.") else None)
     if rule is None:
         raise errors.Unsupported(f"{name} is not supported", errors.here())
     return rule(*inputs) if dtype is None else _in_dtype(name, rule, inputs, dtype)
@@ -396,8 +398,8 @@ FLOATS = {
     np.sqrt: "sqrt", np.cbrt: "cbrt", np.rint: "round", np.isnan: "is_nan", np.isfinite: "is_finite", np.fabs: "abs",
 }
 
-# The same for functions of SciPy, which are ufuncs too, by name.
-SPECIAL = {"erf": _float("erf"), "erfc": _float("erfc"), "expit": _float("logistic"), "logit": lambda x: np.log(x) - np.log1p(-x)}
+# The same under the names of `scipy.special`.
+SPECIAL = {"erf": _float("erf"), "erfc": _float("erfc"), "expit": _float("logistic")}
 
 
 UFUNCS = {

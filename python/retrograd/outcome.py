@@ -54,6 +54,7 @@ class Outcome:
 
         name = getattr(fun, "__name__", type(fun).__name__)
         trace = Trace(_native.Tracer(name), name, notes, self.outside)
+        trace.order += {"results": 0, "hessian": 2, "hvp": 2}.get(self.wanted, 1)
         with tracing(trace):
             boxes = []
             for k, (dtype, shape, scalar) in enumerate(arguments.types):

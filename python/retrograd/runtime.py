@@ -17,7 +17,7 @@ import warnings
 
 import numpy as np
 
-from . import array, builtin, convolution, effects, errors, functions, indexing, loops, numeric, tree  # noqa: F401, convolution and numeric fill the table of functions
+from . import array, builtin, convolution, effects, errors, functions, indexing, loops, numeric, scipy, tree  # noqa: F401, convolution and numeric fill the table of functions
 from .array import Array
 from .builtin import formatted  # noqa: F401, called by rewritten code
 from .effects import made
@@ -513,6 +513,8 @@ def call(function, *args, **kwargs):
         if special is not None:
             result = special(*args, **kwargs)
             return made(result) if hasattr(type(result), "__next__") or type(result) is list else result
+    if scipy.is_scipy(function):
+        return scipy.call(function, args, kwargs)
     if kind is np.ufunc and any(isinstance(arg, (list, tuple)) and functions.has_arrays(arg) for arg in args):
         args = [functions.array_of(arg) if isinstance(arg, (list, tuple)) else arg for arg in args]
     if kind is _DISPATCHED and any(isinstance(arg, (list, tuple)) and functions.has_arrays(arg) for arg in (*args, *kwargs.values())):

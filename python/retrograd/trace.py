@@ -67,6 +67,7 @@ class Trace:
         self.tracer = tracer
         self.name = function_name
         self.around = current()
+        self.order = 0 if self.around is None else self.around.order  # how often what is traced will be differentiated
         self.mark = object()
         self.frames = []
         self.outside = outside if self.around is None else self.around.outside

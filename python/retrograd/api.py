@@ -7,6 +7,7 @@ import inspect
 import sys
 import threading
 import types
+import warnings
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -24,6 +25,8 @@ from .outcome import WITHOUT_AUX, Outcome, readable, unboxed
 from .trace import NUMPY, current
 
 Function = Callable[..., Any]
+
+KINDS = 256  # of arguments, by types and what is static, that a function is compiled for at a time
 
 
 def periodic(period: int | None = None) -> Strategy:
@@ -434,6 +437,7 @@ class Transformed:
 
     debug = False
     look = None
+    _warned = False
     # What ran last: most calls are like the one before.
     _last = None
 
@@ -570,6 +574,12 @@ class Transformed:
         variants = self.cache.get(arguments.key)
         if variants is None:
             variants = self.cache[arguments.key] = Variants(self.name)
+            if len(self.cache) > KINDS:
+                self.cache.pop(next(iter(self.cache)), None)
+                if not self._warned:
+                    self._warned = True
+                    message = f"{self.name}() was compiled for more than {KINDS} kinds of arguments; objects that it is given are compared by identity"
+                    warnings.warn(message, stacklevel=5)
         return variants.find(arguments) or variants.add(Compiled.of(self, arguments, variants.varying))
 
 

@@ -26,6 +26,12 @@ class Spec:
     def __repr__(self):
         return f"rg.spec({self.shape}, {self.dtype})"
 
+    def __eq__(self, other):
+        return isinstance(other, Spec) and (self.shape, self.dtype) == (other.shape, other.dtype)
+
+    def __hash__(self):
+        return hash((self.shape, self.dtype))
+
 
 def spec(shape: int | Sequence[int], dtype: Any = np.float64) -> Spec:
     """Shape and element type of an argument: what `.plan` and `.compile` need."""

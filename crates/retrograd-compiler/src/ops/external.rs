@@ -1,5 +1,6 @@
 //! Functions of the host, and what a gradient makes of them: their results are kept, and cut off from what is differentiated.
 
+use super::build::routine;
 use super::ops;
 use super::shape::view;
 use crate::ir::{Attr, Attrs, By, DType, Error, ErrorKind, Lowering, Pos, Routine, Row, Rule, Sample, Type, View, call_host};
@@ -16,7 +17,7 @@ ops! {
 }
 
 const fn external(name: &'static str, by: By) -> Row {
-    let routine =
+    let host =
         Routine { by, scratch: |_, _| vec![], run: |types, attrs, args, result, _| call_host(attrs.size("number"), types, args, result) };
     Row {
         arity: None,
@@ -24,7 +25,7 @@ const fn external(name: &'static str, by: By) -> Row {
         infer,
         eval: routine,
         rule: Rule::Missing,
-        lowering: Lowering::Routine(routine),
+        lowering: Lowering::Routine(host),
         samples: |_| vec![],
         ..view(name, View::Reshape, &[])
     }

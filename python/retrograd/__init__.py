@@ -26,7 +26,7 @@ from .errors import (
 from .external import external
 from .expr import Expr, expr, from_sympy, symbols
 from .linalg import lu, triangular_solve
-from .numeric import logsumexp
+from .table.reductions import logsumexp
 from .steps import map, scan
 from .store import cache_dir
 from .tree import (

@@ -26,17 +26,21 @@ _sites = weakref.WeakValueDictionary()
 def external(fun: Callable[..., Any] | None = None, *, result: Any, vjp: Callable[..., Any] | None = None, pure: bool = False) -> Any:
     """A function that a compiled function calls when it runs: a library, a simulation, a file; as a decorator without `fun`.
 
-    `fun` gets NumPy arrays (numbers as they were given) and returns what `result` says: an `rg.spec`, or several, nested as the result is; or a function from the
-    specs of the arguments to that. It is called once each time that the line runs, on the thread that called, and never again for a gradient: what it gave
-    is kept, is part of `plan.bytes_peak`, and a budget without room for it is refused. In a loop that is all that it gave in all steps, so that under a gradient the number of
-    steps must be known before the run; the loop runs once more to read it. With `pure=True` it gives the same for the same arguments, and may be called
-    again instead. Memory of `fun` itself is not counted. An exception ends the run, and is the one that the caller gets. What calls it cannot be saved.
+    `fun` gets NumPy arrays (numbers as they were given) and returns what `result` says: an `rg.spec`, or several,
+    nested as the result is; or a function from the specs of the arguments to that. It is called once each time that
+    the line runs, on the thread that called, and never again for a gradient: what it gave is kept, is part of
+    `plan.bytes_peak`, and a budget without room for it is refused. In a loop that is all that it gave in all steps,
+    so that under a gradient the number of steps must be known before the run; the loop runs once more to read it.
+    With `pure=True` it gives the same for the same arguments, and may be called again instead. Memory of `fun` itself
+    is not counted. An exception ends the run, and is the one that the caller gets. What calls it cannot be saved.
 
-    `vjp(args, result, ct)` gives a tuple with a cotangent per argument, None for zero: it is a function of the host, too, called once per call of `fun`; where it was made by `rg.jit`
-    or `rg.external` it is part of what is traced, and differentiated again by what it has. Without it, differentiating is an error.
+    `vjp(args, result, ct)` gives a tuple with a cotangent per argument, None for zero: it is a function of the host,
+    too, called once per call of `fun`; where it was made by `rg.jit` or `rg.external` it is part of what is traced,
+    and differentiated again by what it has. Without it, differentiating is an error.
 
         >>> from math import erf
-        >>> host = rg.external(lambda x: erf(x), result=rg.spec(()), vjp=lambda args, y, ct: (ct * 2.0 / np.sqrt(np.pi) * np.exp(-args[0] ** 2),))
+        >>> slope = lambda args, y, ct: (ct * 2.0 / np.sqrt(np.pi) * np.exp(-args[0] ** 2),)
+        >>> host = rg.external(lambda x: erf(x), result=rg.spec(()), vjp=slope)
         >>> float(rg.grad(lambda x: host(x) ** 2)(0.0)), round(float(rg.grad(lambda x: host(x))(0.0)), 4)
         (0.0, 1.1284)
     """
@@ -118,8 +122,8 @@ class External:
         outermost.externals.append(site)
         given = [leaf for leaf, _ in leaves]
         results = site.emit(trace, given, pos)
-        differentiable = self.vjp is not None and any(is_float(dtype) for dtype, _, _ in site.kinds) and any(spec.dtype.kind == "f" for spec in site.wanted.specs)
-        if differentiable:
+        from_floats = any(is_float(dtype) for dtype, _, _ in site.kinds)
+        if self.vjp is not None and from_floats and any(spec.dtype.kind == "f" for spec in site.wanted.specs):
             results = site.with_rule(given, results)
         return tree.unflatten(site.wanted.structure, results)
 

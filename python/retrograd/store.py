@@ -1,8 +1,8 @@
 """Compilations kept on disk, for other processes.
 
-A file holds what `save` writes: a Program and what was decided about it. Its name is a digest of the traced Program with the lines that it comes from, the options, the
-version and the machine. It is written under another name and then renamed, so that whoever reads it finds all of it or nothing; what is damaged is verified, found
-wrong, and made anew.
+A file holds what `save` writes: a Program and what was decided about it. Its name is a digest of the traced Program
+with the lines that it comes from, the options, the version and the machine. It is written under another name and then
+renamed, so that whoever reads it finds all of it or nothing; what is damaged is verified, found wrong, and made anew.
 """
 
 import collections
@@ -29,8 +29,9 @@ _directory = os.environ.get("RETROGRAD_CACHE_DIR") or None
 def cache_dir(path: str | os.PathLike[str] | None) -> str | None:
     """Keeps compilations in this directory from here on, also for other processes; None keeps none. Returns the directory before.
 
-    The environment variable RETROGRAD_CACHE_DIR says the same. What is found there is traced, but not differentiated, optimised and planned again; bits and peak are the same.
-    Any number of processes may share it. Files are verified when they are read, so that a damaged one is made anew; but whoever may write there decides what is computed, so
+    The environment variable RETROGRAD_CACHE_DIR says the same. What is found there is traced, but not differentiated,
+    optimised and planned again; bits and peak are the same. Any number of processes may share it. Files are verified
+    when they are read, so that a damaged one is made anew; but whoever may write there decides what is computed, so
     let it be a directory of your own. Functions that call `rg.external` or that spill are not kept.
 
         >>> import tempfile

@@ -198,7 +198,7 @@ def trimmed(error):
     kept = []
     at = error.__traceback__
     while at is not None:
-        if not _is_hidden(at.tb_frame.f_code.co_filename):
+        if not is_hidden(at.tb_frame.f_code.co_filename):
             kept.append(at)
         at = at.tb_next
     chain = None
@@ -221,7 +221,7 @@ def is_ours(file):
 
 
 @functools.cache
-def _is_hidden(file):
+def is_hidden(file):
     return is_ours(file) or f"{os.sep}numpy{os.sep}" in file or file.startswith("<__array_function__")
 
 
@@ -230,7 +230,7 @@ def _users_frame():
     frame, installed = sys._getframe(1), None
     while frame is not None:
         file = frame.f_code.co_filename
-        if not _is_hidden(file):
+        if not is_hidden(file):
             if not is_library(file):
                 return frame
             installed = installed or frame

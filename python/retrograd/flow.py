@@ -18,7 +18,7 @@ def children(node):
     return found
 
 
-def walk(node):
+def nodes(node):
     """A node and all parts of it."""
     todo = [node]
     for node in todo:
@@ -59,7 +59,7 @@ def stored(node):
 
 @_noted
 def _stored(node):
-    return {name: getattr(item, "lineno", 0) for item in _walk(node) for name in _bindings(item)}
+    return {name: getattr(item, "lineno", 0) for item in walk(node) for name in _bindings(item)}
 
 
 def _bindings(node):
@@ -74,7 +74,7 @@ def _bindings(node):
     return []
 
 
-def _walk(node):
+def walk(node):
     """The nodes of a scope, without the insides of nested scopes and the targets of comprehensions."""
     todo = [node]
     while todo:
@@ -97,13 +97,13 @@ def loaded(node):
     for child in children(node):
         names |= loaded(child)
     if isinstance(node, COMPREHENSIONS):
-        names -= {item.id for part in node.generators for item in walk(part.target) if isinstance(item, ast.Name)}
+        names -= {item.id for part in node.generators for item in nodes(part.target) if isinstance(item, ast.Name)}
     return names
 
 
 def captured(node):
     """Names that functions inside a function read: they may read them at any time."""
-    inner = [item for item in walk(node) if isinstance(item, SCOPES) and item is not node]
+    inner = [item for item in nodes(node) if isinstance(item, SCOPES) and item is not node]
     return {name for item in inner for name in loaded(item)}
 
 
@@ -207,7 +207,7 @@ def condition_slice(loop):
 
 
 def _is_arithmetic(node):
-    for item in walk(node):
+    for item in nodes(node):
         if not isinstance(item, _NUMBERS):
             return False
         if isinstance(item, ast.Call) and not (isinstance(item.func, ast.Name) and item.func.id in _CALLED and not item.keywords):

@@ -140,7 +140,7 @@ class _Renamed(ast.NodeTransformer):
 
 def _binds(names, node):
     """Whether another case, or its guard, reads a name that a failed guard would have bound."""
-    return sum(isinstance(item, ast.Name) and item.id in names and isinstance(item.ctx, ast.Load) for case in node.cases for item in flow.walk(case.pattern)) > 0
+    return sum(isinstance(item, ast.Name) and item.id in names and isinstance(item.ctx, ast.Load) for case in node.cases for item in flow.nodes(case.pattern)) > 0
 
 
 def _as_branches(node, subject):
@@ -173,7 +173,7 @@ def _as_branches(node, subject):
             return inner
         return None
 
-    if any(case.guard is not None and any(isinstance(item, ast.NamedExpr) for item in flow.walk(case.guard)) for case in node.cases):
+    if any(case.guard is not None and any(isinstance(item, ast.NamedExpr) for item in flow.nodes(case.guard)) for case in node.cases):
         return None
     chain = []
     for case in reversed(node.cases):
@@ -265,7 +265,7 @@ def _set(name, value):
 def _placed(statements, node):
     """The statements, at the place of a node where they have none."""
     for statement in statements:
-        for item in flow.walk(statement):
+        for item in flow.nodes(statement):
             if "lineno" in item._attributes and not hasattr(item, "lineno"):
                 ast.copy_location(item, node)
                 item.end_lineno, item.end_col_offset = item.lineno, item.col_offset

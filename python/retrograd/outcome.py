@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 
-from . import _native, effects, errors, tree, views
+from . import _native, bounds, effects, errors, texts, tree, views, writes
 from .array import Array, describe, lift, traced
 from .outside import Outside
 from .trace import NUMPY, Retry, Trace, current, is_float, tracing
@@ -28,7 +28,7 @@ class Outcome:
         inside = current() is not None
         self.outside = current().outside if inside else Outside(varying=varying)
         if inside:
-            self.static.update({k: leaf.item() for k, (leaf, scalar) in enumerate(arguments.leaves) if scalar == "python" and _is_known(leaf) and leaf.dtype.kind == "i"})
+            self.static.update({k: leaf.item() for k, (leaf, scalar) in enumerate(arguments.leaves) if scalar in ("python", "large") and _is_known(leaf) and leaf.dtype.kind == "i"})
         notes, again = {}, 0
         while True:
             self.outside.target = self.outside.target or self
@@ -54,6 +54,7 @@ class Outcome:
 
         name = getattr(fun, "__name__", type(fun).__name__)
         trace = Trace(_native.Tracer(name), name, notes, self.outside)
+        self.prints = trace.prints = texts.Prints()
         trace.order += {"results": 0, "hessian": 2, "hvp": 2}.get(self.wanted, 1)
         with tracing(trace):
             boxes = []
@@ -61,7 +62,8 @@ class Outcome:
                 handle = trace.tracer.input(dtype, list(shape))
                 if scalar and dtype in ("i64", "i32") and not shape and _is_known(arguments.leaves[k][0]):
                     trace.derived[handle] = frozenset([Argument(self, k, arguments.leaves[k][0].item())])
-                boxes.append(traced(handle, scalar=bool(scalar), weak=scalar == "python") if k not in self.static else self.static[k])
+                boxes.append(traced(handle, scalar=bool(scalar), weak=scalar in ("python", "large")) if k not in self.static else self.static[k])
+                _bound(boxes[-1], scalar, arguments.leaves[k][0])
             args, kwargs = arguments.rebuild(boxes)
             for value in (*args, *kwargs.values()):
                 _own(value)
@@ -69,7 +71,8 @@ class Outcome:
             if len(trace.frames) > 1:
                 raise errors.Unsupported("an error inside a loop was caught by the function; tracing cannot go on after it", trace.frame.pos)
             handles = self._results(fun, name, result)
-            self.program = trace.tracer.finish(handles)
+            self.writes = writes.Writes.of(arguments, boxes, [*args, *kwargs.values()], result) if self.wanted == "results" else writes.Writes()
+            self.program = trace.tracer.finish([*handles, *self.writes.handles()])
         return trace
 
     def _check_outside(self, fun, arguments, notes, trace):
@@ -137,7 +140,7 @@ class Outcome:
     @staticmethod
     def from_json(saved):
         structure, outcome = Outcome.structure_from_json, Outcome.__new__(Outcome)
-        outcome._maker = None
+        outcome._maker, outcome.prints, outcome.writes = None, texts.Prints(), writes.Writes()
         outcome.wanted, outcome.has_aux, outcome.count, outcome.scalars = saved["wanted"], saved["has_aux"], saved["count"], saved["scalars"]
         outcome.wrt = [(structure(part), numbers) for part, numbers in saved["wrt"]]
         outcome.value_shape = None if saved["value_shape"] is None else tuple(saved["value_shape"])
@@ -275,6 +278,12 @@ class Argument:
 
 def _is_known(leaf):
     return isinstance(leaf, (np.ndarray, np.generic)) and np.ndim(leaf) == 0
+
+
+def _bound(box, scalar, leaf):
+    """What is known of an integer argument: that it is small, or what was known where it is an argument of a function inside."""
+    if isinstance(box, Array) and box._weak and box.dtype.kind == "i":
+        box._bounds = bounds.of(leaf) if isinstance(leaf, Array) else (-bounds.ARGUMENT, bounds.ARGUMENT) if scalar == "python" else bounds.INTEGERS
 
 
 def _own(value):

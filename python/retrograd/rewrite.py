@@ -32,9 +32,10 @@ def rewrite(function):
     code = function.__code__
     if code in _codes:
         return function
-    if code not in _rewritten:
-        _rewritten[code] = _compile(function)
-    new = _rewritten[code]
+    key = code, code.co_filename  # code is equal to that of another file
+    if key not in _rewritten:
+        _rewritten[key] = _compile(function)
+    new = _rewritten[key]
     if new is None:
         return None
     from . import runtime
@@ -113,7 +114,7 @@ def _mangle(node, owner):
     """Private names, as a class gives them to its methods."""
     prefix = "_" + owner.lstrip("_")
     private = lambda name: name.startswith("__") and not name.endswith("__") and "." not in name and prefix != "_"
-    for item in flow.walk(node):
+    for item in flow.nodes(node):
         for field in ("id", "attr", "arg", "name"):
             name = getattr(item, field, None)
             if isinstance(name, str) and private(name):
@@ -123,7 +124,7 @@ def _mangle(node, owner):
 
 
 def _has(node, kinds):
-    return any(isinstance(item, kinds) for item in flow.walk(node))
+    return any(isinstance(item, kinds) for item in flow.nodes(node))
 
 
 class _Function(ast.NodeTransformer):
@@ -148,7 +149,7 @@ class _Function(ast.NodeTransformer):
             node.decorator_list, node.returns = [], None
             node.args.defaults = [ast.Constant(None) for _ in node.args.defaults]
             node.args.kw_defaults = [default and ast.Constant(None) for default in node.args.kw_defaults]
-            for item in flow.walk(node.args):
+            for item in flow.nodes(node.args):
                 if isinstance(item, ast.arg):
                     item.annotation = None
         unsure = self._unsure(node)
@@ -201,11 +202,12 @@ class _Function(ast.NodeTransformer):
         stores = []
         target = self._target(node.target, stores)
         item = _at(ast.Assign([target], _expression(f"{label}.item()", node)), node, missing=True)
+        appended = _appended(body)
         inner = [item, *stores, *self.block(body, inside)]
         if stops:
             guard = ast.If(self._condition(leave.none_of(stops, node)), inner, [])
             inner = self._branch(node, self._label(), guard.test, names, exposed | set(names) & inside, set(names) & inside, (guard.body, []))
-        return self._control(node, "loop", label, [steps], names, exposed, live, rebound, stops, inner)
+        return self._control(node, "loop", label, [steps], names, exposed, live, rebound, stops, inner, appended)
 
     def visit_If(self, node):
         live = set(self.live)
@@ -218,9 +220,10 @@ class _Function(ast.NodeTransformer):
 
     def _branch(self, node, label, test, names, exposed, live, sides):
         """A branch: one side after the other, of which a known condition takes one."""
-        result = [self._start(node, "branch", label, [test], names, exposed, live, set(), ())]
+        result = [self._start(node, "branch", label, [test], names, exposed, live, set(), (), ())]
         for side, statements in zip((True, False), sides):
-            body = [*_parse(self._bind(label, names), node), *statements, *_parse([f"{label}.done(locals())"], node)]
+            tried = ast.Try(statements or [ast.Pass()], [ast.ExceptHandler(_expression("Exception", node), None, _parse([f"{label}.failed()"], node))], [], [])
+            body = [*_parse(self._bind(label, names), node), _at(tried, node, missing=True), *_parse([f"{label}.done(locals())"], node)]
             result.append(_at(ast.If(_expression(f"{label}.enter({side})", node), body, []), node, missing=True))
         return [*result, *_parse(self._bind(label, names), node)]
 
@@ -231,12 +234,14 @@ class _Function(ast.NodeTransformer):
         names = self.stored([node.test, *node.body])
         exposed = (uses | live) & set(names)
         counted, before = self._counted(node)
+        appended = _appended(node.body)
         label = self._label()
         ask = ast.Expr(ast.Call(_expression(f"{label}.test", node), [self._condition(node.test), _expression("locals()", node)], []))
         body = self.block(node.body, inside)
         step = ast.If(_expression(f"{label}.inside", node), [*_parse(self._bind(label, names), node), *body], [])
         inner = [_at(ask, node, missing=True), _at(step, node, missing=True)]
-        return [*before, *self._control(node, "conditional", label, [counted], names, exposed, live, flow.rebound(node.body), stops, inner)]
+        rebound = flow.rebound(node.body)
+        return [*before, *self._control(node, "conditional", label, [counted], names, exposed, live, rebound, stops, inner, appended)]
 
     def _counted(self, node):
         """A function that counts the steps of a `while` by running what its condition depends on, where that is arithmetic on names."""
@@ -249,7 +254,7 @@ class _Function(ast.NodeTransformer):
         loop = ast.While(node.test, [*statements, *count], [])
         body = [*ast.parse("_rg_count, _rg_most = 0, 10_000_000").body, loop, *ast.parse("return _rg_count").body]
         function = _at(_definition("_rg_counted", arguments, flow.copied_all(body)), node, missing=True)
-        for item in flow.walk(function):
+        for item in flow.nodes(function):
             if "lineno" in item._attributes and not hasattr(item, "lineno"):
                 _put(item, node)
         return ast.Tuple([_names(names, order=True), ast.Name("_rg_counted", ast.Load())], ast.Load()), [function]
@@ -258,15 +263,15 @@ class _Function(ast.NodeTransformer):
         self.count += 1
         return f"_rg_{self.count}"
 
-    def _start(self, node, kind, label, operands, names, exposed, live, rebound, stops):
-        facts = [ast.Constant(tuple(names.items())), _names(exposed & set(names)), _names(set(names) & live), _names(rebound & set(names))]
+    def _start(self, node, kind, label, operands, names, exposed, live, rebound, stops, appended):
+        facts = [ast.Constant(tuple(names.items())), _names(exposed & set(names)), _names(set(names) & live), _names(rebound & set(names)), ast.Constant(appended)]
         where = ast.Constant((label, node.lineno))
         start = ast.Assign([ast.Name(label, ast.Store())], _call(kind, *operands, *facts, _names(stops), where, _expression("locals()", node)))
         return _at(start, node, missing=True)
 
-    def _control(self, node, kind, label, operands, names, exposed, live, rebound, stops, body):
+    def _control(self, node, kind, label, operands, names, exposed, live, rebound, stops, body, appended):
         """A loop: traced as often as `again` says, with its names bound anew each time."""
-        start = self._start(node, kind, label, operands, names, exposed, live, rebound, stops)
+        start = self._start(node, kind, label, operands, names, exposed, live, rebound, stops, appended)
         tried = ast.Try([*body, *_parse([f"{label}.done(locals())"], node)], [], [], [])
         tried.handlers = [ast.ExceptHandler(_expression("(_rg.Retry, NameError)", node), None, _parse([f"{label}.retry()"], node))]
         bind = _parse(self._bind(label, names), node)
@@ -326,15 +331,22 @@ class _Function(ast.NodeTransformer):
     def visit_Match(self, node):
         live = set(self.live)
         node.subject = self.visit(node.subject)
-        if any(isinstance(item, ast.MatchClass) for case in node.cases for item in flow.walk(case.pattern)):
+        if any(isinstance(item, ast.MatchClass) for case in node.cases for item in flow.nodes(case.pattern)):
             node.subject = _at(_call("matched", node.subject), node.subject)
         for case in node.cases:
             case.guard = self.visit(case.guard) if case.guard else None
             case.body = self.block(case.body, live)
         return node
 
+    def visit_Starred(self, node):
+        if isinstance(node.ctx, ast.Load):
+            node.value = _at(_call("unpacked", self.visit(node.value)), node.value, missing=True)
+        return node
+
     def visit_Assign(self, node):
         value = self.visit(node.value)
+        if any(isinstance(target, (ast.Tuple, ast.List)) for target in node.targets) and not isinstance(value, ast.Tuple):
+            value = _at(_call("unpacked", value), node.value, missing=True)
         stores, targets = [], []
         for target in node.targets:
             targets.append(self._target(target, stores))
@@ -491,8 +503,8 @@ class _Function(ast.NodeTransformer):
 
     def _compared(self, left, op, right):
         left, right = self.visit(left), self.visit(right)
-        if isinstance(op, (ast.In, ast.NotIn)):
-            return _call("contains" if isinstance(op, ast.In) else "lacks", left, right)
+        if isinstance(op, (ast.In, ast.NotIn, ast.Eq, ast.NotEq)):
+            return _call({ast.In: "contains", ast.NotIn: "lacks", ast.Eq: "equal", ast.NotEq: "unequal"}[type(op)], left, right)
         return ast.Compare(left, [op], [right])
 
     def visit_NamedExpr(self, node):
@@ -518,10 +530,16 @@ class _Function(ast.NodeTransformer):
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
 
-    def visit_FormattedValue(self, node):
-        node.value = _at(_call("formatted", self.visit(node.value)), node.value, missing=True)
-        node.format_spec = self.visit(node.format_spec) if node.format_spec else None
-        return node
+    def visit_JoinedStr(self, node):
+        parts = []
+        for part in node.values:
+            if isinstance(part, ast.Constant):
+                parts.append(part)
+                continue
+            source = ast.Constant(ast.unparse(part.value))
+            spec = self.visit(part.format_spec) if part.format_spec else ast.Constant("")
+            parts.append(ast.Tuple([self.visit(part.value), ast.Constant(part.conversion), spec, source], ast.Load()))
+        return _at(_call("joined", *parts), node, missing=True)
 
     def visit_FunctionDef(self, node):
         node.decorator_list = [self.visit(item) for item in node.decorator_list]
@@ -552,6 +570,13 @@ class _Function(ast.NodeTransformer):
     def visit_Global(self, node):
         # Stores go through the runtime; loads find the name without the declaration unless a store stands in the same function.
         return node
+
+
+def _appended(body):
+    """Names that a loop appends to, with the number of places: lists that may grow by as many items in a step."""
+    called = [item.func for statement in body for item in flow.walk(statement) if isinstance(item, ast.Call) and isinstance(item.func, ast.Attribute)]
+    names = [function.value.id for function in called if function.attr == "append" and isinstance(function.value, ast.Name)]
+    return tuple((name, names.count(name)) for name in dict.fromkeys(names))
 
 
 def _flag(name):
@@ -600,7 +625,7 @@ class _Flags(ast.NodeTransformer):
         return _at(_call("bound", ast.Name(_flag(node.id), ast.Load()), ast.Constant(node.id), _lambda(ast.Name(node.id, ast.Load()))), node, missing=True)
 
     def _comprehension(self, node):
-        own = {item.id for part in node.generators for item in flow.walk(part.target) if isinstance(item, ast.Name)}
+        own = {item.id for part in node.generators for item in flow.nodes(part.target) if isinstance(item, ast.Name)}
         names, self.names = self.names, self.names - own
         self.generic_visit(node)
         self.names = names
@@ -615,7 +640,7 @@ class _Flags(ast.NodeTransformer):
 
     def visit_ListComp(self, node):
         """Names of a comprehension are its own; only what it goes over first is read outside of it."""
-        own = {item.id for generator in node.generators for item in flow.walk(generator.target) if isinstance(item, ast.Name)}
+        own = {item.id for generator in node.generators for item in flow.nodes(generator.target) if isinstance(item, ast.Name)}
         first, outer = self.visit(node.generators[0].iter), self.names
         node.generators[0].iter, self.names = ast.Constant(None), self.names - own
         self.generic_visit(node)
@@ -648,12 +673,12 @@ def _scope(body):
 
 def _rebound_inside(body):
     """Names that functions inside a function declare `nonlocal`."""
-    return {name for statement in body for item in flow.walk(statement) if isinstance(item, ast.Nonlocal) for name in item.names}
+    return {name for statement in body for item in flow.nodes(statement) if isinstance(item, ast.Nonlocal) for name in item.names}
 
 
 def _comprehension_targets(body):
-    nodes = [item for statement in body for item in flow.walk(statement) if isinstance(item, ast.comprehension)]
-    return {item.id for node in nodes for item in flow.walk(node.target) if isinstance(item, ast.Name)}
+    nodes = [item for statement in body for item in flow.nodes(statement) if isinstance(item, ast.comprehension)]
+    return {item.id for node in nodes for item in flow.nodes(node.target) if isinstance(item, ast.Name)}
 
 
 def _call(name, *arguments):

@@ -193,6 +193,11 @@ def _maker(structure, places):
     return lambda results: _joined(kind, [make(results) for make in items])
 
 
+def has_objects(structure):
+    """Whether objects are part of a structure."""
+    return structure is not None and (isinstance(structure[0], Node) and structure[0].kind != "static" or any(map(has_objects, structure[1])))
+
+
 def statics(structure):
     """What is static in a structure."""
     if structure is None:

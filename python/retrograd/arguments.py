@@ -181,13 +181,13 @@ class Arguments:
             if not isinstance(number, int) or not -len(self.args) <= number < len(self.args):
                 raise errors.ArgumentError(f"argnums={number!r}: {self.name}() was called with {len(self.args)} positional arguments")
             structure, first, count, path = self.parts[number]
-            for place, value in tree.statics_of(self.args[number], path):
-                if value is not None and (not count or isinstance(value, tree.Same)):
-                    found = type(value.value if isinstance(value, tree.Same) else value).__name__
-                    raise errors.ArgumentError(f"argument `{place}` of {self.name}() must be a NumPy array or a number, found {found}; leave it out of argnums, or rg.register_pytree_node takes it apart")
             static = [value for value in tree.statics(structure) if value is not None]
             if not count and static:
                 raise errors.DTypeError(f"argument `{path}` of {self.name}() is a {type(getattr(static[0], 'value', static[0])).__name__}, in which nothing has a gradient; leave it out of argnums")
+            for place, value in tree.statics_of(self.args[number], path):
+                if isinstance(value, tree.Same):
+                    found = type(value.value).__name__
+                    raise errors.ArgumentError(f"argument `{place}` of {self.name}() must be a NumPy array or a number, found {found}; leave it out of argnums, or rg.register_pytree_node takes it apart")
             for k, (leaf, _) in enumerate(self.leaves[first : first + count]):
                 if leaf.dtype.kind != "f" and structure is not None and tree.has_objects(structure):
                     continue

@@ -46,6 +46,7 @@ class Frame:
         self.predicate = None  # of a branch
         self.again = False  # whether it may run twice in a derivative
         self.mutated, self.roots, self.read, self.effects = {}, {}, {}, {}
+        self.checked = set()  # values that are checked here, and for what
         self.draws = []  # what a step draws of generators from outside of it
 
     def undo(self):

@@ -78,7 +78,7 @@ def _fraction(a, x):
     c = 1.0 / _TINY + 0.0 * b
     d = 1.0 / b
     h, change, n = d, 2.0 + 0.0 * d, 0
-    while np.any(np.abs(change - 1.0) > 3e-16) and n < 100000:
+    while np.any(np.abs(change - 1.0) > 1e-15) and n < 100000:
         n = n + 1
         an = -n * (n - a)
         b = b + 2.0
@@ -160,7 +160,7 @@ def _beta_fraction(a, b, x):
     d = 1.0 - (a + b) * x / (a + 1.0)
     d = 1.0 / np.where(np.abs(d) < _TINY, _TINY, d)
     h, change, n = d, 2.0 + 0.0 * d, 0
-    while np.any(np.abs(change - 1.0) > 3e-16) and n < 20000:
+    while np.any(np.abs(change - 1.0) > 1e-15) and n < 20000:
         n = n + 1
         even = n * (b - n) * x / ((a + 2.0 * n - 1.0) * (a + 2.0 * n))
         d = 1.0 + even * d

@@ -17,7 +17,7 @@ from ..rules import Rule, name_of
 RULES = {}  # by name: the rule, and whether it is asked even where all elements are known
 REFUSED = {}  # by name: why, and what to write
 CLASSES = {}  # by name of an object or a class: a function (object, method's name) -> rule or None
-_TOPICS = ("special", "logarithms", "bessel", "incomplete", "stats", "multivariate", "linalg", "integrate", "spatial")
+_TOPICS = ("special", "logarithms", "bessel", "incomplete", "stats", "multivariate", "linalg", "integrate", "spatial", "filters", "interpolate")
 # Parameters that say how SciPy uses memory, or whether it looks for NaN first: results do not depend on them.
 _WITHOUT_MEANING = {"overwrite_a", "overwrite_b", "overwrite_ab", "check_finite", "overwrite_x"}
 

@@ -53,8 +53,7 @@ class Elementwise:
         return result if result.dtype == dtype else astype(result, dtype)
 
     def _applied(self, args, traced):
-        depth = getattr(_state, "depth", 0)
-        if self.partials is None or depth >= _STATED or depth >= current().order:
+        if self.partials is None or not is_differentiated():
             return self._or_nan(args)
         places = [k for k, is_traced in enumerate(traced) if is_traced]
 
@@ -63,7 +62,7 @@ class Elementwise:
 
         def tangent(primals, tangents):
             full = merged(primals)
-            with _deeper():
+            with deeper():
                 partials = self._partials(full, places)
             parts = [partial * dx for partial, dx in zip(partials, tangents)]
             total = parts[0]
@@ -73,7 +72,7 @@ class Elementwise:
 
         def body(*given):
             # What has a stated derivative is never differentiated itself.
-            with _deeper(_STATED):
+            with deeper(_STATED):
                 return self._or_nan(merged(given))
 
         stated = custom_jvp(body)
@@ -101,8 +100,14 @@ def _spread(x, shape):
     return x if x.shape == shape else np.broadcast_to(x, shape)
 
 
+def is_differentiated():
+    """Whether a derivative of what is traced now will be asked for, and is stated."""
+    depth = getattr(_state, "depth", 0)
+    return depth < _STATED and depth < current().order
+
+
 @contextlib.contextmanager
-def _deeper(orders=1):
+def deeper(orders=1):
     """So many orders of derivatives fewer are asked of what is traced inside."""
     _state.depth = getattr(_state, "depth", 0) + orders
     try:

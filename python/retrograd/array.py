@@ -304,22 +304,28 @@ class Array:
         self[...] = value
 
 
-def _methods():
-    """Operators and methods that are the NumPy function of that name."""
-    binary = {
+# Python's operators, and the ufuncs that they are.
+OPERATORS = {
+    "binary": {
         "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.true_divide, "floordiv": np.floor_divide,
         "mod": np.remainder, "pow": np.power, "matmul": np.matmul, "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
         "lshift": np.left_shift, "rshift": np.right_shift,
-    }
-    for name, ufunc in binary.items():
+    },
+    "compare": {"lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal},
+    "unary": {"neg": np.negative, "pos": np.positive, "abs": np.absolute, "invert": np.invert},
+}
+
+
+def _methods():
+    """Operators and methods that are the NumPy function of that name."""
+    for name, ufunc in OPERATORS["binary"].items():
         setattr(Array, f"__{name}__", lambda a, b, ufunc=ufunc: _python(ufunc(a, b), a, b))
         setattr(Array, f"__r{name}__", lambda a, b, ufunc=ufunc: _python(ufunc(b, a), a, b))
         setattr(Array, f"__i{name}__", lambda a, b, ufunc=ufunc: inplace(a, _python(ufunc(a, b), a, b)))
-    compare = {"lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal}
-    for name, ufunc in compare.items():
+    for name, ufunc in OPERATORS["compare"].items():
         setattr(Array, f"__{name}__", lambda a, b, ufunc=ufunc: ufunc(a, b))
     Array.__hash__ = object.__hash__
-    for name, ufunc in {"neg": np.negative, "pos": np.positive, "abs": np.absolute, "invert": np.invert}.items():
+    for name, ufunc in OPERATORS["unary"].items():
         setattr(Array, f"__{name}__", lambda a, ufunc=ufunc: _python(ufunc(a), a))
     for name in ("sum", "mean", "ravel", "squeeze", "swapaxes", "trace"):
         function = getattr(np, name)

@@ -317,6 +317,8 @@ def _run(trace, function, args, kwargs):
 
 
 def _handle(leaf, name, pos):
+    if not isinstance(leaf, (Array, np.ndarray, np.generic)) and hasattr(type(leaf), "__array_ufunc__"):
+        np.asarray(leaf)  # what has no elements that could be returned says why
     if isinstance(leaf, np.ndarray) and type(leaf) is not np.ndarray or not isinstance(leaf, (Array, np.ndarray, np.generic, int, float)):
         raise errors.ArgumentError(f"{name}() must return arrays and numbers, found {type(leaf).__name__}", pos)
     return lift(leaf, "the result")

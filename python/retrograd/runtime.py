@@ -17,7 +17,7 @@ import warnings
 
 import numpy as np
 
-from . import array, builtin, convolution, effects, errors, functions, indexing, loops, numeric, scipy  # noqa: F401, convolution and numeric fill the table of functions
+from . import array, builtin, effects, errors, functions, indexing, loops, scipy, table
 from .array import Array
 from .builtin import formatted  # noqa: F401, called by rewritten code
 from .effects import made
@@ -312,6 +312,8 @@ def load(container, index):
     method = getattr(kind, "__getitem__", None)
     if isinstance(method, types.FunctionType) and _is_users(method):
         return call(method, container, index)
+    if (container is np.r_ or container is np.c_) and functions.has_arrays(index):
+        return table.joins.concatenator(container, index)
     if isinstance(container, np.ndarray):
         refuse_subclass(container, "an array")
         return array.local(container)[index]
@@ -333,6 +335,9 @@ def store(container, index, value):
     """`container[index] = value`."""
     if isinstance(container, Array):
         container[index] = functions.array_of(value) if isinstance(value, (list, tuple)) else value
+        return
+    if isinstance(container, table.methods.Flat):
+        container[index] = value
         return
     if isinstance(container, np.ndarray):
         raise errors.Unsupported("in-place change of a NumPy array that is not local to the function", errors.here())
@@ -357,6 +362,9 @@ def store_attribute(owner, name, value):
         call(found.fset, owner, value)
         return
     method = inspect.getattr_static(type(owner), "__setattr__", None)
+    if isinstance(owner, Array) and name == "flat":
+        owner.flat[:] = value
+        return
     if isinstance(owner, Array):
         raise errors.Unsupported(f"assignment to the attribute .{name} of an array is not supported; use np.reshape or .astype", errors.here())
     effects.change(owner, f"{_name_of(owner)}.{name}")
@@ -512,6 +520,8 @@ def call(function, *args, **kwargs):
         return (rewrite(function) or _unread(function))(*args, **kwargs)
     if kind is types.MethodType and isinstance(function.__func__, types.FunctionType):
         return call(function.__func__, function.__self__, *args, **kwargs)
+    if kind is np.vectorize:
+        return table.calculus.vectorized(function, args, kwargs)
     if kind is functools.partial:
         if effects.owner(function) is not None:
             return call(function.func, *function.args, *args, **{**function.keywords, **kwargs})
@@ -531,6 +541,9 @@ def call(function, *args, **kwargs):
 
 def _construct(kind, args, kwargs):
     """An object of a class; that of a user's class is made here, and its `__init__` is read."""
+    if issubclass(kind, np.generic) and len(args) == 1 and not kwargs and isinstance(args[0], Array):
+        # `np.float32(x)` converts whole arrays.
+        return args[0].astype(np.dtype(kind))
     if kind.__new__ is object.__new__ and type(kind) is type and _is_users_class(kind) and not inspect.isabstract(kind):
         value = made(object.__new__(kind))
         initialise = kind.__init__
@@ -568,6 +581,9 @@ def _library(function, args, kwargs):
     """A function that is not read."""
     _guard_call(function, args, kwargs)
     owner = getattr(function, "__self__", None)
+    if type(owner) is np.ndarray and functions.has_arrays((args, kwargs)):
+        # NumPy's methods, other than its functions, do not ask their arguments what to do.
+        return getattr(array.local(owner), function.__name__)(*args, **kwargs)
     if owner is not None and not isinstance(owner, types.ModuleType):
         _seen(owner)
     for value in (*args, *kwargs.values()):
@@ -596,6 +612,7 @@ def _library(function, args, kwargs):
 # Functions of NumPy that look at each array of a sequence.
 _OF_SEQUENCES = {
     np.concatenate, np.stack, np.vstack, np.hstack, np.dstack, np.column_stack, np.block, np.select, np.choose, np.lexsort, np.einsum, np.linalg.multi_dot, np.piecewise,
+    getattr(np, "row_stack", np.vstack),
 }
 
 

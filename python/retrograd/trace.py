@@ -81,6 +81,8 @@ class Trace:
         self.risks = []
         self.unread = {}
         self.boxes = {}  # what loops carry, by identity: the loop, and which part of its state
+        self.bounds = []  # of slices of traced length: the handle, and the integer that it is
+        self.origin = {}  # how handles were made: the row, its attributes and arguments; of a constant its elements
         self.push(Frame("function", None))
 
     @property
@@ -175,6 +177,7 @@ class Trace:
     def op(self, row, args, /, **attrs):
         """An instruction at the user's current line."""
         handle = self.tracer.op(row, attrs, args, errors.here())
+        self.origin[handle] = (row, attrs, args)
         derived = self.derived
         try:
             derived[handle] = frozenset().union(*[derived[arg] for arg in args])
@@ -203,7 +206,25 @@ class Trace:
         else:
             handle = self.tracer.constant(np.array(value, order="C"), pos)
         self.derived[handle] = frozenset()
+        self.origin[handle] = (None, value, ())
         return handle
+
+    def same(self, a, b):
+        """Whether two handles are one value: the same expression of the same handles."""
+        waiting, seen = [(a, b)], set()
+        while waiting:
+            pair = waiting.pop()
+            if pair[0] == pair[1] or pair in seen:
+                continue
+            seen.add(pair)
+            (row, attrs, args), (other, others, rest) = (self.origin.get(handle, (handle, None, ())) for handle in pair)
+            if row is None and other is None:
+                if attrs.dtype != others.dtype or attrs.shape != others.shape or attrs.tobytes() != others.tobytes():
+                    return False
+            elif row is None or other is None or row != other or attrs != others or len(args) != len(rest):
+                return False
+            waiting += zip(args, rest)
+        return True
 
 
 def is_repeated(elements):

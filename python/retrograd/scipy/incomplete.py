@@ -342,14 +342,16 @@ def _t_density(df, t):
 
 
 def _stdtr(df, t, aside=0.0):
-    """Student's distribution function: half of an incomplete beta function of the tail."""
-    square = inside(t * t, (t != 0) & (np.abs(t) < 1e150), 1.0)
+    """Student's distribution function: half of an incomplete beta function of the tail, or near 0 of the middle, which is the small part there."""
+    tiny = t * t < 1e-10 * df
+    square = inside(t * t, ~tiny & (np.abs(t) < 1e150), 1.0)
     near = square < df
-    tail = 0.5 * _I(0.5 * df, 0.5 + 0.0 * df, inside(df / (df + square), ~near, 0.5), aside)
-    # Near 0 the complement is the small part.
-    middle = 0.5 * _I(0.5 + 0.0 * df, 0.5 * df, inside(square / (df + square), near, 0.5), aside)
-    value = np.where(near, 0.5 + np.copysign(middle, t), np.where(t < 0, tail, 1.0 - tail))
-    return np.where(t == 0, 0.5, np.where(np.abs(t) < 1e150, value, np.where(t < 0, 0.0, np.where(t > 0, 1.0, nan))))
+    a, b = np.where(near, 0.5, 0.5 * df), np.where(near, 0.5 * df, 0.5)
+    found = 0.5 * _I(a, b, np.where(near, square, df) / (df + square), aside)
+    value = np.where(near, 0.5 + np.copysign(found, t), np.where(t < 0, found, 1.0 - found))
+    # At 0 by its series, whose derivatives are exact there.
+    series = 0.5 + _t_density(df, 0.0 * df) * t * (1.0 - (df + 1.0) / df * t * t / 6.0)
+    return np.where(tiny, series, np.where(np.abs(t) < 1e150, value, np.where(t < 0, 0.0, np.where(t > 0, 1.0, nan))))
 
 
 stdtr = elementwise("stdtr", partials=[by_parameter(_stdtr, 0), _t_density])(_stdtr)
@@ -361,9 +363,8 @@ def _stdtrit(df, p):
     q = inside(np.minimum(p, 1.0 - p), ok, 0.25)
     # In the middle by the small part, in the tails by the tail.
     near = q > 0.1
-    x = betaincinv(0.5, 0.5 * df, inside(1.0 - 2.0 * q, near & ok, 0.5))
-    y = betaincinv(0.5 * df, 0.5, inside(2.0 * q, ~near & ok, 0.5))
-    size = np.where(near, np.sqrt(df * x / (1.0 - x)), np.sqrt(df * (1.0 - y) / y))
+    x = betaincinv(np.where(near, 0.5, 0.5 * df), np.where(near, 0.5 * df, 0.5), np.where(near, 1.0 - 2.0 * q, 2.0 * q))
+    size = np.sqrt(df * np.where(near, x / (1.0 - x), (1.0 - x) / x))
     return np.where(ok, np.where(p < 0.5, -size, size), np.where(p == 0.5, 0.0, np.where(p == 0, -inf, np.where(p == 1, inf, nan))))
 
 

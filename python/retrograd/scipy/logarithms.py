@@ -6,7 +6,7 @@ import numpy as np
 
 from .. import errors
 from ..functions import _as_array
-from ..numeric import logsumexp as _logsumexp
+from ..table.reductions import logsumexp as _logsumexp
 from .elementwise import elementwise, inside, known_integer
 from .table import implements
 

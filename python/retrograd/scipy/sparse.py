@@ -105,7 +105,7 @@ class Sparse:
 
 def _added(zeros, places, terms):
     """`zeros` with terms added at places along the first axis, in their order."""
-    from ..numeric import scatter
+    from ..table.picking import scatter
 
     return traced(scatter("scatter_add", _as_array(zeros), _known(places), 0, _as_array(terms)))
 

@@ -321,11 +321,6 @@ def gdtr(a, b, x):
     return gammainc(b, a * x)
 
 
-@elementwise("btdtr")
-def btdtr(a, b, x):
-    return betainc(a, b, x)
-
-
 @elementwise("pdtr")
 def pdtr(k, m):
     return gammaincc(np.floor(k) + 1.0, m)

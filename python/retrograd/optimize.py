@@ -28,12 +28,16 @@ def root(fun: Callable[..., Any], x0: Any, args: tuple[Any, ...] = (), tol: floa
     return _traced(_root, fun, x0, args, tol, maxiter)
 
 
-def fixed_point(fun: Callable[..., Any], x0: Any, args: tuple[Any, ...] = (), tol: float = 1e-12, maxiter: int = 10_000) -> Any:
+def fixed_point(
+    fun: Callable[..., Any], x0: Any, args: tuple[Any, ...] = (), tol: float = 1e-12, maxiter: int = 10_000
+) -> Any:
     """x with `fun(x, *args) = x`, by iteration from `x0`, which `fun` brings closer."""
     return _traced(_fixed_point, fun, x0, args, tol, maxiter)
 
 
-def minimize(fun: Callable[..., Any], x0: Any, args: tuple[Any, ...] = (), tol: float = 1e-8, maxiter: int = 500) -> Any:
+def minimize(
+    fun: Callable[..., Any], x0: Any, args: tuple[Any, ...] = (), tol: float = 1e-8, maxiter: int = 500
+) -> Any:
     """x at which the number `fun(x, *args)` has a local minimum, from `x0`, by the method of Broyden, Fletcher, Goldfarb and Shanno.
 
     The Hessian there must not be singular. `tol` bounds the largest element of the gradient.
@@ -66,7 +70,9 @@ def _shaped(x, shape):
 def _root(fun, x0, args, tol, maxiter):
     flat, x, shape = _flat(fun, x0, args)
     if flat(x).shape != x.shape:
-        raise errors.ShapeError(f"rg.root: the function gives {flat(x).shape[0]} numbers for {x.shape[0]} unknowns", errors.here())
+        raise errors.ShapeError(
+            f"rg.root: the function gives {flat(x).shape[0]} numbers for {x.shape[0]} unknowns", errors.here()
+        )
     x, error = rewrite(_newton)(flat, x, tol, maxiter)
     check(error <= np.maximum(1e3 * tol, 1e-6), "rg.root did not converge", RuntimeError)
     return _shaped(_implicit(flat, x), shape)
@@ -107,7 +113,11 @@ def _implicit(fun, x):
 def _fixed_point(fun, x0, args, tol, maxiter):
     flat, x, shape = _flat(fun, x0, args)
     x, moved = rewrite(_iterated)(flat, x, tol, maxiter)
-    check(moved <= np.maximum(1e3 * tol, 1e-6) * np.maximum(1.0, np.max(np.abs(x))), "rg.fixed_point did not converge", RuntimeError)
+    check(
+        moved <= np.maximum(1e3 * tol, 1e-6) * np.maximum(1.0, np.max(np.abs(x))),
+        "rg.fixed_point did not converge",
+        RuntimeError,
+    )
     return _shaped(_implicit(lambda x: x - flat(x), x), shape)
 
 

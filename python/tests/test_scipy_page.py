@@ -31,6 +31,16 @@ def test_page_is_current():
 def test_every_name_of_the_table_is_one_of_scipy():
     # Not in every version.
     known = {"special.softplus"}
-    assert scipy.special and scipy.stats and scipy.linalg and scipy.ndimage and scipy.signal and scipy.optimize and scipy.integrate and scipy.interpolate and scipy.spatial
+    assert (
+        scipy.special
+        and scipy.stats
+        and scipy.linalg
+        and scipy.ndimage
+        and scipy.signal
+        and scipy.optimize
+        and scipy.integrate
+        and scipy.interpolate
+        and scipy.spatial
+    )
     names = [*table.RULES, *table.REFUSED, *table.CLASSES]
     assert [name for name in names if table._named(name) is None and name not in known] == []

@@ -24,7 +24,9 @@ START = np.array([1.0, 0.5])
 @pytest.mark.parametrize("method", ["RK45", "RK23", "DOP853"])
 def test_solve_ivp(method):
     def run(y0, a):
-        return scipy.integrate.solve_ivp(prey, (0.0, 4.0), y0, method=method, t_eval=TIMES, args=(a,), rtol=1e-7, atol=1e-9).y
+        return scipy.integrate.solve_ivp(
+            prey, (0.0, 4.0), y0, method=method, t_eval=TIMES, args=(a,), rtol=1e-7, atol=1e-9
+        ).y
 
     np.testing.assert_allclose(rg.jit(run)(START, 1.3), run(START, 1.3), rtol=1e-6)
 
@@ -38,7 +40,15 @@ def test_solve_ivp(method):
 
 def test_solve_ivp_backwards_in_time_with_a_traced_end_and_dense_output():
     def run(end):
-        solution = scipy.integrate.solve_ivp(lambda t, y: -0.5 * y + np.sin(t), (3.0, end), np.array([1.0]), t_eval=[end], rtol=1e-8, atol=1e-10, max_step=0.5)
+        solution = scipy.integrate.solve_ivp(
+            lambda t, y: -0.5 * y + np.sin(t),
+            (3.0, end),
+            np.array([1.0]),
+            t_eval=[end],
+            rtol=1e-8,
+            atol=1e-10,
+            max_step=0.5,
+        )
         return solution.y[0, 0]
 
     value, slope = rg.value_and_grad(run)(1.0)
@@ -46,7 +56,9 @@ def test_solve_ivp_backwards_in_time_with_a_traced_end_and_dense_output():
     np.testing.assert_allclose(slope, differenced(lambda t: run(1.0 + t), 1e-2), rtol=1e-5)
 
     def dense(a, t):
-        solution = scipy.integrate.solve_ivp(lambda t, y: prey(t, y, a), (0.0, 4.0), START, dense_output=True, rtol=1e-8, atol=1e-10)
+        solution = scipy.integrate.solve_ivp(
+            lambda t, y: prey(t, y, a), (0.0, 4.0), START, dense_output=True, rtol=1e-8, atol=1e-10
+        )
         return np.sum(solution.sol(t)) + solution.sol(1.5)[0]
 
     t = np.array([0.5, 2.0])
@@ -67,7 +79,12 @@ def test_what_solve_ivp_cannot_do_is_refused():
     def run(y0, **options):
         return np.sum(scipy.integrate.solve_ivp(lambda t, y: -y, (0.0, 1.0), y0, **options).y)
 
-    for options, words in [({}, "t_eval"), ({"t_eval": [1.0], "method": "LSODA"}, "LSODA"), ({"t_eval": [1.0], "events": print}, "events"), ({"t_eval": [1.0], "jac": 1}, "jac=")]:
+    for options, words in [
+        ({}, "t_eval"),
+        ({"t_eval": [1.0], "method": "LSODA"}, "LSODA"),
+        ({"t_eval": [1.0], "events": print}, "events"),
+        ({"t_eval": [1.0], "jac": 1}, "jac="),
+    ]:
         with pytest.raises(rg.Unsupported, match=words):
             rg.grad(lambda y0: run(y0, **options))(np.ones(2))
     with pytest.raises(rg.CheckError, match="not within"):
@@ -96,13 +113,18 @@ def test_root_has_the_gradient_of_the_unrolled_iteration():
 
 def test_root_of_several_unknowns():
     def solved(a):
-        return rg.root(lambda x, a: np.array([x[0] ** 2 + x[1] - a[0], x[1] ** 3 - a[1] * x[0]]), np.array([1.0, 1.0]), (a,))
+        return rg.root(
+            lambda x, a: np.array([x[0] ** 2 + x[1] - a[0], x[1] ** 3 - a[1] * x[0]]), np.array([1.0, 1.0]), (a,)
+        )
 
     a = np.array([3.0, 2.0])
     x = scipy.optimize.root(lambda x: [x[0] ** 2 + x[1] - a[0], x[1] ** 3 - a[1] * x[0]], [1.0, 1.0], tol=1e-14).x
     np.testing.assert_allclose(rg.jit(solved)(a), x, rtol=1e-12)
     np.testing.assert_allclose(rg.root(lambda x: x**2 - 9.0, 1.0), 3.0, rtol=1e-13)
-    check_case(lambda a: rg.root(lambda x: np.array([x[0] ** 2 + x[1] - a[0], x[1] ** 3 - a[1] * x[0]]), np.array([1.0, 1.0])), [a])
+    check_case(
+        lambda a: rg.root(lambda x: np.array([x[0] ** 2 + x[1] - a[0], x[1] ** 3 - a[1] * x[0]]), np.array([1.0, 1.0])),
+        [a],
+    )
 
 
 def test_fixed_point_has_the_gradient_of_the_unrolled_iteration():
@@ -144,8 +166,10 @@ def test_what_does_not_converge_is_an_error_and_scipy_is_refused_with_what_to_wr
     with pytest.raises(rg.CheckError, match="rg.root did not converge"):
         rg.grad(lambda a: rg.root(lambda x: x**2 + a, 1.0))(4.0)
     cases = [
-        (lambda a: scipy.optimize.brentq(lambda x: x - a, 0.0, 1.0), "rg.root"), (lambda a: scipy.optimize.newton(lambda x: x - a, 0.0), "rg.root"),
-        (lambda a: scipy.optimize.minimize_scalar(lambda x: (x - a) ** 2).x, "rg.minimize"), (lambda a: scipy.optimize.minimize(lambda x: (x - a) ** 2, a).x, "rg.minimize"),
+        (lambda a: scipy.optimize.brentq(lambda x: x - a, 0.0, 1.0), "rg.root"),
+        (lambda a: scipy.optimize.newton(lambda x: x - a, 0.0), "rg.root"),
+        (lambda a: scipy.optimize.minimize_scalar(lambda x: (x - a) ** 2).x, "rg.minimize"),
+        (lambda a: scipy.optimize.minimize(lambda x: (x - a) ** 2, a).x, "rg.minimize"),
     ]
     for f, words in cases:
         with pytest.raises(rg.Unsupported, match=words) as caught:
@@ -166,7 +190,11 @@ KINDS = ["csr_matrix", "csc_matrix", "coo_matrix", "csr_array", "csc_array", "co
 def test_products_of_constant_matrices(kind):
     matrix = getattr(scipy.sparse, kind)(DENSE)
     for run in (
-        lambda x: matrix @ x, lambda x: matrix.T @ x, lambda x: x @ matrix, lambda x: matrix.dot(x), lambda x: (2.0 * matrix) @ x,
+        lambda x: matrix @ x,
+        lambda x: matrix.T @ x,
+        lambda x: x @ matrix,
+        lambda x: matrix.dot(x),
+        lambda x: (2.0 * matrix) @ x,
         lambda x: (matrix + matrix.T) @ x,
     ):
         check_case(run, [x])
@@ -204,15 +232,24 @@ def test_solutions_have_the_derivative_of_the_solution():
     np.testing.assert_allclose(rg.jit(iterated)(POSITIVE.data, x), dense(POSITIVE.data, x), rtol=1e-11)
     total = lambda f: lambda data, b: np.sum(np.sin(f(data, b)))
     for k in (0, 1):
-        np.testing.assert_allclose(rg.grad(total(iterated), argnums=k)(POSITIVE.data, x), rg.grad(total(dense), argnums=k)(POSITIVE.data, x), rtol=1e-9)
+        np.testing.assert_allclose(
+            rg.grad(total(iterated), argnums=k)(POSITIVE.data, x),
+            rg.grad(total(dense), argnums=k)(POSITIVE.data, x),
+            rtol=1e-9,
+        )
     twice = lambda f: rg.grad(lambda b: np.sum(np.cos(rg.grad(total(f), argnums=1)(POSITIVE.data, b))))
     np.testing.assert_allclose(twice(iterated)(x), twice(dense)(x), rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(rg.grad(lambda b: np.sum(scipy.sparse.linalg.cg(POSITIVE, b, rtol=1e-14)[0] ** 2))(x), 2 * np.linalg.solve(POSITIVE.toarray(), np.linalg.solve(POSITIVE.toarray(), x)), rtol=1e-9)
+    np.testing.assert_allclose(
+        rg.grad(lambda b: np.sum(scipy.sparse.linalg.cg(POSITIVE, b, rtol=1e-14)[0] ** 2))(x),
+        2 * np.linalg.solve(POSITIVE.toarray(), np.linalg.solve(POSITIVE.toarray(), x)),
+        rtol=1e-9,
+    )
 
 
 def test_sparse_matrices_refuse_what_has_no_pattern():
     for f, words in [
-        (lambda a: np.sum(scipy.sparse.csr_matrix(a) @ x), "pattern is not known"), (lambda a: np.sum(scipy.sparse.linalg.gmres(a, x)[0]), "cg or spsolve"),
+        (lambda a: np.sum(scipy.sparse.csr_matrix(a) @ x), "pattern is not known"),
+        (lambda a: np.sum(scipy.sparse.linalg.gmres(a, x)[0]), "cg or spsolve"),
     ]:
         with pytest.raises(rg.Unsupported, match=words) as caught:
             rg.grad(f)(DENSE)

@@ -48,7 +48,9 @@ class Elementwise:
                 return np.asarray(self._known([np.asarray(arg, np.float64) for arg in args]))
         dtype = NUMPY[_floating(_common(*args))]
         shape = np.broadcast_shapes(*[np.shape(arg) for arg in args])
-        args = [_spread(arg, shape) if is_traced else np.asarray(arg, np.float64) for arg, is_traced in zip(args, traced)]
+        args = [
+            _spread(arg, shape) if is_traced else np.asarray(arg, np.float64) for arg, is_traced in zip(args, traced)
+        ]
         result = self._applied(args, traced)
         return result if result.dtype == dtype else astype(result, dtype)
 
@@ -133,5 +135,7 @@ def known_integer(n, what, name):
         known = n.__index__() if n.dtype.kind == "i" and not n.shape else None
     if known is None or np.ndim(known) or int(known) != known:
         found = "a traced value" if known is None else f"{known}"
-        raise errors.Unsupported(f"scipy.special.{name} needs {what} as one known integer, found {found}", errors.here())
+        raise errors.Unsupported(
+            f"scipy.special.{name} needs {what} as one known integer, found {found}", errors.here()
+        )
     return int(known)

@@ -17,7 +17,9 @@ def _slid(padded, kernel, extents):
     """Σ kernel[k] · padded[k : k + extents] over all places of the kernel."""
     if kernel.size <= _AT_ONCE or kernel.ndim > 2:
         if kernel.size > 1000:
-            raise errors.Unsupported("a kernel of more than 1,000 elements in three or more dimensions is not supported", errors.here())
+            raise errors.Unsupported(
+                "a kernel of more than 1,000 elements in three or more dimensions is not supported", errors.here()
+            )
         total = 0.0
         for place in itertools.product(*[range(n) for n in kernel.shape]):
             total = total + kernel[place] * padded[tuple(slice(k, k + n) for k, n in zip(place, extents))]
@@ -53,14 +55,26 @@ def _floats(*arrays):
 def _convolved(a, kernel, mode, name, pad=None):
     """The convolution of two arrays of one rank; `pad` extends the first one."""
     if a.ndim != kernel.ndim:
-        raise errors.ShapeError(f"scipy.signal.{name} needs two arrays of the same rank, found shapes {a.shape} and {kernel.shape}", errors.here())
+        raise errors.ShapeError(
+            f"scipy.signal.{name} needs two arrays of the same rank, found shapes {a.shape} and {kernel.shape}",
+            errors.here(),
+        )
     if mode not in ("full", "same", "valid"):
-        raise errors.ArgumentError(f"scipy.signal.{name} has the modes full, same and valid, found {mode!r}", errors.here())
+        raise errors.ArgumentError(
+            f"scipy.signal.{name} has the modes full, same and valid, found {mode!r}", errors.here()
+        )
     if mode == "valid":
-        if all(n < m for n, m in zip(a.shape, kernel.shape)) or any(n < m for n, m in zip(a.shape, kernel.shape)) and all(n <= m for n, m in zip(a.shape, kernel.shape)):
+        if (
+            all(n < m for n, m in zip(a.shape, kernel.shape))
+            or any(n < m for n, m in zip(a.shape, kernel.shape))
+            and all(n <= m for n, m in zip(a.shape, kernel.shape))
+        ):
             a, kernel = kernel, a
         if any(n < m for n, m in zip(a.shape, kernel.shape)):
-            raise errors.ShapeError(f"scipy.signal.{name}: for mode='valid' one array must be as large as the other along every axis", errors.here())
+            raise errors.ShapeError(
+                f"scipy.signal.{name}: for mode='valid' one array must be as large as the other along every axis",
+                errors.here(),
+            )
         return _slid(a, np.flip(kernel), [n - m + 1 for n, m in zip(a.shape, kernel.shape)])
     if mode == "full":
         before, extents = [m - 1 for m in kernel.shape], [n + m - 1 for n, m in zip(a.shape, kernel.shape)]
@@ -74,14 +88,18 @@ def _convolved(a, kernel, mode, name, pad=None):
 @implements("signal.convolve")
 def convolve(in1, in2, mode="full", method="auto"):
     if method == "fft":
-        raise errors.Unsupported("scipy.signal.convolve with method='fft' is not supported; leave it out", errors.here())
+        raise errors.Unsupported(
+            "scipy.signal.convolve with method='fft' is not supported; leave it out", errors.here()
+        )
     return _convolved(*_floats(in1, in2), mode, "convolve")
 
 
 @implements("signal.correlate")
 def correlate(in1, in2, mode="full", method="auto"):
     if method == "fft":
-        raise errors.Unsupported("scipy.signal.correlate with method='fft' is not supported; leave it out", errors.here())
+        raise errors.Unsupported(
+            "scipy.signal.correlate with method='fft' is not supported; leave it out", errors.here()
+        )
     a, v = _floats(in1, in2)
     if mode == "valid" and any(n < m for n, m in zip(a.shape, v.shape)):
         return np.flip(_convolved(v, np.flip(a), mode, "correlate"))
@@ -93,16 +111,27 @@ def convolve2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
     a, kernel = _floats(in1, in2)
     if a.ndim != 2 or kernel.ndim != 2:
         raise errors.ShapeError("scipy.signal.convolve2d takes two matrices", errors.here())
-    modes = {"fill": "constant", "pad": "constant", "wrap": "wrap", "circular": "wrap", "symm": "reflect", "symmetric": "reflect"}
+    modes = {
+        "fill": "constant",
+        "pad": "constant",
+        "wrap": "wrap",
+        "circular": "wrap",
+        "symm": "reflect",
+        "symmetric": "reflect",
+    }
     if boundary not in modes:
-        raise errors.ArgumentError(f"scipy.signal.convolve2d has the boundaries fill, wrap and symm, found {boundary!r}", errors.here())
+        raise errors.ArgumentError(
+            f"scipy.signal.convolve2d has the boundaries fill, wrap and symm, found {boundary!r}", errors.here()
+        )
     return _convolved(a, kernel, mode, "convolve2d", lambda x, widths: _extended(x, widths, modes[boundary], fillvalue))
 
 
 @implements("signal.correlate2d")
 def correlate2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
     if mode == "valid" and any(n < m for n, m in zip(np.shape(in1), np.shape(in2))):
-        raise errors.Unsupported("scipy.signal.correlate2d with mode='valid' and a larger second matrix is not supported", errors.here())
+        raise errors.Unsupported(
+            "scipy.signal.correlate2d with mode='valid' and a larger second matrix is not supported", errors.here()
+        )
     return convolve2d(in1, np.flip(_as_array(in2)), mode, boundary, fillvalue)
 
 
@@ -133,7 +162,11 @@ def _filtered(first, b, a, x, state, y):
     return y, state
 
 
-refuse("there is no Fourier transform of traced arrays; use scipy.signal.convolve", "signal.fftconvolve", "signal.oaconvolve")
+refuse(
+    "there is no Fourier transform of traced arrays; use scipy.signal.convolve",
+    "signal.fftconvolve",
+    "signal.oaconvolve",
+)
 refuse("use scipy.signal.lfilter", "signal.filtfilt", "signal.sosfilt", "signal.sosfiltfilt")
 
 
@@ -229,7 +262,10 @@ def _gaussian(sigma, order, radius):
 def _number(value, name):
     known = payload_of(value)
     if known is None:
-        raise errors.Unsupported(f"scipy.ndimage.gaussian_filter with a traced {name} is not supported: it decides how large the kernel is", errors.here())
+        raise errors.Unsupported(
+            f"scipy.ndimage.gaussian_filter with a traced {name} is not supported: it decides how large the kernel is",
+            errors.here(),
+        )
     return known
 
 
@@ -244,7 +280,13 @@ def gaussian_filter1d(input, sigma, axis=-1, order=0, mode="reflect", cval=0.0, 
 def gaussian_filter(input, sigma, order=0, mode="reflect", cval=0.0, truncate=4.0, *, radius=None, axes=None):
     x = 1.0 * _as_array(input)
     axes = range(x.ndim) if axes is None else [axes] if isinstance(axes, int) else axes
-    parts = zip(axes, *[_sequence(value, len(axes)) for value in (np.ravel(sigma).tolist() if np.ndim(sigma) else _number(sigma, "sigma"), order, mode, radius)])
+    parts = zip(
+        axes,
+        *[
+            _sequence(value, len(axes))
+            for value in (np.ravel(sigma).tolist() if np.ndim(sigma) else _number(sigma, "sigma"), order, mode, radius)
+        ],
+    )
     for axis, sigma_, order_, mode_, radius_ in parts:
         if sigma_ > 1e-15:
             x = gaussian_filter1d(x, sigma_, axis, order_, mode_, cval, truncate, radius=radius_)
@@ -256,4 +298,9 @@ def uniform_filter1d(input, size, axis=-1, mode="reflect", cval=0.0, origin=0):
     return correlate1d(1.0 * _as_array(input), np.full(size, 1.0 / size), axis, mode, cval, origin)
 
 
-refuse("it picks elements by their order; use a sum of weights", "ndimage.median_filter", "ndimage.rank_filter", "ndimage.percentile_filter")
+refuse(
+    "it picks elements by their order; use a sum of weights",
+    "ndimage.median_filter",
+    "ndimage.rank_filter",
+    "ndimage.percentile_filter",
+)

@@ -102,7 +102,9 @@ def _parts(a, x, aside=0.0):
     q_fraction = a * prefix * _fraction_of(inside(a, fraction, 1.0), inside(x, fraction, 3.0), aside)
     sa, sx = inside(a, small, 0.5), inside(x, small, 0.5)
     log = np.log(sx)
-    q_small = -np.expm1(sa * log - gammaln(1.0 + sa)) - np.exp(sa * log - gammaln(1.0 + sa)) * sa * looped(_small, sa, sx)
+    q_small = -np.expm1(sa * log - gammaln(1.0 + sa)) - np.exp(sa * log - gammaln(1.0 + sa)) * sa * looped(
+        _small, sa, sx
+    )
     p_series = prefix * looped(_series, inside(a, series | small, 1.0), inside(x, series | small, 0.5))
     q = np.where(fraction, q_fraction, np.where(small, q_small, 1.0 - p_series))
     p = np.where(fraction, 1.0 - q_fraction, p_series)
@@ -123,7 +125,15 @@ def _incomplete(which):
         inner = _parts(inside(a, ok, 1.0), inside(x, ok, 1.0), aside)[which]
         low, high = (0.0, 1.0) if which == 0 else (1.0, 0.0)
         # a = 0 is a step at 0; a = ∞ one at infinity.
-        edge = np.where((a == 0) & (x > 0), high, np.where((a > 0) & (x == 0), low, np.where((a > 0) & (a < inf) & (x == inf), high, np.where((a == inf) & (x >= 0) & (x < inf), low, nan))))
+        edge = np.where(
+            (a == 0) & (x > 0),
+            high,
+            np.where(
+                (a > 0) & (x == 0),
+                low,
+                np.where((a > 0) & (a < inf) & (x == inf), high, np.where((a == inf) & (x >= 0) & (x < inf), low, nan)),
+            ),
+        )
         return np.where(ok, inner, edge)
 
     return value
@@ -197,7 +207,11 @@ def _beta_density(a, b, x):
     ok = (x > 0) & (x < 1) & (a > 0) & (b > 0)
     p, q, u = inside(a, ok, 1.0), inside(b, ok, 1.0), inside(x, ok, 0.5)
     edge = lambda shape, other: np.where(shape == 1, 1.0 / beta(a, b), np.where(shape < 1, inf, 0.0)) + 0.0 * other
-    return np.where(ok, _beta_prefix(p, q, u, 1.0 - u) / (u * (1.0 - u)), np.where(x == 0, edge(a, b), np.where(x == 1, edge(b, a), 0.0)))
+    return np.where(
+        ok,
+        _beta_prefix(p, q, u, 1.0 - u) / (u * (1.0 - u)),
+        np.where(x == 0, edge(a, b), np.where(x == 1, edge(b, a), 0.0)),
+    )
 
 
 def _incomplete_beta(which):
@@ -213,7 +227,9 @@ def _incomplete_beta(which):
 
 _I, _J = _incomplete_beta(0), _incomplete_beta(1)
 betainc = elementwise("betainc", partials=[by_parameter(_I, 0), by_parameter(_I, 1), _beta_density])(_I)
-betaincc = elementwise("betaincc", partials=[by_parameter(_J, 0), by_parameter(_J, 1), lambda a, b, x: -_beta_density(a, b, x)])(_J)
+betaincc = elementwise(
+    "betaincc", partials=[by_parameter(_J, 0), by_parameter(_J, 1), lambda a, b, x: -_beta_density(a, b, x)]
+)(_J)
 
 
 # Inverses
@@ -265,7 +281,9 @@ def _gamma_inverse(which):
     def partials(places, a, p):
         x = _inverses[which](a, p)
         density = _gamma_density(a, x)
-        return [-by_parameter(_P, 0)(a, x) / density if k == 0 else (1.0 if which == 0 else -1.0) / density for k in places]
+        return [
+            -by_parameter(_P, 0)(a, x) / density if k == 0 else (1.0 if which == 0 else -1.0) / density for k in places
+        ]
 
     return elementwise("gammaincinv" if which == 0 else "gammainccinv", partials=partials)(value)
 
@@ -290,7 +308,9 @@ def _beta_inverse():
         first = np.exp((np.log(t * r) + betaln(r, s)) / r)
         start = np.where(first < 0.1 * mean, np.maximum(first, 1e-300), mean)
         root = looped(_solved, start, 0.0 * r, 1.0 + 0.0 * r, step)
-        return np.where(ok, root, np.where((a > 0) & (b > 0) & (p == 0), 0.0, np.where((a > 0) & (b > 0) & (p == 1), 1.0, nan)))
+        return np.where(
+            ok, root, np.where((a > 0) & (b > 0) & (p == 0), 0.0, np.where((a > 0) & (b > 0) & (p == 1), 1.0, nan))
+        )
 
     def partials(places, a, b, p):
         x = betaincinv(a, b, p)
@@ -360,7 +380,9 @@ def _stdtrit(df, p):
     near = q > 0.1
     x = betaincinv(np.where(near, 0.5, 0.5 * df), np.where(near, 0.5 * df, 0.5), np.where(near, 1.0 - 2.0 * q, 2.0 * q))
     size = np.sqrt(df * np.where(near, x / (1.0 - x), (1.0 - x) / x))
-    return np.where(ok, np.where(p < 0.5, -size, size), np.where(p == 0.5, 0.0, np.where(p == 0, -inf, np.where(p == 1, inf, nan))))
+    return np.where(
+        ok, np.where(p < 0.5, -size, size), np.where(p == 0.5, 0.0, np.where(p == 0, -inf, np.where(p == 1, inf, nan)))
+    )
 
 
 def _stdtrit_partials(places, df, p):

@@ -62,9 +62,15 @@ class Piecewise:
 def _points(x, y, axis, name, least=2):
     x, y = 1.0 * _as_array(x), np.moveaxis(1.0 * _as_array(y), axis, 0)
     if x.ndim != 1 or x.shape[0] != y.shape[0] or x.shape[0] < least:
-        raise errors.ShapeError(f"scipy.interpolate.{name} needs as many points as values, {least} or more, found shapes {x.shape} and {y.shape}", errors.here())
+        raise errors.ShapeError(
+            f"scipy.interpolate.{name} needs as many points as values, {least} or more, found shapes {x.shape} and {y.shape}",
+            errors.here(),
+        )
     if axis not in (0, -y.ndim) and y.ndim > 1:
-        raise errors.Unsupported(f"scipy.interpolate.{name} with values along another axis than the first is not supported; use np.moveaxis", errors.here())
+        raise errors.Unsupported(
+            f"scipy.interpolate.{name} with values along another axis than the first is not supported; use np.moveaxis",
+            errors.here(),
+        )
     return x, y
 
 
@@ -96,7 +102,9 @@ def _spline_slopes(x, y, bc_type):
     n = x.shape[0]
     first, last = bc_type if isinstance(bc_type, (tuple, list)) else (bc_type, bc_type)
     if first == "periodic" or last == "periodic":
-        raise errors.Unsupported("scipy.interpolate.CubicSpline with bc_type='periodic' is not supported", errors.here())
+        raise errors.Unsupported(
+            "scipy.interpolate.CubicSpline with bc_type='periodic' is not supported", errors.here()
+        )
     h = np.diff(x)
     hy = _column(h, y)
     secant = np.diff(y, axis=0) / hy
@@ -120,7 +128,9 @@ def _spline_slopes(x, y, bc_type):
             kind = (2, 0.0) if kind == "natural" else (1, 0.0)
         if isinstance(kind, str):
             if kind != "not-a-knot":
-                raise errors.ArgumentError(f"scipy.interpolate.CubicSpline does not know bc_type={kind!r}", errors.here())
+                raise errors.ArgumentError(
+                    f"scipy.interpolate.CubicSpline does not know bc_type={kind!r}", errors.here()
+                )
             d = a + b
             ay, by, dy = (np.reshape(v, (1,) * (y.ndim - 1)) for v in (a, b, d))
             rows.append(row({at: b, at + step: d}))
@@ -134,7 +144,9 @@ def _spline_slopes(x, y, bc_type):
             # At the right end the second derivative counts with the other sign.
             right.append(ay * (3.0 * sa - step * 0.5 * kind[1] * ay))
         else:
-            raise errors.ArgumentError("scipy.interpolate.CubicSpline: bc_type gives first or second derivatives", errors.here())
+            raise errors.ArgumentError(
+                "scipy.interpolate.CubicSpline: bc_type gives first or second derivatives", errors.here()
+            )
 
     second = 1 if n > 2 else 0
     end(first, 0, 1, h[0], h[second], secant[0], secant[second])
@@ -168,7 +180,9 @@ def pchip(x, y, axis=0, extrapolate=None):
         slope = np.where(np.sign(slope) != np.sign(s0), 0.0, slope)
         return np.where((np.sign(s0) != np.sign(s1)) & (np.abs(slope) > 3.0 * np.abs(s0)), 3.0 * s0, slope)
 
-    slopes = np.concatenate([end(h[0], h[1], secant[0], secant[1])[None], inner, end(h[-1], h[-2], secant[-1], secant[-2])[None]])
+    slopes = np.concatenate(
+        [end(h[0], h[1], secant[0], secant[1])[None], inner, end(h[-1], h[-2], secant[-1], secant[-2])[None]]
+    )
     return _hermite(x, y, slopes, True if extrapolate is None else extrapolate)
 
 
@@ -191,7 +205,9 @@ def interp1d(x, y, kind="linear", axis=-1, copy=True, bounds_error=None, fill_va
     elif kind in ("cubic", 3):
         curve = _hermite(x, y, _spline_slopes(x, y, "not-a-knot"))
     else:
-        raise errors.Unsupported(f"scipy.interpolate.interp1d with kind={kind!r} is not supported; linear and cubic are", errors.here())
+        raise errors.Unsupported(
+            f"scipy.interpolate.interp1d with kind={kind!r} is not supported; linear and cubic are", errors.here()
+        )
     curve._low, curve._high = options.get("low"), options.get("high")
     return _checked(curve) if checked else curve
 
@@ -201,7 +217,11 @@ def _checked(curve):
 
     def evaluate(t):
         t = _as_array(t)
-        check(np.all((t >= curve.x[0]) & (t <= curve.x[-1])), "A value in x_new is outside the interpolation range.", ValueError)
+        check(
+            np.all((t >= curve.x[0]) & (t <= curve.x[-1])),
+            "A value in x_new is outside the interpolation range.",
+            ValueError,
+        )
         return curve(t)
 
     return evaluate
@@ -212,8 +232,13 @@ def make_interp_spline(x, y, k=3, t=None, bc_type=None, axis=0):
     """Of degrees 1 and 3, as a piecewise polynomial."""
     x, y = _points(x, y, axis, "make_interp_spline")
     if t is not None or k not in (1, 3):
-        raise errors.Unsupported("scipy.interpolate.make_interp_spline is supported for k=1 and k=3 with the knots that it chooses", errors.here())
-    return _linear(x, y) if k == 1 else _hermite(x, y, _spline_slopes(x, y, "not-a-knot" if bc_type is None else bc_type))
+        raise errors.Unsupported(
+            "scipy.interpolate.make_interp_spline is supported for k=1 and k=3 with the knots that it chooses",
+            errors.here(),
+        )
+    return (
+        _linear(x, y) if k == 1 else _hermite(x, y, _spline_slopes(x, y, "not-a-knot" if bc_type is None else bc_type))
+    )
 
 
 def _of_curve(owner, name):
@@ -228,10 +253,20 @@ def _of_curve(owner, name):
     c, x = np.asarray(owner.c), np.asarray(owner.x)
     if owner.axis != 0 and c.ndim > 2:
         return "values along another axis than the first; use np.moveaxis"
-    curve = Piecewise(_as_array(x), [_as_array(np.ascontiguousarray(part)) for part in c[::-1]], extrapolate=bool(owner.extrapolate))
+    curve = Piecewise(
+        _as_array(x), [_as_array(np.ascontiguousarray(part)) for part in c[::-1]], extrapolate=bool(owner.extrapolate)
+    )
     return curve if name == "__call__" else curve.integrate
 
 
 for _name in ("PPoly", "CubicSpline", "PchipInterpolator", "Akima1DInterpolator"):
     CLASSES[f"interpolate.{_name}"] = _of_curve
-refuse("use CubicSpline, PchipInterpolator or interp1d", "interpolate.UnivariateSpline", "interpolate.splrep", "interpolate.splev", "interpolate.RegularGridInterpolator", "interpolate.griddata", "interpolate.RBFInterpolator")
+refuse(
+    "use CubicSpline, PchipInterpolator or interp1d",
+    "interpolate.UnivariateSpline",
+    "interpolate.splrep",
+    "interpolate.splev",
+    "interpolate.RegularGridInterpolator",
+    "interpolate.griddata",
+    "interpolate.RBFInterpolator",
+)

@@ -24,7 +24,9 @@ class Method:
         self.stages, self.exponent = kind.n_stages, -1.0 / (kind.error_estimator_order + 1)
         self.high = hasattr(kind, "E3")
         if self.high:
-            self.e3, self.e5, self.d, self.a_extra, self.c_extra = (np.asarray(getattr(kind, name)) for name in ("E3", "E5", "D", "A_EXTRA", "C_EXTRA"))
+            self.e3, self.e5, self.d, self.a_extra, self.c_extra = (
+                np.asarray(getattr(kind, name)) for name in ("E3", "E5", "D", "A_EXTRA", "C_EXTRA")
+            )
         else:
             self.e, self.p = np.asarray(kind.E), np.asarray(kind.P)
 
@@ -113,7 +115,9 @@ def _steps(method, fun, t, y, end, h, direction, rtol, atol, largest, times, row
         following = np.where(last, end, t + step)
         x = (times - t) / step
         here = accepted & (x > 0) & (x <= 1)
-        rows = np.where(here[:, None], method.between(fun, t, y, new, f, slope, slopes, step, np.where(here, x, 0.5)[:, None]), rows)
+        rows = np.where(
+            here[:, None], method.between(fun, t, y, new, f, slope, slopes, step, np.where(here, x, 0.5)[:, None]), rows
+        )
         t = np.where(accepted, following, t)
         y = np.where(accepted, new, y)
         f = np.where(accepted, slope, f)
@@ -125,7 +129,11 @@ class Solution:
 
     def __init__(self, t, y, run):
         self.t, self.y, self._run = t, y, run
-        self.success, self.status, self.message = True, 0, "The solver successfully reached the end of the integration interval."
+        self.success, self.status, self.message = (
+            True,
+            0,
+            "The solver successfully reached the end of the integration interval.",
+        )
         self.t_events = self.y_events = None
 
     def sol(self, t):
@@ -136,16 +144,29 @@ class Solution:
 
 
 @implements("integrate.solve_ivp", always=True)
-def solve_ivp(fun, t_span, y0, method="RK45", t_eval=None, dense_output=False, events=None, vectorized=False, args=None, **options):
+def solve_ivp(
+    fun, t_span, y0, method="RK45", t_eval=None, dense_output=False, events=None, vectorized=False, args=None, **options
+):
     if method not in ("RK45", "RK23", "DOP853"):
-        raise errors.Unsupported(f"scipy.integrate.solve_ivp with method={method!r} is not supported; RK45, RK23 and DOP853 are", errors.here())
+        raise errors.Unsupported(
+            f"scipy.integrate.solve_ivp with method={method!r} is not supported; RK45, RK23 and DOP853 are",
+            errors.here(),
+        )
     if events is not None:
-        raise errors.Unsupported("scipy.integrate.solve_ivp with events= is not supported; find the time of an event with rg.root and sol.sol", errors.here())
+        raise errors.Unsupported(
+            "scipy.integrate.solve_ivp with events= is not supported; find the time of an event with rg.root and sol.sol",
+            errors.here(),
+        )
     unknown = set(options) - {"rtol", "atol", "first_step", "max_step"}
     if unknown:
-        raise errors.Unsupported(f"scipy.integrate.solve_ivp with {sorted(unknown)[0]}= is not supported", errors.here())
+        raise errors.Unsupported(
+            f"scipy.integrate.solve_ivp with {sorted(unknown)[0]}= is not supported", errors.here()
+        )
     if t_eval is None and not dense_output:
-        raise errors.Unsupported("scipy.integrate.solve_ivp without t_eval= is not supported: the number of steps is not known before it runs; give t_eval, as [t_span[1]] for the end", errors.here())
+        raise errors.Unsupported(
+            "scipy.integrate.solve_ivp without t_eval= is not supported: the number of steps is not known before it runs; give t_eval, as [t_span[1]] for the end",
+            errors.here(),
+        )
     called = readable(fun)
     extra = () if args is None else tuple(args)
 
@@ -156,12 +177,18 @@ def solve_ivp(fun, t_span, y0, method="RK45", t_eval=None, dense_output=False, e
     t0, t1 = (1.0 * _as_array(t) for t in t_span)
     y0 = 1.0 * _as_array(y0)
     if y0.ndim != 1:
-        raise errors.ShapeError(f"scipy.integrate.solve_ivp: the initial state is a vector, found shape {y0.shape}", errors.here())
+        raise errors.ShapeError(
+            f"scipy.integrate.solve_ivp: the initial state is a vector, found shape {y0.shape}", errors.here()
+        )
     run = lambda times: _integrated(method, slope, t0, t1, y0, times, options)
     if t_eval is None:
         return Solution(None, None, run)
     times = 1.0 * _as_array(t_eval)
-    check(np.all((times - t0) * np.sign(t1 - t0) >= 0) & np.all((t1 - times) * np.sign(t1 - t0) >= 0), "Values in `t_eval` are not within `t_span`.", ValueError)
+    check(
+        np.all((times - t0) * np.sign(t1 - t0) >= 0) & np.all((t1 - times) * np.sign(t1 - t0) >= 0),
+        "Values in `t_eval` are not within `t_span`.",
+        ValueError,
+    )
     return Solution(times, np.transpose(run(times)), run)
 
 
@@ -172,9 +199,15 @@ def _integrated(name, slope, t0, t1, y0, times, options):
     rtol = max(float(known), 100 * np.finfo(float).eps) if known is not None else rtol
     direction = np.sign(t1 - t0)
     h = options.get("first_step")
-    h = stop_gradient(_first_step(slope, t0, y0, t1, slope(t0, y0), direction, method.exponent, rtol, atol)) if h is None else 1.0 * _as_array(h)
+    h = (
+        stop_gradient(_first_step(slope, t0, y0, t1, slope(t0, y0), direction, method.exponent, rtol, atol))
+        if h is None
+        else 1.0 * _as_array(h)
+    )
     rows = 0.0 * times[:, None] + y0[None, :]
-    _, rows = looped(_steps, method, slope, t0, y0, t1, h, direction, rtol, atol, options.get("max_step", np.inf), times, rows)
+    _, rows = looped(
+        _steps, method, slope, t0, y0, t1, h, direction, rtol, atol, options.get("max_step", np.inf), times, rows
+    )
     return rows
 
 
@@ -183,5 +216,14 @@ def odeint(func, y0, t, args=(), tfirst=False, rtol=None, atol=None):
     """By DOP853 with tolerances of 1.5e-8, as LSODA's are; the method is not LSODA's, the solution is at that tolerance."""
     t = 1.0 * _as_array(t)
     flipped = func if tfirst else lambda time, y, *rest: readable(func)(y, time, *rest)
-    result = solve_ivp(flipped, (t[0], t[-1]), np.atleast_1d(1.0 * _as_array(y0)), "DOP853", t, args=args, rtol=1.5e-8 if rtol is None else rtol, atol=1.5e-8 if atol is None else atol)
+    result = solve_ivp(
+        flipped,
+        (t[0], t[-1]),
+        np.atleast_1d(1.0 * _as_array(y0)),
+        "DOP853",
+        t,
+        args=args,
+        rtol=1.5e-8 if rtol is None else rtol,
+        atol=1.5e-8 if atol is None else atol,
+    )
     return np.transpose(result.y)

@@ -52,20 +52,28 @@ class Sparse:
 
     def diagonal(self):
         on = self.rows == self.columns
-        return _added(np.zeros(min(self.shape), dtype=self.data.dtype), self.rows[on], np.take(self.data, np.flatnonzero(on)))
+        return _added(
+            np.zeros(min(self.shape), dtype=self.data.dtype), self.rows[on], np.take(self.data, np.flatnonzero(on))
+        )
 
     def sum(self, axis=None):
         if axis is None:
             return np.sum(self.data)
         along = self.columns if axis in (0, -2) else self.rows
-        return _added(np.zeros(self.shape[1] if axis in (0, -2) else self.shape[0], dtype=self.data.dtype), along, self.data)
+        return _added(
+            np.zeros(self.shape[1] if axis in (0, -2) else self.shape[0], dtype=self.data.dtype), along, self.data
+        )
 
     def __matmul__(self, other):
         if isinstance(other, Sparse) or is_sparse(other):
-            raise errors.Unsupported("a product of two sparse matrices is not supported; multiply by .toarray()", errors.here())
+            raise errors.Unsupported(
+                "a product of two sparse matrices is not supported; multiply by .toarray()", errors.here()
+            )
         x = _as_array(other)
         if x.ndim not in (1, 2) or x.shape[0] != self.shape[1]:
-            raise errors.ShapeError(f"a sparse matrix of shape {self.shape} times an array of shape {x.shape}", errors.here())
+            raise errors.ShapeError(
+                f"a sparse matrix of shape {self.shape} times an array of shape {x.shape}", errors.here()
+            )
         data = self.data if x.ndim == 1 else np.reshape(self.data, (-1, 1))
         terms = data * np.take(x, self.columns, axis=0)
         return _added(np.zeros((self.shape[0], *x.shape[1:]), dtype=terms.dtype), self.rows, terms)
@@ -81,7 +89,9 @@ class Sparse:
             return Sparse(self.data * other, self.rows, self.columns, self.shape, self._spmatrix)
         if self._spmatrix:
             return self @ other
-        raise errors.Unsupported("an elementwise product of a sparse array is not supported but by a number", errors.here())
+        raise errors.Unsupported(
+            "an elementwise product of a sparse array is not supported but by a number", errors.here()
+        )
 
     __rmul__ = __mul__
 
@@ -94,8 +104,16 @@ class Sparse:
     def __add__(self, other):
         other = other if isinstance(other, Sparse) else of_scipy(other) if is_sparse(other) else None
         if other is None:
-            raise errors.Unsupported("a sum of a sparse and a dense array is not supported; use .toarray()", errors.here())
-        return Sparse(np.concatenate([self.data, other.data]), np.concatenate([self.rows, other.rows]), np.concatenate([self.columns, other.columns]), self.shape, self._spmatrix)
+            raise errors.Unsupported(
+                "a sum of a sparse and a dense array is not supported; use .toarray()", errors.here()
+            )
+        return Sparse(
+            np.concatenate([self.data, other.data]),
+            np.concatenate([self.rows, other.rows]),
+            np.concatenate([self.columns, other.columns]),
+            self.shape,
+            self._spmatrix,
+        )
 
     __radd__ = __add__
 
@@ -126,7 +144,13 @@ def of_scipy(matrix):
     if effects.owner(matrix) is None:
         current().outside.contents(matrix, "a sparse matrix")
     spmatrix = isinstance(matrix, sys.modules["scipy.sparse"].spmatrix)
-    return Sparse(_as_array(coordinates.data), coordinates.row.astype(np.int64), coordinates.col.astype(np.int64), matrix.shape, spmatrix)
+    return Sparse(
+        _as_array(coordinates.data),
+        coordinates.row.astype(np.int64),
+        coordinates.col.astype(np.int64),
+        matrix.shape,
+        spmatrix,
+    )
 
 
 def operated(operator, a, b):
@@ -149,14 +173,19 @@ def operated(operator, a, b):
 def _integers(values, what):
     known = payload_of(values)
     if known is None:
-        raise errors.Unsupported(f"a sparse matrix with traced {what} is not supported: its pattern must be known", errors.here())
+        raise errors.Unsupported(
+            f"a sparse matrix with traced {what} is not supported: its pattern must be known", errors.here()
+        )
     return np.asarray(known, dtype=np.int64)
 
 
 def _constructor(form, spmatrix):
     def make(arg1, shape=None):
         if not isinstance(arg1, tuple) or isinstance(arg1[0], (int, np.integer)):
-            raise errors.Unsupported("a sparse matrix of a dense traced array is not supported: its pattern is not known; give (data, (rows, columns))", errors.here())
+            raise errors.Unsupported(
+                "a sparse matrix of a dense traced array is not supported: its pattern is not known; give (data, (rows, columns))",
+                errors.here(),
+            )
         if len(arg1) == 2:
             data, (rows, columns) = arg1
             rows, columns = _integers(rows, "rows"), _integers(columns, "columns")
@@ -165,7 +194,9 @@ def _constructor(form, spmatrix):
             inner, starts = _integers(inner, "indices"), _integers(starts, "indptr")
             outer = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
             rows, columns = (inner, outer) if form == "csc" else (outer, inner)
-            shape = shape or ((int(inner.max()) + 1, len(starts) - 1) if form == "csc" else (len(starts) - 1, int(inner.max()) + 1))
+            shape = shape or (
+                (int(inner.max()) + 1, len(starts) - 1) if form == "csc" else (len(starts) - 1, int(inner.max()) + 1)
+            )
         shape = tuple(shape) if shape is not None else (int(rows.max()) + 1, int(columns.max()) + 1)
         return Sparse(_as_array(data), rows, columns, shape, spmatrix)
 
@@ -247,7 +278,11 @@ def _solution(matrix, rtol, atol, limit):
         data, x = kept
         with deeper():
             found, failed = _solution(matrix, 1e-12, 0.0, 10 * matrix.shape[0])(data, cts[0], 0.0 * x)
-        check(failed == 0, "scipy.sparse.linalg.cg did not converge for the derivative: the matrix is not symmetric positive definite, or ill-conditioned", RuntimeError)
+        check(
+            failed == 0,
+            "scipy.sparse.linalg.cg did not converge for the derivative: the matrix is not symmetric positive definite, or ill-conditioned",
+            RuntimeError,
+        )
         return -np.take(found, _known(matrix.rows)) * np.take(x, _known(matrix.columns)), found, None
 
     stated = custom_vjp(solve)
@@ -277,9 +312,17 @@ def spsolve(A, b, permc_spec=None, use_umfpack=True):
     """As a dense system, up to 4,096 rows."""
     matrix = _as_sparse(A, "spsolve")
     if matrix.shape[0] > 4096:
-        raise errors.Unsupported("scipy.sparse.linalg.spsolve with more than 4096 rows is not supported: it is solved as a dense system; use scipy.sparse.linalg.cg", errors.here())
+        raise errors.Unsupported(
+            "scipy.sparse.linalg.spsolve with more than 4096 rows is not supported: it is solved as a dense system; use scipy.sparse.linalg.cg",
+            errors.here(),
+        )
     return np.linalg.solve(matrix.toarray(), b)
 
 
-refuse("use scipy.sparse.linalg.cg or spsolve", *[f"sparse.linalg.{name}" for name in ("gmres", "bicg", "bicgstab", "minres", "splu", "factorized", "lsqr", "lsmr", "expm_multiply")])
-
+refuse(
+    "use scipy.sparse.linalg.cg or spsolve",
+    *[
+        f"sparse.linalg.{name}"
+        for name in ("gmres", "bicg", "bicgstab", "minres", "splu", "factorized", "lsqr", "lsmr", "expm_multiply")
+    ],
+)

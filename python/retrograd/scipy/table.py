@@ -17,7 +17,22 @@ from ..rules import Rule, name_of
 RULES = {}  # by name: the rule, and whether it is asked even where all elements are known
 REFUSED = {}  # by name: why, and what to write
 CLASSES = {}  # by name of an object or a class: a function (object, method's name) -> rule or None
-_TOPICS = ("special", "logarithms", "bessel", "incomplete", "stats", "multivariate", "linalg", "integrate", "spatial", "filters", "interpolate", "ivp", "optimize", "sparse")
+_TOPICS = (
+    "special",
+    "logarithms",
+    "bessel",
+    "incomplete",
+    "stats",
+    "multivariate",
+    "linalg",
+    "integrate",
+    "spatial",
+    "filters",
+    "interpolate",
+    "ivp",
+    "optimize",
+    "sparse",
+)
 # Parameters that say how SciPy uses memory, or whether it looks for NaN first: results do not depend on them.
 _WITHOUT_MEANING = {"overwrite_a", "overwrite_b", "overwrite_ab", "check_finite", "overwrite_x"}
 
@@ -82,7 +97,9 @@ def _computed(function, args, kwargs, rule):
 
 
 def _refused(function, why):
-    raise errors.Unsupported(f"{name_of(function)} is not supported" + (f": {why}" if why else ""), errors.here()) from None
+    raise errors.Unsupported(
+        f"{name_of(function)} is not supported" + (f": {why}" if why else ""), errors.here()
+    ) from None
 
 
 def _as_local(result):
@@ -118,7 +135,9 @@ def _bind():
     for name, (rule, always) in RULES.items():
         found = _named(name)
         if found is not None and found not in _bound:
-            _bound[found] = Rule(found, rule, always) if not isinstance(found, np.ufunc) else _Ufunc(found, rule, always)
+            _bound[found] = (
+                Rule(found, rule, always) if not isinstance(found, np.ufunc) else _Ufunc(found, rule, always)
+            )
     for name, why in REFUSED.items():
         found = _named(name)
         if found is not None and not isinstance(found, types.MethodType):

@@ -68,6 +68,27 @@ def test_solve_ivp_backwards_in_time_with_a_traced_end_and_dense_output():
     np.testing.assert_allclose(dt[0], differenced(lambda h: dense(1.3, t + [h, 0.0]), 1e-2), rtol=1e-4)
 
 
+def test_solve_ivp_ends_at_an_event_whose_time_has_a_derivative():
+    def ground(t, y, v):
+        return y[0]
+
+    ground.terminal, ground.direction = True, -1
+
+    def fall(v, method):
+        drag = lambda t, y, v: np.array([y[1], -9.81 - 0.1 * y[1] * np.abs(y[1])])
+        start = np.array([0.0 * v + 0.5, v])
+        solution = scipy.integrate.solve_ivp(
+            drag, (0.0, 10.0), start, method, events=ground, args=(v,), rtol=1e-9, atol=1e-11
+        )
+        return solution.t_events[0][0] + solution.y_events[0][0][1]
+
+    for method in ("RK45", "DOP853"):
+        run = lambda v: fall(v, method)
+        value, slope = rg.value_and_grad(run)(3.0)
+        np.testing.assert_allclose(value, run(np.float64(3.0)), rtol=1e-7)
+        np.testing.assert_allclose(slope, differenced(lambda h: run(np.float64(3.0 + h)), 1e-2), rtol=1e-5)
+
+
 def test_odeint():
     def run(y0, a):
         return scipy.integrate.odeint(lambda y, t, a: prey(t, y, a), y0, TIMES, args=(a,))
@@ -83,6 +104,7 @@ def test_what_solve_ivp_cannot_do_is_refused():
         ({}, "t_eval"),
         ({"t_eval": [1.0], "method": "LSODA"}, "LSODA"),
         ({"t_eval": [1.0], "events": print}, "events"),
+        ({"events": prey}, "terminal"),
         ({"t_eval": [1.0], "jac": 1}, "jac="),
     ]:
         with pytest.raises(rg.Unsupported, match=words):

@@ -98,10 +98,11 @@ def _first_step(fun, t0, y0, end, f0, direction, exponent, rtol, atol):
     return np.minimum(np.minimum(100 * h0, h1), np.abs(end - t0))
 
 
-def _steps(method, fun, t, y, end, h, direction, rtol, atol, largest, times, rows):
-    """From t to the end. Rows are those of results at `times`."""
+def _steps(method, fun, t, y, end, h, direction, rtol, atol, largest, times, rows, event):
+    """From t to the end, or to where `event`, which terminates, changes its sign. Rows are those of results at `times`."""
     f, most = fun(t, y), 10.0
-    while direction * (end - t) > 0:
+    before, happened = event(t, y), t != t
+    while (direction * (end - t) > 0) & ~happened:
         h = np.minimum(h, largest)
         last = direction * (t + direction * h - end) >= 0
         step = np.where(last, end - t, direction * h)
@@ -115,13 +116,94 @@ def _steps(method, fun, t, y, end, h, direction, rtol, atol, largest, times, row
         following = np.where(last, end, t + step)
         x = (times - t) / step
         here = accepted & (x > 0) & (x <= 1)
-        rows = np.where(
-            here[:, None], method.between(fun, t, y, new, f, slope, slopes, step, np.where(here, x, 0.5)[:, None]), rows
-        )
+        inner = method.between(fun, t, y, new, f, slope, slopes, step, np.where(here, x, 0.5)[:, None])
+        rows = np.where(here[:, None], inner, rows)
+        if event.exists:
+            after = event(following, new)
+            happened = accepted & event.crosses(before, after)
+            if happened:
+                curve = _Curve(method, fun, t, y, new, f, slope, slopes, step)
+                fraction = event.located(curve)
+                following = t + fraction * step
+                new = curve.at(fraction)
+            before = np.where(accepted, after, before)
         t = np.where(accepted, following, t)
         y = np.where(accepted, new, y)
         f = np.where(accepted, slope, f)
-    return y, rows
+    return t, y, rows, happened
+
+
+class _Curve:
+    """The interpolation inside of one step, as a function of the fraction of it."""
+
+    def __init__(self, method, fun, t, y, new, f, slope, slopes, step):
+        self.t, self.step = t, step
+        self._inner = lambda x: method.between(fun, t, y, new, f, slope, slopes, step, x)
+
+    def at(self, x):
+        return self._inner(x)
+
+
+class Event:
+    """A function of time and state whose sign matters: `direction` as SciPy has it."""
+
+    exists = True
+
+    def __init__(self, fun, args):
+        self.direction = getattr(fun, "direction", 0)
+        called = readable(fun)
+        self._value = lambda t, y: np.reshape(1.0 * _as_array(called(t, y, *args)), ())[()]
+
+    def __call__(self, t, y):
+        return self._value(t, y)
+
+    def crosses(self, before, after):
+        up, down = (before <= 0) & (after >= 0), (before >= 0) & (after <= 0)
+        return up if self.direction > 0 else down if self.direction < 0 else up | down
+
+    def located(self, curve):
+        """The fraction of a step at which the sign changes: halves of it, and two steps of Newton's method that give it its derivatives."""
+        from .. import api
+
+        value = lambda x: self._value(curve.t + x * curve.step, curve.at(x))
+        x = stop_gradient(looped(_halved, value))
+        for _ in range(2):
+            found, slope = api.jvp(value, (x,), (1.0 + 0.0 * x,))
+            x = x - found / slope
+        return x
+
+
+def _halved(value):
+    low, high = _as_array(0.0), _as_array(1.0)
+    sign = np.sign(value(low))
+    for _ in range(50):
+        middle = 0.5 * (low + high)
+        same = np.sign(value(middle)) == sign
+        low, high = np.where(same, middle, low), np.where(same, high, middle)
+    return 0.5 * (low + high)
+
+
+class _Never:
+    """No event."""
+
+    exists = False
+
+    def __call__(self, t, y):
+        return 0.0
+
+
+class AtEvent:
+    """What `solve_ivp` gives where an event ends it: its time and state. How many steps there were before is not known."""
+
+    def __init__(self, t, y):
+        self.t_events, self.y_events = [np.reshape(t, (1,))], [np.reshape(y, (1, -1))]
+        self.success, self.status, self.message = True, 1, "A termination event occurred."
+
+    def __getattr__(self, name):
+        if name in ("t", "y", "sol"):
+            message = f"the .{name} of solve_ivp with events= is not supported: use .t_events[0][0] and .y_events[0][0]"
+            raise errors.Unsupported(message, errors.here())
+        raise AttributeError(name)
 
 
 class Solution:
@@ -129,11 +211,8 @@ class Solution:
 
     def __init__(self, t, y, run):
         self.t, self.y, self._run = t, y, run
-        self.success, self.status, self.message = (
-            True,
-            0,
-            "The solver successfully reached the end of the integration interval.",
-        )
+        self.success, self.status = True, 0
+        self.message = "The solver successfully reached the end of the integration interval."
         self.t_events = self.y_events = None
 
     def sol(self, t):
@@ -152,9 +231,9 @@ def solve_ivp(
             f"scipy.integrate.solve_ivp with method={method!r} is not supported; RK45, RK23 and DOP853 are",
             errors.here(),
         )
-    if events is not None:
+    if events is not None and (t_eval is not None or dense_output):
         raise errors.Unsupported(
-            "scipy.integrate.solve_ivp with events= is not supported; find the time of an event with rg.root and sol.sol",
+            "scipy.integrate.solve_ivp with events= and t_eval= or dense_output= is not supported: how many times are before an event is not known",
             errors.here(),
         )
     unknown = set(options) - {"rtol", "atol", "first_step", "max_step"}
@@ -162,7 +241,7 @@ def solve_ivp(
         raise errors.Unsupported(
             f"scipy.integrate.solve_ivp with {sorted(unknown)[0]}= is not supported", errors.here()
         )
-    if t_eval is None and not dense_output:
+    if t_eval is None and not dense_output and events is None:
         raise errors.Unsupported(
             "scipy.integrate.solve_ivp without t_eval= is not supported: the number of steps is not known before it runs; give t_eval, as [t_span[1]] for the end",
             errors.here(),
@@ -180,7 +259,16 @@ def solve_ivp(
         raise errors.ShapeError(
             f"scipy.integrate.solve_ivp: the initial state is a vector, found shape {y0.shape}", errors.here()
         )
-    run = lambda times: _integrated(method, slope, t0, t1, y0, times, options)
+    run = lambda times: _integrated(method, slope, t0, t1, y0, times, options)[2]
+    if events is not None:
+        listed = events if isinstance(events, (list, tuple)) else [events]
+        if len(listed) != 1 or getattr(listed[0], "terminal", False) not in (True, 1):
+            message = "scipy.integrate.solve_ivp is supported with one event that is terminal: how often others happen is not known"
+            raise errors.Unsupported(message, errors.here())
+        event = Event(listed[0], extra)
+        t, y, _, happened = _integrated(method, slope, t0, t1, y0, np.reshape(t0, (1,)), options, event)
+        check(happened, "scipy.integrate.solve_ivp: the event does not happen before the end", RuntimeError)
+        return AtEvent(t, y)
     if t_eval is None:
         return Solution(None, None, run)
     times = 1.0 * _as_array(t_eval)
@@ -192,23 +280,19 @@ def solve_ivp(
     return Solution(times, np.transpose(run(times)), run)
 
 
-def _integrated(name, slope, t0, t1, y0, times, options):
+def _integrated(name, slope, t0, t1, y0, times, options, event=None):
     method = Method(getattr(sys.modules["scipy.integrate"], name))
     rtol, atol = options.get("rtol", 1e-3), options.get("atol", 1e-6)
     known = payload_of(rtol)
     rtol = max(float(known), 100 * np.finfo(float).eps) if known is not None else rtol
     direction = np.sign(t1 - t0)
     h = options.get("first_step")
-    h = (
-        stop_gradient(_first_step(slope, t0, y0, t1, slope(t0, y0), direction, method.exponent, rtol, atol))
-        if h is None
-        else 1.0 * _as_array(h)
-    )
+    if h is None:
+        h = stop_gradient(_first_step(slope, t0, y0, t1, slope(t0, y0), direction, method.exponent, rtol, atol))
     rows = 0.0 * times[:, None] + y0[None, :]
-    _, rows = looped(
-        _steps, method, slope, t0, y0, t1, h, direction, rtol, atol, options.get("max_step", np.inf), times, rows
-    )
-    return rows
+    largest, event = options.get("max_step", np.inf), _Never() if event is None else event
+    start = (t0, y0, t1, 1.0 * _as_array(h), direction)
+    return looped(_steps, method, slope, *start, rtol, atol, largest, times, rows, event)
 
 
 @implements("integrate.odeint", always=True)

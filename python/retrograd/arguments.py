@@ -8,6 +8,7 @@ import numpy as np
 
 from . import errors, tree
 from .array import Array
+from .narrow import CARRIERS
 from .options import integer
 from .trace import DTYPES, current, refuse_dtype
 
@@ -105,7 +106,7 @@ class Arguments:
             structures.append(structure)
             parts.append((structure, len(leaves), len(found), path))
             leaves += found
-            types += [(DTYPES[leaf.dtype], leaf.shape, scalar) for leaf, scalar in found]
+            types += [(DTYPES[_carrier(leaf.dtype)], leaf.shape, scalar) for leaf, scalar in found]
         self.key = (tuple(types), tuple(structures), len(args), tuple(kwargs))
 
     def rebuild(self, boxes):
@@ -127,7 +128,7 @@ class Arguments:
                 raise errors.ArgumentError(f"argnums={number!r}: {self.name}() was called with {len(self.args)} positional arguments")
             structure, first, count, path = self.parts[number]
             for k, (leaf, _) in enumerate(self.leaves[first : first + count]):
-                if leaf.dtype.kind != "f":
+                if leaf.dtype.kind != "f" or leaf.dtype in CARRIERS:
                     path = tree.paths(self.args[number], path, objects=True)[k]
                     raise errors.DTypeError(f"argument `{path}` of {self.name}() is {leaf.dtype}: only floats have a gradient; pass it as a float, or leave it out of argnums")
             result.append((structure, list(range(first, first + count))))
@@ -135,7 +136,7 @@ class Arguments:
 
     def floats(self):
         """(structure, leaves by number) of every argument; what is not a float has no number."""
-        number = lambda k: k if self.leaves[k][0].dtype.kind == "f" else None
+        number = lambda k: k if self.leaves[k][0].dtype.kind == "f" and self.leaves[k][0].dtype not in CARRIERS else None
         return [(structure, [number(k) for k in range(first, first + count)]) for structure, first, count, _ in self.parts]
 
 
@@ -157,10 +158,18 @@ def check(value, where):
         array, scalar = _foreign(value, where), ""
     else:
         raise errors.ArgumentError(f"{where()} must be a NumPy array or a number, found {type(value).__name__}; rg.register_pytree_node takes objects apart")
+    if array.dtype in CARRIERS:
+        # Its own element type is part of what the function is compiled for.
+        return array, f"{array.dtype}{' numpy' if scalar else ''}"
     if array.dtype not in DTYPES:
         error = errors.Unsupported if array.dtype.kind == "c" else errors.DTypeError
         raise error(f"{where()}: {refuse_dtype(array.dtype)}")
     return array, scalar
+
+
+def _carrier(dtype):
+    """The element type in which numbers of another one are computed with."""
+    return CARRIERS.get(dtype, dtype)
 
 
 def _foreign(value, where):
@@ -173,6 +182,10 @@ def _foreign(value, where):
 
 def row_major(array):
     """The array as machine code reads it; a copy only where it must be. Bools of odd bytes become 0 or 1."""
+    if array.dtype in CARRIERS:
+        if array.dtype == np.uint64 and array.size and array.max() >= 2**63:
+            raise errors.DTypeError("uint64 beyond 2**63 is not supported")
+        array = array.astype(CARRIERS[array.dtype])
     if array.dtype.kind == "b":
         return np.asarray(np.logical_and(array, True))
     flags = array.flags

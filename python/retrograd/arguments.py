@@ -130,7 +130,7 @@ class Arguments:
             for k, (leaf, _) in enumerate(self.leaves[first : first + count]):
                 if leaf.dtype.kind != "f" or leaf.dtype in CARRIERS:
                     path = tree.paths(self.args[number], path, objects=True)[k]
-                    raise errors.DTypeError(f"argument `{path}` of {self.name}() is {leaf.dtype}: only floats have a gradient; pass it as a float, or leave it out of argnums")
+                    raise errors.DTypeError(f"argument `{path}` of {self.name}() is {leaf.dtype}: only floats have a gradient{', of 32 or 64 bits' if leaf.dtype.kind == 'f' else ''}; pass it as a float, or leave it out of argnums")
             result.append((structure, list(range(first, first + count))))
         return result
 

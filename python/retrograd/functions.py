@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from . import errors, layout, masked, narrow, runs, views
+from . import errors, layout, lists, masked, narrow, runs, views
 from .array import Array, Symbol, affine, demand_outer, entangle, is_weak, lift, local, repeated, reshaped, result_dtype, traced, view
 from .rules import FUNCTIONS, Rule, implements, name_of, place_of
 from .trace import DTYPES, NUMPY, current, is_float, refuse_dtype
@@ -888,9 +888,18 @@ def _concatenated(arrays, axis):
 
 @implements(np.stack)
 def _stack(arrays, axis=0, dtype=None, casting="same_kind"):
+    if lists.has_rows(arrays):
+        return _stacked(lists.segments(arrays), axis, dtype, casting)
     arrays = [_as_array(x) for x in arrays]
     axis = _axis(axis, arrays[0].ndim + 1, "stack")
     return _concatenate([_expand_dims(x, axis) for x in arrays], axis=axis, dtype=dtype, casting=casting)
+
+
+def _stacked(segments, axis, dtype, casting):
+    """Items of a list, of which some are rows of an array one after the other."""
+    parts = [part.array() if isinstance(part, lists.Rows) else _stack(part) for part in segments]
+    whole = _concatenate(parts, dtype=dtype, casting=casting) if len(parts) > 1 or dtype is not None else np.copy(parts[0])
+    return whole if axis == 0 else np.moveaxis(whole, 0, axis).copy()
 
 
 def array_of(value, dtype=None, *, copy=True, order="K", ndmin=0):
@@ -900,7 +909,7 @@ def array_of(value, dtype=None, *, copy=True, order="K", ndmin=0):
     elif copy is False and not isinstance(value, np.ndarray):
         raise errors.ShapeError("Unable to avoid copy while creating an array as requested", errors.here())
     elif isinstance(value, (list, tuple)) and _arrays(value):
-        result = _stack([array_of(item) if isinstance(item, (list, tuple, Array)) else item for item in value])
+        result = _stack(value if lists.has_rows(value) else [array_of(item) if isinstance(item, (list, tuple, Array)) else item for item in value])
         result = astype(result, dtype) if dtype is not None else result
         result = result if order in ("C", "K", None, "A") else _copied(result, order)
     else:

@@ -193,7 +193,7 @@ def wrap(index, extent):
     if symbol.low is not None and symbol.low + offset >= 0:
         return index
     if symbol.high is not None and symbol.high + offset < 0:
-        return index + extent
+        return np.add(index, extent)
     trace = current()
     handle = index.handle()
     negative = trace.op("lt", [handle, trace.constant(np.int64(0))])
@@ -244,5 +244,5 @@ def _traced_slice(item, extent, axis, step):
     if span > extent:
         raise errors.BoundsError(f"a slice of {span} elements is out of bounds for axis {axis} with size {extent}", errors.here())
     if step < 0:
-        return item.start + (size - 1) * step, size, step, slice(span - 1, None, step)
+        return np.add(item.start, (size - 1) * step), size, step, slice(span - 1, None, step)
     return item.start, size, step, slice(0, span, step)

@@ -23,6 +23,8 @@ OPTIONS = {
     "threads": (None, "how many work on large arrays, as many as there are cores unless told; results do not depend on it."),
     "exact": (False, "round every operation as it is written, and add in that order. Unless True, a product that is added may be rounded together with the sum, "
               "where nothing else sees the product, and sums of products of repeated arrays are contractions."),
+    "static_argnums": (None, "positions of arguments that decide about the Program and are no inputs, as an int or a tuple: there is a compilation for every value of them."),
+    "static_argnames": (None, "the same by name, as a string or a tuple."),
     "progress": (None, "called with an `rg.Progress` during long runs, at most ten times a second; an exception of it ends the run."),
 }
 
@@ -113,6 +115,11 @@ class Options:
         if not isinstance(values["exact"], bool):
             raise errors.ArgumentError(f"`exact` is True or False, found {values['exact']!r}")
         self.exact = values["exact"]
+        numbers, names = values["static_argnums"], values["static_argnames"]
+        numbers = () if numbers is None else numbers if isinstance(numbers, (tuple, list)) else (numbers,)
+        self.static_numbers = tuple(integer("static_argnums", number, -1000, 1000, "an int or a tuple of ints") for number in numbers)
+        names = () if names is None else names if isinstance(names, (tuple, list)) else (names,)
+        self.static_names = tuple(_text("static_argnames", name, "a string or a tuple of strings") for name in names)
 
     def limits(self):
         """Bytes of memory, and the directory with its bytes."""

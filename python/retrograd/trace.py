@@ -44,6 +44,7 @@ class Frame:
         self.open = True
         self.raised = False
         self.mutated, self.roots, self.read, self.effects = {}, {}, {}, {}
+        self.draws = []  # what a step draws of generators from outside of it
 
     def undo(self):
         """All is as it was before the body."""
@@ -75,11 +76,14 @@ class Trace:
         self.taken = {}
         self.derived = {}
         self.copies = 0
+        self.overflows = 0  # checks of integers whose bounds do not show that they fit
         self.unrolled = {}
         self.fates = []
+        self.prints = None  # of the outermost function
         self.bodies_traced = {}
         self.risks = []
         self.unread = {}
+        self.growing = {}  # lists that grow in a loop, by identity
         self.boxes = {}  # what loops carry, by identity: the loop, and which part of its state
         self.bounds = []  # of slices of traced length: the handle, and the integer that it is
         self.origin = {}  # how handles were made: the row, its attributes and arguments; of a constant its elements
@@ -186,6 +190,11 @@ class Trace:
         if row in _RISKY:
             self.risk(_RISKY[row])
         return handle
+
+    def check(self, condition, message, kind):
+        """Ends the run with an exception of this kind, at the user's current line, where the condition does not hold."""
+        self.risk(kind)
+        self.tracer.check(condition, message, errors.tag_of(kind), errors.here())
 
     def risk(self, kind):
         """Notes an instruction that may fail when it runs."""

@@ -49,7 +49,7 @@ def test_results_are_numpys_or_refused(dtype):
     for text in [*EXPRESSIONS, *STATEMENTS]:
         f = program(text)
         want = outcome(lambda: f(a.copy(), b.copy(), x.copy()))
-        found = outcome(lambda: rg.jit(f)(a, b, x))
+        found = outcome(lambda: rg.jit(f)(a.copy(), b.copy(), x.copy()))
         if isinstance(want, Exception):
             assert isinstance(found, Exception), f"{text}: NumPy refuses it: {want}"
             continue
@@ -129,6 +129,9 @@ def test_loops_and_calls():
 
     a = np.array([100, 100, 100, 7], np.uint8)
     with np.errstate(all="ignore"):
-        for found, want in zip(rg.jit(total)(a), total(a.copy())):
+        mine, numpys = a.copy(), a.copy()
+        for found, want in zip(rg.jit(total)(mine), total(numpys)):
             np.testing.assert_array_equal(found, want)
+        # What a function changes of its arguments, the caller sees.
+        np.testing.assert_array_equal(mine, numpys)
         np.testing.assert_array_equal(rg.jit(called)(np.array([3.0, 9.0])), np.array([253, 3], np.uint8))

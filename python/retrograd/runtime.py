@@ -373,7 +373,7 @@ def store(container, index, value):
     if isinstance(container, Array):
         container[index] = functions.array_of(value) if isinstance(value, (list, tuple)) else value
         return
-    if isinstance(container, table.methods.Flat):
+    if getattr(type(container), "in_place", False):
         container[index] = value
         return
     if isinstance(container, np.ndarray):

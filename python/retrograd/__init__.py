@@ -26,9 +26,10 @@ from .errors import (
 from .external import external
 from .expr import Expr, expr, from_sympy, symbols
 from .linalg import lu, triangular_solve
-from .table.reductions import logsumexp
+from .optimize import fixed_point, minimize, root
 from .steps import map, scan
 from .store import cache_dir
+from .table.reductions import logsumexp
 from .tree import (
     register_pytree_node, register_pytree_node_class, tree_flatten, tree_leaves, tree_map, tree_reduce, tree_structure, tree_unflatten,
 )
@@ -41,6 +42,10 @@ __all__ = [
     "eval_shape", "expr", "external", "fate", "from_sympy", "grad", "hessian", "hvp", "ilp", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "keep_all",
     "linear_transpose", "linearize", "load", "logsumexp", "lu", "map", "map_cotangent", "observe", "periodic", "probe", "probe_cotangent",
     "recompute_all", "register_pytree_node", "register_pytree_node_class", "revolve", "scan", "show_versions", "spec", "stop_gradient",
+    "cache_clear", "cache_info", "check", "check_grads", "clip_cotangent", "custom_jvp", "custom_vjp", "debug_nan", "disable_jit", "errors",
+    "eval_shape", "expr", "fate", "fixed_point", "from_sympy", "grad", "hessian", "hvp", "ilp", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "keep_all",
+    "linear_transpose", "linearize", "load", "logsumexp", "lu", "map", "map_cotangent", "minimize", "observe", "periodic", "probe", "probe_cotangent",
+    "recompute_all", "register_pytree_node", "register_pytree_node_class", "revolve", "root", "scan", "show_versions", "spec", "stop_gradient",
     "symbols", "tree_flatten", "tree_leaves", "tree_map", "tree_reduce", "tree_structure", "tree_unflatten", "triangular_solve", "user",
     "value_and_grad", "vjp", "vmap",
 ]

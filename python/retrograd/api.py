@@ -20,6 +20,7 @@ from .compiled import Compiled, Variants, forget
 from .custom import custom_jvp, custom_vjp
 from .external import answering
 from .options import Options, Strategy, integer, takes_options
+from .narrow import Narrow
 from .outcome import WITHOUT_AUX, Outcome, readable, unboxed
 from .trace import NUMPY, current
 
@@ -610,4 +611,7 @@ def _no_seeds(outcome, types):
 def _boxed(result, scalar):
     if not isinstance(result, int):
         return result
+    if type(scalar) is str:
+        dtype, _, number = scalar.partition(" ")
+        return Narrow(traced(result, scalar=bool(number)), dtype)
     return np.reshape(traced(result), scalar) if type(scalar) is tuple else traced(result, scalar=scalar)

@@ -7,6 +7,7 @@ import numpy as np
 
 from . import _native, bounds, effects, errors, texts, tree, views, writes
 from .array import Array, describe, lift, traced
+from .narrow import Narrow
 from .outside import Outside
 from .trace import NUMPY, Retry, Trace, current, is_float, tracing
 
@@ -62,6 +63,10 @@ class Outcome:
                 handle = trace.tracer.input(dtype, list(shape))
                 if scalar and dtype in ("i64", "i32") and not shape and _is_known(arguments.leaves[k][0]):
                     trace.derived[handle] = frozenset([Argument(self, k, arguments.leaves[k][0].item())])
+                kind, _, number = scalar.partition(" ")
+                if kind not in ("", "python", "numpy", "large"):
+                    boxes.append(Narrow(traced(handle, scalar=bool(number)), kind))
+                    continue
                 boxes.append(traced(handle, scalar=bool(scalar), weak=scalar in ("python", "large")) if k not in self.static else self.static[k])
                 _bound(boxes[-1], scalar, arguments.leaves[k][0])
             args, kwargs = arguments.rebuild(boxes)
@@ -117,7 +122,7 @@ class Outcome:
             handles[0] = views.reshape(current(), handles[0], ())
         self.types = [current().type(handle) for handle in handles]
         self.count = len(leaves)
-        self.scalars = [not isinstance(leaf, (Array, np.ndarray)) or isinstance(leaf, Array) and leaf._scalar for leaf in [*leaves, *others]]
+        self.scalars = [_scalar(leaf) for leaf in [*leaves, *others]]
         if self.value_shape is not None:
             self.scalars[0] = self.value_shape
         if self.wanted in SCALAR and (self.structure is not None or self.types[0][1] or not is_float(self.types[0][0])):
@@ -257,6 +262,9 @@ def unboxed(result, scalar):
     """A result as NumPy gives it: gradients of numbers are arrays of rank 0. `scalar` is a shape where the number has one."""
     if type(scalar) is tuple:
         return result.reshape(scalar)
+    if type(scalar) is str:
+        dtype, _, number = scalar.partition(" ")
+        return result.astype(dtype)[()] if number else result.astype(dtype)
     return result[()] if scalar else result
 
 
@@ -336,7 +344,16 @@ def _run(trace, function, args, kwargs):
         raise errors.Unsupported(trace.unbound[name[1]], (frame.tb_frame.f_code.co_filename, frame.tb_lineno)) from None
 
 
+def _scalar(leaf):
+    """Whether a result is a number, as NumPy gives it; of an element type that the compiler has not, its name."""
+    if isinstance(leaf, Narrow):
+        return f"{leaf.dtype}{' numpy' if leaf.carrier._scalar else ''}"
+    return not isinstance(leaf, (Array, np.ndarray)) or isinstance(leaf, Array) and leaf._scalar
+
+
 def _handle(leaf, name, pos):
+    if isinstance(leaf, Narrow):
+        return leaf.carrier.handle()
     if not isinstance(leaf, (Array, np.ndarray, np.generic)) and hasattr(type(leaf), "__array_ufunc__"):
         np.asarray(leaf)  # what has no elements that could be returned says why
     if isinstance(leaf, np.ndarray) and type(leaf) is not np.ndarray or not isinstance(leaf, (Array, np.ndarray, np.generic, int, float)):

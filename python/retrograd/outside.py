@@ -132,7 +132,12 @@ class Outside:
         """What the function sees of something that it reads."""
         if isinstance(value, np.ndarray):
             refuse_subclass(value, place.name)
-            return self.array(place, value) if value.dtype in DTYPES else value
+            if value.dtype in DTYPES:
+                return self.array(place, value)
+            if value.dtype != object and place.identity() not in self.guards:
+                # A constant, as long as it has these bytes.
+                self.guards[place.identity()] = (place, "bytes", (value.dtype, value.shape, value.tobytes()))
+            return value
         if isinstance(value, _NUMBERS):
             return self.number(place, value)
         self._guard(place, value)

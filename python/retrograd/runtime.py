@@ -387,7 +387,7 @@ def store(container, index, value):
     if isinstance(container, Array):
         container[index] = functions.array_of(value) if isinstance(value, (list, tuple)) else value
         return
-    if isinstance(container, table.methods.Flat):
+    if getattr(type(container), "in_place", False):
         container[index] = value
         return
     if isinstance(container, np.ndarray):
@@ -522,6 +522,8 @@ def binary(number, a, b):
     if type(a) in _PLAIN and type(b) in _PLAIN:
         result = _BINARY[number](a, b)
         return _joined(result, a, b) if type(result) is list else result
+    if scipy.is_sparse_operation(a, b):
+        return scipy.operated(_NAMES[number], a, b)
     for owner, other, name in ((a, b, f"__{_NAMES[number]}__"), (b, a, f"__r{_NAMES[number]}__")):
         method = getattr(type(owner), name, None)
         if isinstance(method, types.FunctionType) and _is_users(method):

@@ -29,6 +29,12 @@ class Spec:
     def __repr__(self):
         return f"rg.spec({self.shape}, {self.dtype})"
 
+    def __eq__(self, other):
+        return isinstance(other, Spec) and (self.shape, self.dtype) == (other.shape, other.dtype)
+
+    def __hash__(self):
+        return hash((self.shape, self.dtype))
+
 
 def spec(shape: int | Sequence[int], dtype: Any = np.float64) -> Spec:
     """Shape and element type of an argument: what `.plan` and `.compile` need."""
@@ -49,7 +55,11 @@ class Signature:
 
     @staticmethod
     def of(fun, name, static_numbers=(), static_names=()):
-        return Signature(inspect.signature(fun), name, static_numbers, static_names)
+        try:
+            return Signature(inspect.signature(fun), name, static_numbers, static_names)
+        except (TypeError, ValueError):
+            # Some functions of C do not say what they take.
+            return Signature(inspect.signature(lambda *args, **kwargs: None), name, static_numbers, static_names)
 
     def _static(self, parameters, numbers, names):
         """The names of arguments that are no inputs."""
@@ -175,6 +185,10 @@ class Arguments:
             static = [value for value in tree.statics(structure) if value is not None]
             if not count and static:
                 raise errors.DTypeError(f"argument `{path}` of {self.name}() is a {type(getattr(static[0], 'value', static[0])).__name__}, in which nothing has a gradient; leave it out of argnums")
+            for place, value in tree.statics_of(self.args[number], path):
+                if isinstance(value, tree.Same):
+                    found = type(value.value).__name__
+                    raise errors.ArgumentError(f"argument `{place}` of {self.name}() must be a NumPy array or a number, found {found}; leave it out of argnums, or rg.register_pytree_node takes it apart")
             for k, (leaf, _) in enumerate(self.leaves[first : first + count]):
                 if not _has_gradient(leaf) and structure is not None and tree.has_objects(structure):
                     continue

@@ -19,6 +19,8 @@ WITHOUT_AUX = {"hvp", "hessian", *JACOBIANS}
 class Outcome:
     """A function traced over arguments of fixed types."""
 
+    externals = ()
+
     def __init__(self, fun, arguments, wanted, has_aux, wrt, varying=()):
         self.wanted, self.has_aux, self.wrt = wanted, has_aux, wrt
         self.leaves = [k for _, leaves in wrt for k in leaves if k is not None]
@@ -44,7 +46,7 @@ class Outcome:
                 continue
             break
         self.taken = [array for array, _ in trace.taken.values()]
-        self.unrolled, self.bodies_traced, self.fates = trace.unrolled, trace.bodies_traced, trace.fates
+        self.unrolled, self.bodies_traced, self.fates, self.externals = trace.unrolled, trace.bodies_traced, trace.fates, trace.externals
         if not inside:
             self._check_outside(fun, arguments, notes, trace)
 
@@ -110,7 +112,8 @@ class Outcome:
         for value in tree.statics(self.structure):
             if value is not None or result is None:
                 found = type(value.value if isinstance(value, tree.Same) else value).__name__
-                raise errors.ArgumentError(f"{name}() must return arrays and numbers, found {found}", pos)
+                hint = "NoneType: is there a `return`?" if value is None else found
+                raise errors.ArgumentError(f"{name}() must return arrays and numbers, found {hint}", pos)
         handles = [_handle(leaf, name, pos) for leaf in [*leaves, *others]]
         shape = current().type(handles[0])[1] if handles else ()
         # A gradient is that of the one number in an array, which the caller gets in the shape that the function gives it.
@@ -124,7 +127,8 @@ class Outcome:
             self.scalars[0] = self.value_shape
         if self.wanted in SCALAR and (self.structure is not None or self.types[0][1] or not is_float(self.types[0][0])):
             found = "several values" if self.structure is not None else describe(leaves[0]) if isinstance(leaves[0], Array) else type(leaves[0]).__name__
-            raise errors.ShapeError(f"a gradient needs a function that returns one float; {name}() returns {found}; reduce it with np.sum", pos)
+            advice = "compute with floats" if self.structure is None and not self.types[0][1] else "reduce it with np.sum"
+            raise errors.ShapeError(f"a gradient needs a function that returns one float; {name}() returns {found}; {advice}", pos)
         if self.wanted in JACOBIANS and not all(is_float(dtype) for dtype, _ in self.types):
             raise errors.DTypeError(f"a Jacobian needs a function that returns floats; {name}() returns {', '.join(t for t, _ in self.types)}", pos)
         return handles

@@ -141,6 +141,9 @@ class Outside:
         if isinstance(value, _NUMBERS):
             return self.number(place, value)
         self._guard(place, value)
+        if hasattr(type(value), "__array__") and not isinstance(value, Array) and not type(value).__module__.startswith("jax"):
+            # What has elements of its own may change them; JAX's arrays do not.
+            self.contents(value, place.name)
         return value
 
     def contents(self, container, name):
@@ -225,6 +228,12 @@ def snapshot(value, depth=3):
         return value
     if isinstance(value, np.ndarray):
         return (value.dtype, value.shape, value.tobytes() if value.dtype != object else id(value))
+    if hasattr(type(value), "__array__") and not isinstance(value, Array):
+        try:
+            elements = np.asarray(value)
+        except Exception:
+            return value
+        return (type(value), elements.dtype, elements.shape, elements.tobytes() if elements.dtype != object else repr(elements.tolist()))
     if depth and type(value) in (list, tuple):
         return (type(value), *[snapshot(item, depth - 1) for item in value])
     if depth and type(value) is dict:

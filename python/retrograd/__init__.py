@@ -38,16 +38,13 @@ from .versions import show_versions
 __all__ = [
     "ArgumentError", "Array", "BoundsError", "CheckError", "DTypeError", "DiskError", "DivisionByZero", "Error", "Expr", "InternalError",
     "LinAlgError", "MissingRule", "NotFinite", "OutOfMemory", "OverBudget", "Progress", "ShapeError", "Unsupported", "__version__", "auto",
-    "cache_clear", "cache_dir", "cache_info", "check", "check_grads", "clip_cotangent", "custom_jvp", "custom_vjp", "debug_nan", "disable_jit", "errors",
-    "eval_shape", "expr", "external", "fate", "from_sympy", "grad", "hessian", "hvp", "ilp", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "keep_all",
-    "linear_transpose", "linearize", "load", "logsumexp", "lu", "map", "map_cotangent", "observe", "periodic", "probe", "probe_cotangent",
-    "recompute_all", "register_pytree_node", "register_pytree_node_class", "revolve", "scan", "show_versions", "spec", "stop_gradient",
-    "cache_clear", "cache_info", "check", "check_grads", "clip_cotangent", "custom_jvp", "custom_vjp", "debug_nan", "disable_jit", "errors",
-    "eval_shape", "expr", "fate", "fixed_point", "from_sympy", "grad", "hessian", "hvp", "ilp", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "keep_all",
-    "linear_transpose", "linearize", "load", "logsumexp", "lu", "map", "map_cotangent", "minimize", "observe", "periodic", "probe", "probe_cotangent",
-    "recompute_all", "register_pytree_node", "register_pytree_node_class", "revolve", "root", "scan", "show_versions", "spec", "stop_gradient",
-    "symbols", "tree_flatten", "tree_leaves", "tree_map", "tree_reduce", "tree_structure", "tree_unflatten", "triangular_solve", "user",
-    "value_and_grad", "vjp", "vmap",
+    "cache_clear", "cache_dir", "cache_info", "check", "check_grads", "clip_cotangent", "custom_jvp", "custom_vjp", "debug_nan",
+    "disable_jit", "errors", "eval_shape", "expr", "external", "fate", "fixed_point", "from_sympy", "grad", "hessian", "hvp", "ilp",
+    "jacfwd", "jacobian", "jacrev", "jit", "jvp", "keep_all", "linear_transpose", "linearize", "load", "logsumexp", "lu", "map",
+    "map_cotangent", "minimize", "observe", "periodic", "probe", "probe_cotangent", "recompute_all", "register_pytree_node",
+    "register_pytree_node_class", "revolve", "root", "scan", "show_versions", "spec", "stop_gradient", "symbols", "tree_flatten",
+    "tree_leaves", "tree_map", "tree_reduce", "tree_structure", "tree_unflatten", "triangular_solve", "user", "value_and_grad", "vjp",
+    "vmap",
 ]
 
 

@@ -237,10 +237,25 @@ class Array:
         return np.array(payload, dtype=dtype)
 
     def item(self, *args):
-        return self._concrete("item()", "leave it out").item(*args)
+        known = self.payload()
+        if known is not None:
+            return known.item(*args)
+        if args:
+            flat = np.ravel(self)
+            return (flat[args[0]] if len(args) == 1 and not isinstance(args[0], tuple) else self[args if len(args) > 1 else args[0]]).item()
+        if self.size != 1:
+            raise errors.ShapeError("can only convert an array of size 1 to a Python scalar", errors.here())
+        from . import builtin
+
+        return {"f": builtin._float, "i": builtin._int, "b": builtin._bool}[self.dtype.kind](self)
 
     def tolist(self):
-        return self._concrete("tolist()", "leave it out").tolist()
+        known = self.payload()
+        if known is not None:
+            return known.tolist()
+        from .effects import made
+
+        return made([row.tolist() for row in self]) if self.shape else self.item()
 
     def __round__(self, *_):
         raise errors.Unsupported("round() of a traced value", errors.here())

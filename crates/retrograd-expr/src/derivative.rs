@@ -1,9 +1,9 @@
 //! Symbolic derivatives: the rows of the functions state them, this file follows the chain rule.
 
-use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use retrograd::{Error, ErrorKind, Pos};
+use rustc_hash::FxHashMap;
 
 use crate::dag::{Dag, Id, indices};
 use crate::expr::{ArrayOp, Custom, Expr, Fold, Op};
@@ -68,7 +68,7 @@ pub fn diff_by_number(expr: &Expr, name: &str) -> Result<Expr, Error> {
         return Ok(Expr::number(0));
     }
     let exprs = dag.exprs();
-    let forward = Forward { dag: &dag, exprs: &exprs, in_arrays: in_arrays(&dag) };
+    let forward = Forward { dag: &dag, exprs, in_arrays: in_arrays(&dag) };
     let mut tangents: Vec<Option<Expr>> = Vec::with_capacity(dag.len());
     for id in 0..dag.len() {
         let tangent = forward.tangent(id, name, &tangents)?;
@@ -238,8 +238,8 @@ pub(crate) fn partial(function: Function, k: usize, args: &[&Expr], result: &Exp
 }
 
 /// The partials of the rows, read once.
-fn partials() -> &'static HashMap<(Function, usize), Dag> {
-    static PARTIALS: OnceLock<HashMap<(Function, usize), Dag>> = OnceLock::new();
+fn partials() -> &'static FxHashMap<(Function, usize), Dag> {
+    static PARTIALS: OnceLock<FxHashMap<(Function, usize), Dag>> = OnceLock::new();
     PARTIALS.get_or_init(|| {
         let rows = Function::ALL.iter().filter(|function| **function != Function::Select);
         let texts = rows.flat_map(|function| function.row().partials.iter().enumerate().map(move |(k, text)| ((*function, k), *text)));

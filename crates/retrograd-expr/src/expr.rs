@@ -1,8 +1,10 @@
 //! Expressions: what they are made of, and how they are made.
 
 use std::collections::HashSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
+
+use rustc_hash::FxHasher;
 
 use crate::function::Function;
 use crate::number::{Fraction, Number};
@@ -193,7 +195,7 @@ impl Expr {
     }
 
     fn raw(op: Op, args: Vec<Expr>) -> Expr {
-        let mut hasher = DefaultHasher::new();
+        let mut hasher = FxHasher::default();
         op.hash(&mut hasher);
         args.iter().for_each(|arg| hasher.write_u64(arg.0.hash));
         Expr(Arc::new(Node { op, args, hash: hasher.finish() }))

@@ -33,7 +33,9 @@ mod dag;
 mod derivative;
 mod evaluate;
 mod expr;
+mod fast_math;
 mod function;
+mod graph;
 mod lower;
 mod number;
 mod plot;
@@ -49,10 +51,12 @@ pub use evaluate::{
     value_and_grad, vjp,
 };
 pub use expr::{ArrayOp, Constant, Custom, Expr, Fold, Op};
+pub use fast_math::fast_math;
 pub use function::{Function, FunctionRow};
+pub use graph::{Graph, graph};
 pub use lower::program;
 pub use number::{Fraction, Number};
-pub use plot::{Curves, plot, to_dot};
+pub use plot::{Curves, plot};
 pub use simplify::{
     Assumptions, Condition, Cost, Explanation, Facts, LAWS, Law, Limits, Simplifier, Way, most_accurate, simplify, simplify_with,
 };

@@ -78,9 +78,11 @@ impl Formula {
     pub(crate) fn diff(&self, wrt: Option<&[String]>, order: usize) -> Result<String, Error> {
         let expr = self.read()?;
         let mut found = vec![];
+        let simplifier = self.options.simplifier(Cost::Size)?;
         for name in chosen(&expr, wrt) {
-            let derivative = (0..order).try_fold(expr.clone(), |expr, _| diff(&expr, &name))?;
-            found.push((name, self.options.simplifier(Cost::Size)?.simplify(&derivative)?));
+            // Simplified after each step, so that those of high order stay small.
+            let derivative = (0..order).try_fold(expr.clone(), |expr, _| simplifier.simplify(&diff(&expr, &name)?))?;
+            found.push((name, derivative));
         }
         Ok(self.options.form.formulas(&found))
     }

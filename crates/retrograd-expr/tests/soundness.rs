@@ -246,7 +246,8 @@ impl Disturbed<'_> {
             }
             other => unreachable!("{other:?} is not generated"),
         };
-        found.is_finite().then_some(found)
+        // Real numbers have one zero.
+        found.is_finite().then_some(found + 0.0)
     }
 }
 

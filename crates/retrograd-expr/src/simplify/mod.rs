@@ -1,7 +1,8 @@
 //! Simplification by equality saturation: all forms that the laws reach at once, and the best of them.
 //!
 //! An e-class holds forms that are the same partial function at all points that the assumptions allow: defined where the others are, with the
-//! same values. A law is applied only where the facts of the classes show its conditions.
+//! same values. A law is applied only where the facts of the classes show its conditions. They are functions of real numbers: zeros have no
+//! sign, and a pole is a place where a function is not defined.
 
 mod accuracy;
 mod assume;

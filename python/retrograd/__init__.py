@@ -27,7 +27,7 @@ from .errors import (
 )
 from .expr import Expr, expr, from_sympy, symbols
 from .linalg import lu, triangular_solve
-from .numeric import logsumexp
+from .table.reductions import logsumexp
 from .steps import map, scan
 from .tree import (
     register_pytree_node, register_pytree_node_class, tree_flatten, tree_leaves, tree_map, tree_reduce, tree_structure, tree_unflatten,

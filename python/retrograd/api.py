@@ -16,7 +16,7 @@ import numpy as np
 from . import errors, steps, tree
 from .arguments import Signature, Spec
 from .array import lift, traced
-from .compiled import Compiled, Variants
+from .compiled import Compiled, Variants, forget
 from .custom import custom_jvp, custom_vjp
 from .options import Options, Strategy, integer, takes_options
 from .outcome import WITHOUT_AUX, Outcome, readable, unboxed
@@ -128,12 +128,12 @@ def hessian(fun: Function, argnums: int | Sequence[int] = 0, has_aux: bool = Fal
 
 @takes_options
 def jit(fun: Function, **options: Any) -> "Transformed":
-    """`fun` as machine code.
+    """`fun` as machine code. What it changes of its arguments (arrays that it writes into, items and attributes that it sets), the caller sees.
 
         >>> rg.jit(lambda x: x + 1.0)(np.zeros(2))
         array([1., 1.])
     """
-    return Transformed(fun, "results", (), False, options)
+    return _made(fun, "results", (), False, options, False, None)
 
 
 @takes_options
@@ -410,6 +410,7 @@ class Transformed:
 
     debug = False
     look = None
+    writes = False  # whether the caller sees what the function changes of its arguments
     # What ran last: most calls are like the one before.
     _last = None
 
@@ -447,6 +448,10 @@ class Transformed:
     def __copy__(self):
         return _made(self.fun, self.wanted, self.argnums, self.has_aux, self._given, self.debug, self.look)
 
+    def __get__(self, owner, kind=None):
+        """As a method: the object is its first argument."""
+        return self if owner is None else types.MethodType(self, owner)
+
     def single(self):
         return isinstance(self.argnums, int)
 
@@ -477,6 +482,8 @@ class Transformed:
 
     def _called(self, args, kwargs, seeds):
         if getattr(_plain, "on", False) and current() is None:
+            if self.wanted == "results" and self.writes:
+                return self.fun(*args, **kwargs)
             result = self.fun(*copy.deepcopy(args), **copy.deepcopy(kwargs))
             if self.wanted == "results":
                 return result
@@ -493,7 +500,7 @@ class Transformed:
             result = outcome.assemble(outcome.derive().debug_nan(inputs), self.single(), unboxed)
         else:
             compiled = self._last = self._compiled(arguments)
-            result = compiled._run(arguments, seeds(compiled.outcome, arguments.types))
+            result = compiled._run(arguments, seeds(compiled.outcome, arguments.types), self.writes)
         return (result, self._aux(args, kwargs)) if self.wants_aux() else result
 
     def _inline(self, arguments, seeds):
@@ -508,6 +515,10 @@ class Transformed:
         if self.options.exact:
             outcome.program = outcome.program.exact()
         results = trace.tracer.call_program(outcome.derive(), handles, errors.here())
+        if outcome.writes:
+            results, more = results[: len(outcome.types)], results[len(outcome.types) :]
+            if self.writes:
+                outcome.writes.apply(arguments, [traced(result) for result in more])
         return outcome.assemble(results, self.single(), _boxed)
 
     def _outcome(self, arguments, varying=()):
@@ -527,13 +538,14 @@ class Transformed:
 
     def signature(self):
         if self._signature is None:
-            self._signature = Signature.of(self.fun, self.name)
+            self._signature = Signature.of(self.fun, self.name, self.options.static_numbers, self.options.static_names)
         return self._signature
 
     def _compiled(self, arguments):
         variants = self.cache.get(arguments.key)
         if variants is None:
             variants = self.cache[arguments.key] = Variants(self.name)
+            forget(self.cache, arguments)
         return variants.find(arguments) or variants.add(Compiled.of(self, arguments, variants.varying))
 
 
@@ -549,7 +561,7 @@ def _cache_of(fun, key):
 
 def _made(fun, wanted, argnums, has_aux, options, debug, look):
     transformed = Transformed(fun, wanted, argnums, has_aux, options)
-    transformed.debug, transformed.look = debug, look
+    transformed.debug, transformed.look, transformed.writes = debug, look, wanted == "results"
     if look is not None:
         transformed.cache = {}
     return transformed

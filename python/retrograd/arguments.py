@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from . import errors, tree
+from . import bounds, errors, tree
 from .array import Array
 from .options import integer
 from .trace import DTYPES, current, refuse_dtype
@@ -14,6 +14,8 @@ from .trace import DTYPES, current, refuse_dtype
 
 class Spec:
     """Shape and element type of an argument, without its elements."""
+
+    shape = ()
 
     def __init__(self, shape, dtype=np.float64):
         extents = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
@@ -35,8 +37,9 @@ def spec(shape: int | Sequence[int], dtype: Any = np.float64) -> Spec:
 class Signature:
     """What a function takes. Calls by position, the usual ones, are bound without Python's own machinery, which is slow."""
 
-    def __init__(self, parameters, name):
+    def __init__(self, parameters, name, static_numbers=(), static_names=()):
         self.name, self.signature = name, parameters
+        self.static = self._static(list(parameters.parameters.values()), static_numbers, static_names)
         listed = list(parameters.parameters.values())
         self.names = [parameter.name for parameter in listed]
         by_position = all(parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD) for parameter in listed)
@@ -44,18 +47,29 @@ class Signature:
         self.least = sum(parameter.default is parameter.empty for parameter in listed)
 
     @staticmethod
-    def of(fun, name):
-        return Signature(inspect.signature(fun), name)
+    def of(fun, name, static_numbers=(), static_names=()):
+        return Signature(inspect.signature(fun), name, static_numbers, static_names)
+
+    def _static(self, parameters, numbers, names):
+        """The names of arguments that are no inputs."""
+        by_position = [parameter.name for parameter in parameters if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)]
+        for number in numbers:
+            if not -len(by_position) <= number < len(by_position):
+                raise errors.ArgumentError(f"static_argnums={number}: {self.name}() takes {len(by_position)} positional arguments")
+        for name in names:
+            if name not in [parameter.name for parameter in parameters]:
+                raise errors.ArgumentError(f"static_argnames={name!r}: {self.name}() has no argument of that name")
+        return frozenset([*(by_position[number] for number in numbers), *names])
 
     def bind(self, args, kwargs):
         """The arguments of a call."""
         if not kwargs and self.least <= len(args) <= self.most:
-            return Arguments(args, kwargs, self.names, self.name)
+            return Arguments(args, kwargs, self.names, self.name, self.static)
         try:
             bound = self.signature.bind(*args, **kwargs)
         except TypeError as error:
             raise errors.ArgumentError(f"{self.name}(): {error}") from None
-        return Arguments(bound.args, bound.kwargs, self._names(bound), self.name)
+        return Arguments(bound.args, bound.kwargs, self._names(bound), self.name, self.static)
 
     def _names(self, bound):
         names = []
@@ -83,12 +97,34 @@ class Signature:
         return Signature(inspect.Signature(made), name)
 
 
+class Fixed(tree.Node):
+    """An argument that is no input: its value is part of how the arguments are nested, with its class."""
+
+    __slots__ = ()
+
+    def __init__(self, value, path, name):
+        super().__init__("static", value)
+        try:
+            hash(value)
+        except TypeError:
+            raise errors.ArgumentError(f"argument `{path}` of {name}() is static, and a {type(value).__name__} cannot be compared with another one by its hash; pass a tuple") from None
+
+    def __eq__(self, other):
+        return type(other) is Fixed and type(self.rest) is type(other.rest) and (self.rest is other.rest or self.rest == other.rest)
+
+    def __hash__(self):
+        return hash((type(self.rest), self.rest))
+
+    def make(self, items):
+        return self.rest
+
+
 class Arguments:
     """The arguments of one call: leaves with their types, and how to put them back."""
 
     __slots__ = ("name", "args", "kwargs", "leaves", "types", "parts", "key")
 
-    def __init__(self, args, kwargs, names, name):
+    def __init__(self, args, kwargs, names, name, static=frozenset()):
         self.name, self.args, self.kwargs = name, args, kwargs
         self.leaves, self.types, self.parts = leaves, types, parts = [], [], []
         structures = []
@@ -100,8 +136,12 @@ class Arguments:
                 leaves.append((value, ""))
                 types.append((dtype, value.shape, ""))
                 continue
-            flat, structure = tree.flatten(value, objects=True)
-            found = [check(leaf, lambda: f"argument `{tree.paths(value, path, objects=True)[k]}` of {name}()") for k, leaf in enumerate(flat)]
+            if path in static:
+                structures.append((Fixed(value, path, name), ()))
+                parts.append((structures[-1], len(leaves), 0, path))
+                continue
+            flat, structure = _flatten(value, f"argument `{path}` of {name}()")
+            found = [check(leaf, lambda: f"argument `{tree.paths(value, path, objects=tree.ANY)[k]}` of {name}()") for k, leaf in enumerate(flat)]
             structures.append(structure)
             parts.append((structure, len(leaves), len(found), path))
             leaves += found
@@ -111,6 +151,11 @@ class Arguments:
     def rebuild(self, boxes):
         values = [tree.unflatten(structure, boxes[first : first + count]) for structure, first, count, _ in self.parts]
         return values[: len(self.args)], dict(zip(self.kwargs, values[len(self.args) :]))
+
+    def names(self):
+        """A name for each leaf, as one would write it."""
+        values = [*self.args, *self.kwargs.values()]
+        return [name for value, (_, _, count, path) in zip(values, self.parts) if count for name in tree.paths(value, path, objects=tree.ANY)]
 
     def arrays(self):
         """The leaves as machine code reads them."""
@@ -126,11 +171,16 @@ class Arguments:
             if not isinstance(number, int) or not -len(self.args) <= number < len(self.args):
                 raise errors.ArgumentError(f"argnums={number!r}: {self.name}() was called with {len(self.args)} positional arguments")
             structure, first, count, path = self.parts[number]
+            static = [value for value in tree.statics(structure) if value is not None]
+            if not count and static:
+                raise errors.DTypeError(f"argument `{path}` of {self.name}() is a {type(getattr(static[0], 'value', static[0])).__name__}, in which nothing has a gradient; leave it out of argnums")
             for k, (leaf, _) in enumerate(self.leaves[first : first + count]):
+                if leaf.dtype.kind != "f" and structure is not None and tree.has_objects(structure):
+                    continue
                 if leaf.dtype.kind != "f":
-                    path = tree.paths(self.args[number], path, objects=True)[k]
+                    path = tree.paths(self.args[number], path, objects=tree.ANY)[k]
                     raise errors.DTypeError(f"argument `{path}` of {self.name}() is {leaf.dtype}: only floats have a gradient; pass it as a float, or leave it out of argnums")
-            result.append((structure, list(range(first, first + count))))
+            result.append((structure, [k if self.leaves[k][0].dtype.kind == "f" else None for k in range(first, first + count)]))
         return result
 
     def floats(self):
@@ -139,14 +189,22 @@ class Arguments:
         return [(structure, [number(k) for k in range(first, first + count)]) for structure, first, count, _ in self.parts]
 
 
+def _flatten(value, where):
+    try:
+        return tree.flatten(value, objects=tree.ANY)
+    except RecursionError:
+        raise errors.ArgumentError(f"{where} refers to itself; rg.register_pytree_node says how it is taken apart") from None
+
+
 def check(value, where):
-    """(array or spec, whose scalar it is: "python", "numpy" or none), or an error that names the argument: `where()`."""
+    """(array or spec, whose scalar it is: "python", "large" for an integer of Python that needs more than 32 bits, "numpy" or none), or an error that names the argument: `where()`."""
     if isinstance(value, Array) and current() is not None:
         return value, ("python" if value._weak else "numpy") if value._scalar else ""
     if isinstance(value, Spec):
         array, scalar = value, ""
     elif isinstance(value, (bool, int, float, np.generic)) and not isinstance(value, (str, bytes)):
-        array, scalar = np.asarray(value), "numpy" if isinstance(value, np.generic) else "python"
+        large = type(value) is int and not -bounds.ARGUMENT <= value <= bounds.ARGUMENT
+        array, scalar = np.asarray(value), "numpy" if isinstance(value, np.generic) else "large" if large else "python"
     elif isinstance(value, np.ndarray):
         if type(value) not in (np.ndarray, np.memmap):
             raise errors.Unsupported(f"{where()} is a {type(value).__name__}, whose operations mean something else; pass np.asarray of it")

@@ -27,7 +27,7 @@ class Array:
 
     __slots__ = (
         "shape", "dtype", "_shadow", "_scalar", "_parent", "_link", "_frame", "_value", "_const", "_poison", "_version", "_cache",
-        "_outer", "_symbol", "_offset", "_entangled", "_weak", "_changes", "__weakref__",
+        "_outer", "_symbol", "_offset", "_entangled", "_weak", "_changes", "_bounds", "_growth", "__weakref__",
     )
     __array_priority__ = 1000
 
@@ -37,7 +37,7 @@ class Array:
         self._scalar = scalar
         self._shadow = shadow
         self._parent = self._link = self._value = self._const = self._poison = self._cache = self._outer = self._symbol = None
-        self._entangled = None
+        self._entangled = self._bounds = self._growth = None
         self._weak = False  # stands for a Python number, whose type gives way to that of an array
         self._offset = 0
         self._version = 0  # of its handle, for what is read from it
@@ -190,6 +190,12 @@ class Array:
         kind = "traced" if self.root()._const is None else "local"
         return f"<{kind} {'scalar' if self._scalar else 'array'} {describe(self)}>"
 
+    def __str__(self):
+        return str(self._concrete("a string", "print it as it is, or in an f-string"))
+
+    def __format__(self, spec):
+        return format(self._concrete("a string", "print it as it is, or in an f-string"), spec)
+
     def __getitem__(self, index):
         from . import indexing
 
@@ -304,23 +310,29 @@ class Array:
         self[...] = value
 
 
-def _methods():
-    """Operators and methods that are the NumPy function of that name."""
-    binary = {
+# Python's operators, and the ufuncs that they are.
+OPERATORS = {
+    "binary": {
         "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.true_divide, "floordiv": np.floor_divide,
         "mod": np.remainder, "pow": np.power, "matmul": np.matmul, "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
         "lshift": np.left_shift, "rshift": np.right_shift,
-    }
-    for name, ufunc in binary.items():
+    },
+    "compare": {"lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal},
+    "unary": {"neg": np.negative, "pos": np.positive, "abs": np.absolute, "invert": np.invert},
+}
+
+
+def _methods():
+    """Operators and methods that are the NumPy function of that name."""
+    for name, ufunc in OPERATORS["binary"].items():
+        setattr(Array, f"__{name}__", lambda a, b, ufunc=ufunc, name=name: _operated(name, ufunc, a, b))
+        setattr(Array, f"__r{name}__", lambda a, b, ufunc=ufunc, name=name: _operated(name, ufunc, b, a))
+        setattr(Array, f"__i{name}__", lambda a, b, ufunc=ufunc, name=name: inplace(a, _operated(name, ufunc, a, b)))
+    for name, ufunc in OPERATORS["compare"].items():
         setattr(Array, f"__{name}__", lambda a, b, ufunc=ufunc: _python(ufunc(a, b), a, b))
-        setattr(Array, f"__r{name}__", lambda a, b, ufunc=ufunc: _python(ufunc(b, a), a, b))
-        setattr(Array, f"__i{name}__", lambda a, b, ufunc=ufunc: inplace(a, _python(ufunc(a, b), a, b)))
-    compare = {"lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal}
-    for name, ufunc in compare.items():
-        setattr(Array, f"__{name}__", lambda a, b, ufunc=ufunc: ufunc(a, b))
     Array.__hash__ = object.__hash__
-    for name, ufunc in {"neg": np.negative, "pos": np.positive, "abs": np.absolute, "invert": np.invert}.items():
-        setattr(Array, f"__{name}__", lambda a, ufunc=ufunc: _python(ufunc(a), a))
+    for name, ufunc in OPERATORS["unary"].items():
+        setattr(Array, f"__{name}__", lambda a, ufunc=ufunc, name=name: _operated(name, ufunc, a))
     for name in ("sum", "mean", "ravel", "squeeze", "swapaxes", "trace"):
         function = getattr(np, name)
         setattr(Array, name, lambda a, *args, function=function, **kwargs: function(a, *args, **kwargs))
@@ -331,8 +343,19 @@ def is_weak(value):
     return value._weak if isinstance(value, Array) else type(value) in (bool, int, float)
 
 
+# Operators of Python's own numbers, by name: `scalars` fills it.
+PYTHON = {}
+
+
+def _operated(name, ufunc, *operands):
+    """The result of an operator: between Python's numbers it is Python's, else NumPy's."""
+    if name in PYTHON and all(map(is_weak, operands)):
+        return PYTHON[name](*operands)
+    return ufunc(*operands)
+
+
 def _python(result, *operands):
-    """The result of an operator; between Python numbers it is one."""
+    """The result of a comparison; between Python numbers it is one of Python's bools."""
     if isinstance(result, Array) and all(is_weak(value) for value in operands):
         result._weak = True
     return result

@@ -5,9 +5,10 @@ import operator
 
 import numpy as np
 
-from . import errors
-from .array import Array, demand, is_weak
-from .loops import choose, is_traced
+from . import errors, lists, scalars, texts
+from .array import Array, is_weak
+from .branches import choose
+from .control import is_traced
 from .ranges import backwards, enumerated, make_range, zipped
 
 _PYTHON = {"f": float, "i": int, "b": bool}
@@ -62,7 +63,17 @@ def _picked(condition, a, b):
 
 
 def _sum(items, start=0):
+    if lists.rows_of(items) is not None:
+        from .rewrite import rewrite
+
+        return rewrite(_added)(items, start)
     total = start
+    for item in items:
+        total = total + item
+    return total
+
+
+def _added(items, total):
     for item in items:
         total = total + item
     return total
@@ -72,20 +83,10 @@ def _round(value, digits=None):
     if not isinstance(value, Array) or not is_traced(value):
         return round(value) if digits is None else round(value, digits)
     if digits is None:
-        whole = np.rint(value)
-        if value._weak or value._scalar:
-            return _whole(whole)
-        return whole
+        return scalars.integer_of(value, np.rint) if value._weak or value._scalar else np.rint(value)
     if value._weak and digits != 0:
         raise errors.Unsupported("round() of a traced Python number to digits; use np.round", errors.here())
     return np.round(value, digits)
-
-
-def _whole(value):
-    """A float without a fraction as Python's integer."""
-    result = value.astype(np.int64)
-    result._weak = True
-    return result
 
 
 def _int(*args):
@@ -95,7 +96,7 @@ def _int(*args):
     if value.size != 1:
         raise errors.ShapeError("only arrays of one element can be converted to Python numbers", errors.here())
     value = np.reshape(value, ())[()] if value.shape else value
-    return _whole(np.trunc(value) if value.dtype.kind == "f" else value)
+    return scalars.integer_of(value, np.trunc)
 
 
 def _float(*args):
@@ -106,15 +107,15 @@ def _float(*args):
         raise errors.ShapeError("only arrays of one element can be converted to Python numbers", errors.here())
     value = np.reshape(value, ())[()] if value.shape else value
     result = value.astype(np.float64)
-    result = +result if result is value else result
-    result._weak = True
+    result = np.positive(result) if result is value else result
+    result._weak, result._bounds = True, value._bounds
     return result
 
 
 def _bool(*args):
     if len(args) != 1 or not is_traced(args[0]):
         return bool(*args)
-    from .loops import truth
+    from .control import truth
 
     result = truth(args[0], errors.here())
     result = np.logical_or(result, False) if result is args[0] else result
@@ -170,7 +171,8 @@ def _divmod(a, b):
 
 
 def _len(value):
-    return len(value)
+    grows = lists.growing(value)
+    return grows.end() if grows is not None else len(value)
 
 
 # Functions of `math` on floats that NumPy has under the same or another name.
@@ -188,9 +190,7 @@ def _of_math(name, function):
     def rule(*args):
         if not any(is_traced(value) for value in args):
             return python(*args)
-        result = function(*[_float(value) for value in args])
-        result._weak = True
-        return result
+        return scalars.of_math(name, function, [_float(value) for value in args])
 
     return rule
 
@@ -198,9 +198,8 @@ def _of_math(name, function):
 def _log(x, base=None):
     if not any(is_traced(value) for value in (x, base)):
         return math.log(x) if base is None else math.log(x, base)
-    result = np.log(_float(x)) if base is None else np.log(_float(x)) / np.log(_float(base))
-    result._weak = True
-    return result
+    of = lambda value: scalars.of_math("log", np.log, [_float(value)]) if is_traced(value) else math.log(value)
+    return of(x) if base is None else of(x) / of(base)
 
 
 def _hypot(*values):
@@ -212,7 +211,7 @@ def _hypot(*values):
 
 
 def _rounded(function, python):
-    return lambda x: _whole(function(x)) if is_traced(x) else python(x)
+    return lambda x: scalars.integer_of(x, function) if is_traced(x) else python(x)
 
 
 def _scipy(name, python):
@@ -249,7 +248,8 @@ def table(runtime):
     found = {
         range: make_range, reversed: backwards, zip: zipped, enumerate: enumerated, isinstance: _isinstance, type: _type, hasattr: _hasattr,
         min: _extreme(min, operator.lt), max: _extreme(max, operator.gt), sum: _sum, round: _round, any: _any, all: _all, sorted: _sorted,
-        pow: _pow, divmod: _divmod, int: _int, float: _float, bool: _bool, np.isscalar: _isscalar,
+        pow: _pow, divmod: _divmod, len: _len, int: _int, float: _float, bool: _bool, np.isscalar: _isscalar, print: texts.printed, str: texts.function(str), repr: texts.function(repr),
+        format: texts.function(format),
         math.log: _log, math.hypot: _hypot, math.floor: _rounded(np.floor, math.floor), math.ceil: _rounded(np.ceil, math.ceil),
         math.trunc: _rounded(np.trunc, math.trunc), math.erf: _scipy("erf", math.erf), math.erfc: _scipy("erfc", math.erfc),
         math.fsum: lambda items: _sum(items, 0.0) if _any_traced(items := list(items)) else math.fsum(items),
@@ -266,13 +266,3 @@ def _product(items, start):
     for item in items:
         start = start * item
     return start
-
-
-def formatted(value):
-    """A value in a string; what is traced has no digits yet."""
-    if is_traced(value):
-        demand(value)
-        raise errors.Unsupported("a traced value in a string: its digits are not known before the program runs", errors.here())
-    return value.payload() if isinstance(value, Array) else value
-
-

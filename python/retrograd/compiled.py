@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from . import _native, errors
-from .arguments import Signature, row_major
+from .arguments import Fixed, Signature, row_major
 from .options import Options, directory
 from .outcome import Outcome, unboxed
 from .plan import Plan
@@ -76,6 +76,7 @@ class Compiled:
     def __init__(self, signature, key, outcome, executable, single, progress, look=None, aux=None):
         self._signature, self._key, self.outcome, self._executable = signature, key, outcome, executable
         self._single, self._progress, self._look, self._aux = single, _reporter(progress), look, aux
+        self._prints = outcome.prints
         self._taken, self.times, self.plan = None, None, Plan(executable, getattr(outcome, "unrolled", {}))
         self._outside = getattr(outcome, "outside", None)
         self._static = tuple(getattr(outcome, "static", {}).items())
@@ -98,7 +99,7 @@ class Compiled:
         aux = transformed._aux if transformed.wants_aux() else None
         shown = options.progress, transformed.look
         compiled = Compiled(transformed.signature(), arguments.key, outcome, executable, transformed.single(), *shown, aux)
-        compiled.program, compiled.times = outcome.program, Times(traced, executable)
+        compiled.program, compiled.times, compiled.names = outcome.program, Times(traced, executable), arguments.names()
         return compiled
 
     @property
@@ -129,7 +130,7 @@ class Compiled:
                 raise errors.ArgumentError(f"{self.name}() was compiled for {value!r} as an argument that decides about its Program, found {arguments.leaves[k][0].item()!r}")
         if self._outside is not None and (place := self._outside.changed()) is not None:
             raise errors.ArgumentError(f"{self.name}() was compiled for another value of `{place.name}`, which it reads from outside; compile it again")
-        result = self._run(arguments, [])
+        result = self._run(arguments, [], writes=True)
         return result if self._aux is None else (result, self._aux(args, kwargs))
 
     def count(self, *args, **kwargs):
@@ -162,6 +163,10 @@ class Compiled:
         """
         if self.hidden and not freeze:
             raise errors.ArgumentError(f"{self.name}() reads {', '.join(self.hidden)} from outside; make them arguments, or save them as they are now: save(path, freeze=True)")
+        if self.outcome.writes:
+            raise errors.Unsupported(f"{self.name}() changes its arguments, which a file cannot say; return what it changes")
+        if self._prints.sites:
+            raise errors.Unsupported(f"{self.name}() prints, which a file cannot hold; take `print` out of it, or use rg.probe")
         if self._aux is not None:
             raise errors.Unsupported(f"{self.name}() returns something besides its Jacobian by running Python again; it cannot be saved with has_aux=True")
         note = {"signature": self._signature.to_json(), "key": _key_to_json(self._key), "outcome": self.outcome.to_json(), "single": self._single}
@@ -195,7 +200,7 @@ class Compiled:
         number = lambda dtype, shape, scalar: dtype == "f64" and scalar == "python"
         plain = lambda dtype, shape, scalar: dtype != "bool" and scalar == ""
         nested = keywords or any(structure is not None for structure in structures)
-        nested = nested or self._static
+        nested = nested or self._static or self._prints.sites or self.outcome.writes
         if nested or self._look is not None or self._aux is not None or not all(plain(*ty) or number(*ty) for ty in types):
             return None
         hidden = [False] * len(self.hidden)
@@ -215,14 +220,23 @@ class Compiled:
         self._taken = ran[1:]
         return [self.outcome.assemble(ran[0], self._single, unboxed)]
 
-    def _run(self, arguments, seeds):
+    def _run(self, arguments, seeds, writes=False):
+        """`writes` where the caller sees what the function changes of its arguments."""
+        if writes and self.outcome.writes:
+            self.outcome.writes.check(arguments)
         inputs = arguments.arrays() + self._hidden_values()
         if seeds:
             inputs += seeds
-        if self._look is not None:
-            results = self._executable.run_observed(inputs, self._look)
+        if self._look is not None or self._prints.sites:
+            results = self._executable.run_observed(inputs, self._prints.look(self._look))
         else:
             results, *self._taken = self._executable.run(inputs, self._progress)
+        if self.outcome.writes:
+            results, more = results[: len(self.outcome.types)], results[len(self.outcome.types) :]
+            if writes:
+                self.outcome.writes.apply(arguments, more)
+                for number, k in self.outcome.writes.returned.items():
+                    results[number] = arguments.leaves[k][0]
         return self.outcome.assemble(results, self._single, unboxed)
 
 
@@ -266,14 +280,37 @@ class Variants:
         if forgotten:
             if not self.warned:
                 self.warned = True
-                found = ", ".join(f"argument {number}" for number, _ in compiled._static) or "what it reads from outside"
-                warnings.warn(f"{self.name}() was compiled for more than {self.capacity} values of {found}; pass it as a float or as an array", stacklevel=4)
+                found = ", ".join(f"`{compiled.names[number]}`" for number, _ in compiled._static) or "what it reads from outside"
+                _warn(f"{self.name}() was compiled for more than {self.capacity} values of {found}; pass it as a float or as an array")
         return compiled
 
     def __getattr__(self, name):
         if name.startswith("__") or not self.__dict__.get("made"):
             raise AttributeError(name)
         return getattr(self.made[0], name)
+
+
+_warned = set()
+
+
+def _warn(message):
+    """A warning at the line that called."""
+    file, line = errors.here() or ("<unknown>", 1)
+    warnings.warn_explicit(message, UserWarning, file, line)
+
+
+def forget(cache, arguments):
+    """Of compilations for values of static arguments no more are kept than for those of integers."""
+    static = [path for structure, _, _, path in arguments.parts if isinstance(structure and structure[0], Fixed)]
+    if not static:
+        return
+    alike = [key for key in cache if key[0] == arguments.key[0] and key[2:] == arguments.key[2:]]
+    if len(alike) > Variants.capacity:
+        del cache[alike[0]]
+        if arguments.name not in _warned:
+            _warned.add(arguments.name)
+            names = ", ".join(f"`{path}`" for path in static)
+            _warn(f"{arguments.name}() was compiled for more than {Variants.capacity} values of {names}, static by static_argnums or static_argnames")
 
 
 def load(

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import errors, tree, views
 from .array import Array, is_weak, lift, traced
-from .loops import is_data
+from .control import is_data
 from .outcome import place_of, readable
 from .trace import NUMPY, Frame, current, is_float
 

@@ -182,7 +182,7 @@ def trimmed(error):
     kept = []
     at = error.__traceback__
     while at is not None:
-        if not _is_hidden(at.tb_frame.f_code.co_filename):
+        if not is_hidden(at.tb_frame.f_code.co_filename):
             kept.append(at)
         at = at.tb_next
     chain = None
@@ -204,13 +204,13 @@ def is_ours(file):
     return file.startswith(_PACKAGE)
 
 
-def _is_hidden(file):
+def is_hidden(file):
     return is_ours(file) or f"{os.sep}numpy{os.sep}" in file or file.startswith("<__array_function__")
 
 
 def _users_frame():
     frame = sys._getframe(1)
-    while frame is not None and (_is_hidden(frame.f_code.co_filename) or _is_library(frame.f_code.co_filename)):
+    while frame is not None and (is_hidden(frame.f_code.co_filename) or _is_library(frame.f_code.co_filename)):
         frame = frame.f_back
     return frame
 

@@ -34,7 +34,7 @@ def stored(node):
 
 @_noted
 def _stored(node):
-    return {name: getattr(item, "lineno", 0) for item in _walk(node) for name in _bindings(item)}
+    return {name: getattr(item, "lineno", 0) for item in walk(node) for name in _bindings(item)}
 
 
 def _bindings(node):
@@ -49,7 +49,7 @@ def _bindings(node):
     return []
 
 
-def _walk(node):
+def walk(node):
     """The nodes of a scope, without the insides of nested scopes and the targets of comprehensions."""
     todo = [node]
     while todo:

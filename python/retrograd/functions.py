@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from . import errors, layout, runs, views
+from . import errors, layout, lists, masked, runs, views
 from .array import Array, Symbol, affine, demand_outer, entangle, is_weak, lift, local, repeated, reshaped, result_dtype, traced, view
 from .rules import FUNCTIONS, Rule, implements, name_of, place_of
 from .trace import DTYPES, NUMPY, current, is_float, refuse_dtype
@@ -13,17 +13,21 @@ from .trace import DTYPES, NUMPY, current, is_float, refuse_dtype
 
 def ufunc(function, method, inputs, kwargs):
     """`np.add(x, y)` and the like."""
+    from . import scipy
+
     name = name_of(function)
     if runs.has_run(inputs):
         return runs.ufunc(function, method, inputs, kwargs)
+    if masked.is_masked(inputs) or masked.is_masked((kwargs.get("where"),)):
+        return masked.ufunc(function, method, inputs, kwargs)
     if method != "__call__":
-        from . import numeric
+        from .table import folding
 
-        return numeric.method_of(function, method, inputs, kwargs)
+        return folding.method_of(function, method, inputs, kwargs)
     outs, where = kwargs.get("out") or (), kwargs.get("where", True)
     kwargs = {key: value for key, value in kwargs.items() if key not in ("out", "where") and not _is_usual(key, value)}
     if outs or where is not True:
-        result = _written(name, function(*inputs, **kwargs), outs[0] if len(outs) == 1 else None, where, len(outs))
+        result = written(name, function(*inputs, **kwargs), outs[0] if len(outs) == 1 else None, where, len(outs))
         return result
     known = [payload_of(value) for value in inputs]
     if all(value is not None for value in known):
@@ -31,9 +35,9 @@ def ufunc(function, method, inputs, kwargs):
     dtype = kwargs.pop("dtype", None)
     if kwargs:
         raise errors.Unsupported(f"{name} with {next(iter(kwargs))}= is not supported", errors.here())
-    rule = UFUNCS.get(function) or (SPECIAL.get(function.__name__) if name.startswith("scipy.special.") else None)
+    rule = UFUNCS.get(function) or (scipy.of_ufunc(function) if name.startswith("scipy.special.") else None)
     if rule is None:
-        raise errors.Unsupported(f"{name} is not supported", errors.here())
+        raise errors.Unsupported(f"{name} is not supported{_why(function)}", errors.here())
     return rule(*inputs) if dtype is None else _in_dtype(name, rule, inputs, dtype)
 
 
@@ -44,7 +48,7 @@ def _is_usual(key, value):
 
 def _in_dtype(name, rule, inputs, dtype):
     """A ufunc whose loop runs in an element type: that of its result, where that is a float."""
-    if np.dtype(dtype).kind != "f" or np.dtype(dtype) not in DTYPES:
+    if np.dtype(dtype).kind != "f" or np.dtype(dtype) not in DTYPES or rule is UFUNCS[np.ldexp]:
         raise errors.Unsupported(f"{name} with dtype={np.dtype(dtype)} is not supported", errors.here())
     result = rule(*[astype(_as_array(value), dtype) for value in inputs])
     if isinstance(result, tuple) or result.dtype != dtype:
@@ -52,7 +56,7 @@ def _in_dtype(name, rule, inputs, dtype):
     return result
 
 
-def _written(name, result, out, where, count):
+def written(name, result, out, where, count):
     """The result of a function, in the array given as `out=`, at the places of `where=`."""
     if count > 1 or isinstance(result, tuple):
         raise errors.Unsupported(f"{name} with several results and out= is not supported", errors.here())
@@ -73,12 +77,14 @@ def function(called, args, kwargs):
     """`np.sum(x)` and the like."""
     if runs.has_run(args):
         return runs.function(called, args, kwargs)
+    if masked.is_masked((*args, *kwargs.values())):
+        return masked.function(called, args, kwargs)
     place = place_of(called, "out")
     out = args[place] if place is not None and len(args) > place else kwargs.get("out")
     if out is not None and out is not np._NoValue:
         rest = [*args[:place], None, *args[place + 1 :]] if place is not None and len(args) > place else args
         result = function(called, rest, {key: value for key, value in kwargs.items() if key != "out"})
-        return _written(name_of(called), result, out, True, 1)
+        return written(name_of(called), result, out, True, 1)
     rule = FUNCTIONS.get(called)
     if rule is None or not rule.memory:
         known_args, known = _known(args)
@@ -86,8 +92,14 @@ def function(called, args, kwargs):
         if known and also:
             return _local_result(called(*known_args, **known_kwargs), _arrays((args, kwargs)))
     if rule is None:
-        raise errors.Unsupported(f"{name_of(called)} is not supported", errors.here())
+        raise errors.Unsupported(f"{name_of(called)} is not supported{_why(called)}", errors.here())
     return rule(*args, **kwargs)
+
+
+def _why(function):
+    from .table.refused import REFUSED
+
+    return f": {REFUSED[function]}" if function in REFUSED else ""
 
 
 def _known(value):
@@ -396,8 +408,8 @@ FLOATS = {
     np.sqrt: "sqrt", np.cbrt: "cbrt", np.rint: "round", np.isnan: "is_nan", np.isfinite: "is_finite", np.fabs: "abs",
 }
 
-# The same for functions of SciPy, which are ufuncs too, by name.
-SPECIAL = {"erf": _float("erf"), "erfc": _float("erfc"), "expit": _float("logistic"), "logit": lambda x: np.log(x) - np.log1p(-x)}
+# The same under the names of `scipy.special`.
+SPECIAL = {"erf": _float("erf"), "erfc": _float("erfc"), "expit": _float("logistic")}
 
 
 UFUNCS = {
@@ -455,7 +467,60 @@ UFUNCS = {
     np.left_shift: _shift("shl", "left_shift"),
     np.right_shift: _shift("shr", "right_shift"),
     np.matmul: lambda a, b: _matmul(a, b),
+    np.vecdot: lambda a, b: np.sum(np.multiply(a, b), axis=-1, dtype=NUMPY[_common(a, b)]),
+    np.matvec: lambda a, b: np.matmul(a, np.expand_dims(b, -1))[..., 0],
+    np.vecmat: lambda a, b: np.matmul(np.expand_dims(a, -2), b)[..., 0, :],
+    np.modf: lambda x: _modf(x),
+    np.frexp: lambda x: _frexp(x),
+    np.ldexp: lambda x, exponent: _ldexp(x, exponent),
+    np.gcd: lambda a, b: _euclid(a, b),
+    np.lcm: lambda a, b: np.where(np.logical_or(np.equal(a, 0), np.equal(b, 0)), 0, np.abs(a // np.where(np.equal(a, 0), 1, _euclid(a, b)) * b)),
 }
+
+
+def _modf(x):
+    """The fraction and the whole part, both with the sign of the number."""
+    x = _as_array(x) if is_float(_dtype_of(x)) else astype(_as_array(x), np.float64)
+    finite = np.isfinite(x)
+    fraction = np.fmod(np.where(finite, x, x.dtype.type(0)), x.dtype.type(1))
+    return np.where(finite, fraction, np.where(np.isnan(x), x, np.copysign(x.dtype.type(0), x))), np.trunc(x)
+
+
+def _powers(dtype):
+    """All powers of 2 that are numbers of a float type, and the exponent of the first; NumPy's own, exact."""
+    low, high = (-1074, 1023) if dtype == np.float64 else (-149, 127)
+    return np.ldexp(np.ones(high - low + 1, dtype), np.arange(low, high + 1)), low
+
+
+def _ldexp(x, exponent):
+    """By two powers of 2 from a table, so that only the last product is rounded."""
+    x = _as_array(x) if is_float(_dtype_of(x)) else astype(_as_array(x), np.float64)
+    powers, low = _powers(x.dtype)
+    high = low + len(powers) - 1
+    normal = -high + 1
+    exponent = astype(_as_array(exponent), np.int64)
+    exponent = np.clip(exponent, 3 * low, 3 * high)
+    last = np.clip(exponent, normal, high)
+    first = np.clip(exponent - last, normal, high)
+    return x * local(powers)[first - low] * local(powers)[np.clip(exponent - last - first, normal, high) - low] * local(powers)[last - low]
+
+
+def _frexp(x):
+    """A number between 1/2 and 1 and a power of 2, found among all powers."""
+    x = _as_array(x) if is_float(_dtype_of(x)) else astype(_as_array(x), np.float64)
+    powers, low = _powers(x.dtype)
+    usual = np.logical_and(np.isfinite(x), x != 0)
+    exponent = np.where(usual, np.searchsorted(local(powers), np.abs(x), side="right") + low, 0)
+    return np.where(usual, _ldexp(np.where(usual, x, x.dtype.type(1)), -exponent), x), astype(exponent, np.int32)
+
+
+def _euclid(a, b):
+    """The greatest common divisor, as many steps as numbers of 64 bits need at most."""
+    a, b = np.abs(np.add(a, np.multiply(b, 0))), np.abs(np.add(b, np.multiply(a, 0)))
+    for _ in range(92 if a.dtype == np.int64 else 47):
+        open_ = b != 0
+        a, b = np.where(open_, b, a), np.where(open_, a % np.where(open_, b, 1), b)
+    return a
 
 
 # Reductions and contractions
@@ -508,7 +573,8 @@ def _mean(x, axis=None, dtype=None, keepdims=False, where=True):
     count = float(np.prod([x.shape[k] for k in _axes(axis, x.ndim, "mean")], dtype=np.int64))
     if where is not True:
         count = np.sum(np.broadcast_to(_truth(where), x.shape), axis=axis, keepdims=keepdims)
-    return _sum(1.0 * x if x.dtype.kind != "f" else x, axis=axis, keepdims=keepdims, where=where) / (count if where is True else 1.0 * count)
+    total = _sum(1.0 * x if x.dtype.kind != "f" else x, axis=axis, keepdims=keepdims, where=where)
+    return total / (count if where is True else count.astype(total.dtype))
 
 
 def _as_array(x):
@@ -520,11 +586,17 @@ def _as_array(x):
     return local(np.array(x)) if np.ndim(x) else traced(lift(x))
 
 
+def strong(x):
+    """An array whose element type gives way to no other: that of a Python number, where a function makes an array of it."""
+    x = _as_array(x)
+    return x if not x._weak else traced(x.handle(), scalar=x._scalar, ordered=x._shadow)
+
+
 @implements(np.dot)
 def _dot(a, b):
     a, b = _as_array(a), _as_array(b)
     if not a.ndim or not b.ndim:
-        return np.multiply(a, b)
+        return np.multiply(strong(a), strong(b))
     return _contract("dot", a, b, [a.ndim - 1], [max(b.ndim - 2, 0)], 0)
 
 
@@ -566,8 +638,10 @@ def _contract(name, a, b, left, right, batch):
 
 @implements(np.where)
 def _where(condition, x=None, y=None):
+    if x is None and y is None:
+        return np.nonzero(condition)
     if x is None or y is None:
-        raise errors.Unsupported("np.where with one argument is not supported", errors.here())
+        raise errors.ArgumentError("either both or neither of x and y should be given", errors.here())
     trace = current()
     dtype = _common(x, y)
     handles, _, shape, ordered = _operands(_truth(condition), _literal(x, dtype), _literal(y, dtype))
@@ -803,9 +877,18 @@ def _concatenated(arrays, axis):
 
 @implements(np.stack)
 def _stack(arrays, axis=0, dtype=None, casting="same_kind"):
+    if lists.has_rows(arrays):
+        return _stacked(lists.segments(arrays), axis, dtype, casting)
     arrays = [_as_array(x) for x in arrays]
     axis = _axis(axis, arrays[0].ndim + 1, "stack")
     return _concatenate([_expand_dims(x, axis) for x in arrays], axis=axis, dtype=dtype, casting=casting)
+
+
+def _stacked(segments, axis, dtype, casting):
+    """Items of a list, of which some are rows of an array one after the other."""
+    parts = [part.array() if isinstance(part, lists.Rows) else _stack(part) for part in segments]
+    whole = _concatenate(parts, dtype=dtype, casting=casting) if len(parts) > 1 or dtype is not None else np.copy(parts[0])
+    return whole if axis == 0 else np.moveaxis(whole, 0, axis).copy()
 
 
 def array_of(value, dtype=None, *, copy=True, order="K", ndmin=0):
@@ -815,7 +898,7 @@ def array_of(value, dtype=None, *, copy=True, order="K", ndmin=0):
     elif copy is False and not isinstance(value, np.ndarray):
         raise errors.ShapeError("Unable to avoid copy while creating an array as requested", errors.here())
     elif isinstance(value, (list, tuple)) and _arrays(value):
-        result = _stack([array_of(item) if isinstance(item, (list, tuple, Array)) else item for item in value])
+        result = _stack(value if lists.has_rows(value) else [array_of(item) if isinstance(item, (list, tuple, Array)) else item for item in value])
         result = astype(result, dtype) if dtype is not None else result
         result = result if order in ("C", "K", None, "A") else _copied(result, order)
     else:

@@ -1,8 +1,8 @@
-"""Indexing: integers and slices (fixed or traced), Ellipsis and None, arrays of integers side by side; read and assigned."""
+"""Indexing: integers and slices (fixed or traced), Ellipsis and None; read and assigned. Arrays in an index are `advanced`, slices of traced length `runs`."""
 
 import numpy as np
 
-from . import errors, runs, views
+from . import advanced, errors, masked, runs, views
 from .array import Array, affine, demand, describe, index_of, lift, traced, view
 from .layout import shadow_of
 from .trace import DTYPES, current
@@ -16,14 +16,11 @@ def load(array, index):
             raise errors.BoundsError("invalid index to a scalar", errors.here())
         added = [1 for item in index if item is None]
         return traced(views.reshape(current(), array.handle(), added), scalar=False) if added else array
-    chosen = _chosen(array, index)
-    if chosen is not None:
-        rest, axis, arrays = chosen
-        from . import numeric
-
-        part = load(array, rest)
-        shape, indices = _flat(part, axis, arrays)
-        return numeric.take(part if len(arrays) == 1 else traced(views.reshape(current(), part.handle(), shape)), indices, axis)
+    if isinstance(index, runs.Run):
+        return runs.picked(array, index)
+    picked = advanced.parse(array, index)
+    if picked is not None:
+        return picked.read()
     run = runs.window(array, index)
     if run is not None:
         return run.read()
@@ -47,22 +44,15 @@ def store(array, index, value):
     if array.root()._frame is not current().frame:
         current().claim(array.root())
     _check_cast(array, value)
+    if isinstance(index, runs.Run):
+        runs.refuse(index, "an assignment at indices")
     run = runs.window(array, index)
     if run is not None:
         run.write(value)
         return
-    if _is_mask(index, array):
-        array.set(views.convert(current(), np.where(index, value, array).handle(), DTYPES[array.dtype]))
-        return
-    chosen = _chosen(array, index)
-    if chosen is not None:
-        rest, axis, arrays = chosen
-        from . import numeric
-
-        part, trace = load(array, rest), current()
-        shape, indices = _flat(part, axis, arrays)
-        whole = part if len(arrays) == 1 else traced(views.reshape(trace, part.handle(), shape))
-        part.set(views.reshape(trace, numeric.scatter("scatter_set", whole, indices, axis, value), part.shape))
+    picked = advanced.parse(array, index)
+    if picked is not None:
+        _place(array, index, picked, value)
         return
     window = parse(array, index)
     root, trace = array.root(), current()
@@ -100,7 +90,7 @@ def _check_shape(found, shape):
 
 
 def _check_cast(array, value):
-    dtype = value.dtype if isinstance(value, (Array, runs.Run)) else np.asarray(value).dtype
+    dtype = value.dtype if isinstance(value, (Array, runs.Run, masked.Masked)) else np.asarray(value).dtype
     if array.dtype.kind == "i" and dtype.kind == "f":
         raise errors.DTypeError(
             f"assigning {dtype} into an {array.dtype} array ({describe(array)}) would drop fractions; make the array {dtype}", errors.here()
@@ -109,59 +99,29 @@ def _check_cast(array, value):
         raise errors.DTypeError(f"assigning {dtype} into a bool array ({describe(array)})", errors.here())
 
 
-def _is_array(item):
-    """Whether an item of an index is an array of integers: it picks and places elements one by one."""
-    if isinstance(item, (list, np.ndarray)):
-        return np.ndim(item) > 0 and np.asarray(item).dtype.kind in "iu"
-    return isinstance(item, Array) and item.shape != () and item.dtype.kind == "i"
-
-
-def _is_mask(index, array):
-    """Whether an index is one bool per element of an array; what is then assigned is a number."""
-    return isinstance(index, (np.ndarray, Array)) and index.dtype.kind == "b" and index.shape == array.shape and index.shape != ()
-
-
-def _chosen(array, index):
-    """(the index without its arrays of integers, the first axis that they index, the arrays), or None where it has none. Integers beside arrays are
-    arrays, too, as in NumPy."""
-    items = index if isinstance(index, tuple) else (index,)
-    if not any(_is_array(item) for item in items):
-        return None
-    chosen = [k for k, item in enumerate(items) if not isinstance(item, slice) and item is not Ellipsis and item is not None]
-    if any(item is None for item in items) or chosen != list(range(chosen[0], chosen[-1] + 1)):
-        raise errors.Unsupported("indexing by arrays of integers that are not side by side, or beside None, is not supported", errors.here())
-    for k in chosen:
-        if not _is_array(items[k]):
-            _refuse(items[k])
-    rest = tuple(slice(None) if k in chosen else item for k, item in enumerate(items))
-    after = any(item is Ellipsis for item in items[: chosen[0]])
-    return rest, (array.ndim - (len(items) - chosen[0]) if after else chosen[0]), [items[k] for k in chosen]
-
-
-def _flat(part, axis, arrays):
-    """(the shape of an array with the axes that arrays of integers index as one, the indices along it)."""
-    extents = part.shape[axis : axis + len(arrays)]
-    if len(extents) < len(arrays):
-        raise errors.BoundsError(f"too many indices for an array of {part.ndim} axes", errors.here())
-    if len(arrays) == 1:
-        return part.shape, arrays[0]
-    flat = 0
-    for item, extent in zip(arrays, extents):
-        flat = flat * extent + _within(item, extent)
-    return (*part.shape[:axis], int(np.prod(extents, dtype=np.int64)), *part.shape[axis + len(arrays) :]), flat
-
-
-def _within(item, extent):
-    """Indices from 0 on. Those that are traced are checked when they are known: along several axes as one, one beyond its axis would be another element."""
-    from . import custom, numeric
-
-    known = item.payload() if isinstance(item, Array) else np.asarray(item)
-    if known is None:
-        custom.check((item >= -extent) & (item < extent), f"an index is out of bounds for an axis with size {extent}", IndexError)
-        return traced(numeric.wrapped(item, extent))
-    if known.size and not (-extent <= known.min() and known.max() < extent):
-        raise errors.BoundsError(f"indices are out of bounds for an axis with size {extent}", errors.here())
-    return np.where(known < 0, known + extent, known)
+def _place(array, index, picked, value):
+    """An assignment at arrays of indices, or at a mask."""
+    known = value if not isinstance(value, (Array, masked.Masked)) else value.payload() if isinstance(value, Array) else None
+    root = array.root()
+    if isinstance(picked, advanced.Pick):
+        if known is not None and array.payload() is not None and picked.known and root._frame is current().frame:
+            root.changes()
+            target = array.own_payload()
+            try:
+                target[picked.index()] = known
+            except (ValueError, IndexError) as error:
+                raise errors.ShapeError(str(error), errors.here()) from None
+            return
+        if isinstance(value, masked.Masked):
+            masked.refuse(value, "an assignment at known indices")
+        if isinstance(index, (np.ndarray, Array)) and index.dtype.kind == "b" and np.ndim(value) == 0:
+            # One number at a known mask: a select, which needs no indices.
+            cover = np.reshape(index, index.shape + (1,) * (array.ndim - index.ndim))
+            array.set(views.convert(current(), np.where(cover, value, array).handle(), DTYPES[array.dtype]))
+            return
+        picked.write("scatter_set", value)
+        return
+    picked.write(value)
 
 
 def _has_ellipsis(index):
@@ -206,17 +166,9 @@ def _refuse(item):
     if item is None or item is Ellipsis or isinstance(item, slice):
         return
     if isinstance(item, Array):
-        if item.dtype.kind == "b":
-            raise errors.Unsupported("indexing by a boolean mask is not supported; use np.where", errors.here())
         if item.dtype.kind != "i":
             raise errors.BoundsError(f"an index must be an integer, found {describe(item)}", errors.here())
-        if item.shape:
-            raise errors.Unsupported("indexing by an array of integers is not supported; index by slices or in a loop", errors.here())
         return
-    if isinstance(item, (bool, np.bool_)):
-        raise errors.Unsupported("indexing by a boolean is not supported", errors.here())
-    if isinstance(item, (list, np.ndarray)):
-        raise errors.Unsupported("indexing by an array or a list is not supported; index by slices or in a loop", errors.here())
     if not hasattr(item, "__index__"):
         raise errors.BoundsError(f"an index must be an integer, a slice, Ellipsis or None, found {type(item).__name__}", errors.here())
 
@@ -238,7 +190,7 @@ def wrap(index, extent):
     if symbol.low is not None and symbol.low + offset >= 0:
         return index
     if symbol.high is not None and symbol.high + offset < 0:
-        return index + extent
+        return np.add(index, extent)
     trace = current()
     handle = index.handle()
     negative = trace.op("lt", [handle, trace.constant(np.int64(0))])
@@ -289,5 +241,5 @@ def _traced_slice(item, extent, axis, step):
     if span > extent:
         raise errors.BoundsError(f"a slice of {span} elements is out of bounds for axis {axis} with size {extent}", errors.here())
     if step < 0:
-        return item.start + (size - 1) * step, size, step, slice(span - 1, None, step)
+        return np.add(item.start, (size - 1) * step), size, step, slice(span - 1, None, step)
     return item.start, size, step, slice(0, span, step)

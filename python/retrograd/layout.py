@@ -39,7 +39,7 @@ def result_shadow(shape, function, shadows):
         return None
     if all(shadow.flags.c_contiguous for shadow in shadows):
         return shadow_of(shape)
-    return compact(shape, function(*map(_sample, shadows)))
+    return compact(shape, function(*map(sample, shadows)))
 
 
 def compact(shape, sample):
@@ -55,14 +55,14 @@ def allocated(elements, shadow):
     return np.array(elements.transpose(order), order="C").transpose([order.index(axis) for axis in range(len(order))])
 
 
-def _sample(shadow):
+def sample(shadow):
     """A small array whose axes lie as those of the shadow do."""
     axes = sorted((axis for axis in range(shadow.ndim) if shadow.strides[axis]), key=lambda axis: -abs(shadow.strides[axis]))
     extents = [min(n, 2) for n in shadow.shape]
-    sample = np.zeros([extents[axis] for axis in axes]).transpose([axes.index(axis) for axis in sorted(axes)])
-    sample = sample[tuple(slice(None) if shadow.strides[axis] else None for axis in range(shadow.ndim))]
-    sample = np.broadcast_to(sample, extents)
-    return sample[tuple(slice(None, None, -1 if stride < 0 else 1) for stride in shadow.strides)]
+    small = np.zeros([extents[axis] for axis in axes]).transpose([axes.index(axis) for axis in sorted(axes)])
+    small = small[tuple(slice(None) if shadow.strides[axis] else None for axis in range(shadow.ndim))]
+    small = np.broadcast_to(small, extents)
+    return small[tuple(slice(None, None, -1 if stride < 0 else 1) for stride in shadow.strides)]
 
 
 def _without_memory(shape, strides):

@@ -9,7 +9,7 @@ import numpy as np
 from . import errors, functions, views
 from .array import entangle, traced
 from .rules import implements
-from .trace import current
+from .trace import DTYPES, current
 
 QRResult = collections.namedtuple("QRResult", ("Q", "R"))
 SlogdetResult = collections.namedtuple("SlogdetResult", ("sign", "logabsdet"))
@@ -86,44 +86,248 @@ def _slogdet(a):
 def _qr(a, mode="reduced"):
     if mode not in ("reduced", "r"):
         raise errors.Unsupported(f"np.linalg.qr with mode={mode!r} is not supported; 'reduced' and 'r' are", errors.here())
-    q, r = current().tracer.qr(functions._as_array(a).handle(), errors.here())
-    return traced(r) if mode == "r" else QRResult(traced(q), traced(r))
+    a = functions._as_array(a)
+    m, n = a.shape[-2:]
+    q, r = _tall(a if m >= n else a[..., :m])
+    if m < n:
+        # The other columns of R follow from Q.
+        r = np.concatenate([r, np.swapaxes(q, -1, -2) @ a[..., m:]], axis=-1)
+    return r if mode == "r" else QRResult(q, r)
+
+
+def _tall(a):
+    """Q and R of a matrix with as many rows as columns, or more."""
+    q, r = current().tracer.qr(a.handle(), errors.here())
+    return traced(q), traced(r)
 
 
 def _norm(x, ord=None, axis=None, keepdims=False):
-    """Of vectors the norms 1, 2 and infinity, of matrices that of Frobenius."""
+    """Of vectors all norms; of matrices those that are sums and maxima, and those of singular values."""
     x = functions._as_array(x)
-    x = x if x.dtype.kind == "f" else 1.0 * x
-    axis = tuple(range(x.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-    if ord is None or len(axis) == 1 and ord == 2 or len(axis) == 2 and ord == "fro":
-        return np.sqrt(np.sum(x * x, axis=axis, keepdims=keepdims))
-    if len(axis) == 1 and (ord == 1 or ord == np.inf and x.shape[axis[0]] == 0):
-        return np.sum(np.abs(x), axis=axis, keepdims=keepdims)
-    if len(axis) == 1 and ord in (np.inf, -np.inf):
-        return (np.max if ord > 0 else np.min)(np.abs(x), axis=axis, keepdims=keepdims)
-    raise errors.Unsupported(f"np.linalg.norm with ord={ord!r} over {len(axis)} axes is not supported", errors.here())
+    x = x if x.dtype.kind == "f" else functions.astype(x, np.float64)
+    if axis is None and (ord is None or x.ndim == 1 and ord == 2 or x.ndim == 2 and ord in ("fro", "f")):
+        # A root has no slope at 0, where NumPy's norm is 0.
+        total = np.sqrt(np.sum(x * x))
+        return np.reshape(total, (1,) * x.ndim) if keepdims else total
+    axes = tuple(range(x.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    axes = tuple(_axis(k, x, "linalg.norm") for k in axes)
+    if len(axes) == 1:
+        return _vector_norm(x, ord, axes, keepdims)
+    if len(axes) != 2 or axes[0] == axes[1]:
+        raise errors.ShapeError(f"np.linalg.norm: improper number of axes for ord={ord!r}", errors.here())
+    return _matrix_norm(x, ord, axes, keepdims)
+
+
+def _vector_norm(x, ord, axes, keepdims):
+    if ord in (None, 2):
+        return np.sqrt(np.sum(x * x, axis=axes, keepdims=keepdims))
+    if ord in (np.inf, -np.inf):
+        if not x.shape[axes[0]] and ord == np.inf:
+            return np.sum(np.abs(x), axis=axes, keepdims=keepdims)
+        return (np.max if ord > 0 else np.min)(np.abs(x), axis=axes, keepdims=keepdims)
+    if isinstance(ord, str):
+        raise errors.ArgumentError(f"np.linalg.norm: invalid norm order {ord!r} for vectors", errors.here())
+    if ord == 0:
+        return np.sum(functions.astype(x != 0, x.dtype), axis=axes, keepdims=keepdims)
+    if ord == 1:
+        return np.sum(np.abs(x), axis=axes, keepdims=keepdims)
+    return np.sum(np.abs(x) ** ord, axis=axes, keepdims=keepdims) ** (1.0 / ord)
+
+
+def _matrix_norm(x, ord, axes, keepdims):
+    rows, columns = axes
+    kept = lambda result: np.expand_dims(result, tuple(sorted(axes))) if keepdims else result
+    if ord in (None, "fro", "f"):
+        return np.sqrt(np.sum(x * x, axis=axes, keepdims=keepdims))
+    if ord in (1, -1, np.inf, -np.inf):
+        along, over = (rows, columns) if abs(ord) == 1 else (columns, rows)
+        over -= along < over
+        return kept((np.max if ord > 0 else np.min)(np.sum(np.abs(x), axis=along), axis=over))
+    if ord in (2, -2, "nuc"):
+        values = np.linalg.svd(np.moveaxis(x, axes, (-2, -1)), compute_uv=False)
+        return kept(np.sum(values, axis=-1) if ord == "nuc" else (np.max if ord > 0 else np.min)(values, axis=-1))
+    raise errors.ArgumentError(f"np.linalg.norm: invalid norm order {ord!r} for matrices", errors.here())
+
+
+def _vector_norm_of(x, *, axis=None, keepdims=False, ord=2):
+    """`np.linalg.vector_norm`: all axes are one where none is given."""
+    x = functions._as_array(x)
+    axes = tuple(range(x.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    axes = tuple(_axis(k, x, "linalg.vector_norm") for k in axes)
+    rest = [k for k in range(x.ndim) if k not in axes]
+    flat = np.reshape(np.transpose(x, [*rest, *axes]), [*(x.shape[k] for k in rest), -1])
+    found = _norm(flat, ord, -1)
+    return np.reshape(found, [1 if k in axes else extent for k, extent in enumerate(x.shape)]) if keepdims else found
+
+
+def _cond(x, p=None):
+    x = functions._as_array(x)
+    if p in (None, 2, -2):
+        values = np.linalg.svd(x, compute_uv=False)
+        return values[..., -1] / values[..., 0] if p == -2 else values[..., 0] / values[..., -1]
+    return _norm(x, p, (-2, -1)) * _norm(np.linalg.inv(x), p, (-2, -1))
+
+
+def _matrix_power(a, n):
+    a = functions._as_array(a)
+    n = n.__index__()
+    _square_axes(a, "matrix_power")
+    if n == 0:
+        return np.broadcast_to(np.eye(a.shape[-1], dtype=a.dtype), a.shape) + 0 * a
+    if n < 0:
+        a, n = np.linalg.inv(a), -n
+    if n in (1, 2, 3):
+        return functions.copy(a) if n == 1 else a @ a if n == 2 else a @ a @ a
+    result, power = None, a
+    while n:
+        result = result if not n % 2 else power if result is None else result @ power
+        n //= 2
+        power = power @ power if n else power
+    return result
+
+
+def _square_axes(a, name):
+    if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
+        raise errors.ShapeError(f"np.linalg.{name}: last 2 dimensions of the array must be square, found shape {a.shape}", errors.here())
+
+
+def _multi_dot(arrays):
+    """The order with the fewest multiplications, by dynamic programming."""
+    arrays = [functions._as_array(x) for x in arrays]
+    if len(arrays) < 2:
+        raise errors.ArgumentError("Expecting at least two arrays.", errors.here())
+    first, last = arrays[0].ndim == 1, arrays[-1].ndim == 1
+    arrays[0] = arrays[0][None, :] if first else arrays[0]
+    arrays[-1] = arrays[-1][:, None] if last else arrays[-1]
+    if any(x.ndim != 2 for x in arrays):
+        raise errors.ShapeError("np.linalg.multi_dot: arrays of two axes are needed, the first and the last may have one", errors.here())
+    sizes = [arrays[0].shape[0], *(x.shape[1] for x in arrays)]
+    cost, split = {}, {}
+    for width in range(len(arrays)):
+        for i in range(len(arrays) - width):
+            j = i + width
+            ways = [(cost[i, k] + cost[k + 1, j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k) for k in range(i, j)]
+            cost[i, j], split[i, j] = min(ways) if ways else (0, i)
+    made = lambda i, j: arrays[i] if i == j else np.dot(made(i, split[i, j]), made(split[i, j] + 1, j))
+    result = made(0, len(arrays) - 1)
+    return result[0, 0] if first and last else result[0] if first else result[:, 0] if last else result
+
+
+def _tensorsolve(a, b, axes=None):
+    a, b = functions._as_array(a), functions._as_array(b)
+    if axes is not None:
+        rest = [k for k in range(a.ndim) if k not in [_axis(axis, a, "linalg.tensorsolve") for axis in axes]]
+        a = np.transpose(a, [*rest, *[_axis(axis, a, "linalg.tensorsolve") for axis in axes]])
+    shape = a.shape[b.ndim :]
+    n = int(np.prod(shape, dtype=np.int64))
+    if a.size != n * n:
+        raise errors.ShapeError("np.linalg.tensorsolve: the product of the first axes must equal that of the others", errors.here())
+    return np.reshape(np.linalg.solve(np.reshape(a, (n, n)), np.ravel(b)), shape)
+
+
+def _tensorinv(a, ind=2):
+    a = functions._as_array(a)
+    if ind <= 0:
+        raise errors.ArgumentError("Invalid ind argument.", errors.here())
+    n = int(np.prod(a.shape[ind:], dtype=np.int64))
+    return np.reshape(np.linalg.inv(np.reshape(a, (-1, n))), a.shape[ind:] + a.shape[:ind])
+
+
+def _lstsq(a, b, rcond=None):
+    """Of full rank, by QR: least squares where there are more rows, least norm where there are more columns. Of a matrix without full rank it is infinite or NaN."""
+    a, b = functions._as_array(a), functions._as_array(b)
+    if a.ndim != 2 or b.ndim not in (1, 2) or a.shape[0] != b.shape[0]:
+        raise errors.ShapeError(f"np.linalg.lstsq: shapes {a.shape} and {b.shape} do not fit", errors.here())
+    (m, n), right = a.shape, b if b.ndim == 2 else b[:, None]
+    if m >= n:
+        q, r = _tall(functions.astype(a, np.result_type(a.dtype, b.dtype, np.float32)))
+        x = triangular_solve(r, q.T @ right, lower=False)
+    else:
+        q, r = _tall(functions.astype(np.transpose(a), np.result_type(a.dtype, b.dtype, np.float32)))
+        x = q @ triangular_solve(r, right, lower=False, trans=True)
+    from . import custom
+
+    diagonal = np.abs(np.diagonal(r))
+    limit = np.finfo(r.dtype).eps * max(m, n)
+    custom.check(np.all(diagonal > limit * np.max(diagonal, initial=0.0)), "np.linalg.lstsq of a matrix without full rank is not supported", np.linalg.LinAlgError)
+    away = right - a @ x
+    residuals = np.sum(away * away, axis=0) if m > n else np.zeros(0, x.dtype)
+    return (x if b.ndim == 2 else x[:, 0]), residuals, np.int64(min(m, n)), Singular(a)
+
+
+class Singular:
+    """The singular values of a least-squares problem, which QR does not give; made when they are asked for."""
+
+    def __init__(self, a):
+        self.a = a
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(np.linalg.svd(self.a, compute_uv=False), name)
+
+    def __array__(self, *_, **__):
+        raise errors.Unsupported("the singular values of np.linalg.lstsq: use np.linalg.svd", errors.here())
 
 
 # Products
 
 
-def _einsum(*operands, optimize=None):
+def _einsum(*operands, optimize=None, dtype=None):
     """The order of products is ours, whatever `optimize` says: that with the fewest multiplications."""
-    subscripts, *operands = operands
-    if not isinstance(subscripts, str):
-        raise errors.Unsupported('np.einsum with lists of axes is not supported; name the axes: np.einsum("ij,jk->ik", a, b)', errors.here())
+    subscripts, arrays = _subscripts(operands)
+    before, arrow, after = subscripts.partition("->")
     trace = current()
-    arrays = [functions._as_array(x) for x in operands]
-    before, arrow, after = subscripts.replace(" ", "").partition("->")
-    if len(arrays) == 1 and arrow and sorted(before) == sorted(after) and len(set(before)) == len(before) == arrays[0].ndim:
+    if len(arrays) == 1 and arrow and sorted(before) == sorted(after) and len(set(before)) == len(before) == arrays[0].ndim and dtype is None:
         return np.transpose(arrays[0], [before.index(letter) for letter in after])
-    dtype = functions._stored(arrays)
-    handles = [views.convert(trace, x.handle(), dtype) for x in arrays]
+    kind = functions._stored(arrays) if dtype is None else DTYPES[np.dtype(dtype)]
+    handles = [views.convert(trace, x.handle(), kind) for x in arrays]
     result = traced(trace.tracer.einsum(subscripts, handles, errors.here()))
     if len(arrays) == 1:
         # Of a diagonal NumPy returns a view.
         entangle(result, arrays[0].root())
     return result
+
+
+def _subscripts(operands):
+    """(subscripts without `...`, arrays): lists of axes become letters, axes under `...` have some of their own, extents of 1 that grow are dropped."""
+    if not isinstance(operands[0], str):
+        operands = _from_lists(operands)
+    text, *arrays = operands
+    arrays = [functions._as_array(x) for x in arrays]
+    before, arrow, after = text.replace(" ", "").partition("->")
+    terms = before.split(",")
+    if len(terms) != len(arrays):
+        raise errors.ArgumentError(f"np.einsum: {len(terms)} terms for {len(arrays)} operands", errors.here())
+    unused = [letter for letter in string.ascii_letters if letter not in text]
+    counts = [x.ndim - len(term.replace("...", "")) for term, x in zip(terms, arrays)]
+    if any(count < 0 or count and "..." not in term for term, count in zip(terms, counts)):
+        raise errors.ShapeError(f"np.einsum: the terms of {text!r} do not fit arrays of shapes {[x.shape for x in arrays]}", errors.here())
+    most = max([count for term, count in zip(terms, counts) if "..." in term], default=0)
+    shared = "".join(unused[:most])
+    terms = [term.replace("...", shared[most - count :]) for term, count in zip(terms, counts)]
+    if not arrow:
+        letters = "".join(terms)
+        after = shared + "".join(sorted(letter for letter in set(letters) - set(shared) if letters.count(letter) == 1))
+    after = after.replace("...", shared)
+    extents = {}
+    for term, x in zip(terms, arrays):
+        for letter, extent in zip(term, x.shape):
+            extents[letter] = extent if extents.get(letter, 1) == 1 else extents[letter]
+    for k, (term, x) in enumerate(zip(terms, arrays)):
+        grown = [j for j, letter in enumerate(term) if x.shape[j] == 1 and extents[letter] != 1]
+        if grown:
+            arrays[k] = np.reshape(x, [extent for j, extent in enumerate(x.shape) if j not in grown])
+            terms[k] = "".join(letter for j, letter in enumerate(term) if j not in grown)
+    return f"{','.join(terms)}->{after}", arrays
+
+
+def _from_lists(operands):
+    """`np.einsum(a, [0, 1], b, [1, 2], [0, 2])` by letters."""
+    pairs, output = operands[: len(operands) // 2 * 2], operands[-1] if len(operands) % 2 else None
+    word = lambda axes: "".join("..." if axis is Ellipsis else string.ascii_letters[axis] for axis in axes)
+    text = ",".join(word(axes) for axes in pairs[1::2])
+    return (text if output is None else f"{text}->{word(output)}", *pairs[::2])
 
 
 def _tensordot(a, b, axes=2):
@@ -152,7 +356,7 @@ def _outer(a, b):
 def _inner(a, b):
     a, b = functions._as_array(a), functions._as_array(b)
     if not a.ndim or not b.ndim:
-        return np.multiply(a, b)
+        return np.multiply(functions.strong(a), functions.strong(b))
     return functions._contract("inner", a, b, [a.ndim - 1], [b.ndim - 1], 0)
 
 
@@ -194,6 +398,20 @@ for _called, _rule in {
     np.linalg.slogdet: _slogdet,
     np.linalg.qr: _qr,
     np.linalg.norm: _norm,
+    np.linalg.vector_norm: _vector_norm_of,
+    np.linalg.matrix_norm: lambda x, *, keepdims=False, ord="fro": _norm(x, ord, (-2, -1), keepdims),
+    np.linalg.cond: _cond,
+    np.linalg.matrix_power: _matrix_power,
+    np.linalg.multi_dot: _multi_dot,
+    np.linalg.tensorsolve: _tensorsolve,
+    np.linalg.tensorinv: _tensorinv,
+    np.linalg.lstsq: _lstsq,
+    np.linalg.trace: lambda x, *, offset=0, dtype=None: _trace(x, offset, -2, -1, dtype),
+    np.linalg.outer: lambda x1, x2: _outer(x1, x2),
+    np.linalg.cross: lambda x1, x2, *, axis=-1: _cross(x1, x2, axis, axis, axis),
+    np.linalg.matmul: lambda x1, x2: np.matmul(x1, x2),
+    np.linalg.tensordot: lambda x1, x2, *, axes=2: _tensordot(x1, x2, axes),
+    np.linalg.vecdot: lambda x1, x2, *, axis=-1: np.sum(np.moveaxis(x1, axis, -1) * np.moveaxis(x2, axis, -1), axis=-1),
     np.einsum: _einsum,
     np.tensordot: _tensordot,
     np.outer: _outer,
@@ -203,3 +421,4 @@ for _called, _rule in {
     np.trace: _trace,
 }.items():
     implements(_called)(_rule)
+implements(np.linalg.matrix_transpose, memory=True)(lambda x: np.swapaxes(x, -1, -2))

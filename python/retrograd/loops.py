@@ -1,4 +1,4 @@
-"""Loops and branches while they are traced.
+"""Loops while they are traced.
 
 What a body carries is found while it is traced: names that it rebinds, arrays from outside that it reads or changes in place under
 whatever name, and contents of lists, dicts and objects that it changes. What has to be known from the start of the body (a wider element
@@ -13,75 +13,13 @@ import sys
 
 import numpy as np
 
-from . import effects, errors, tree, views
-from .array import Array, demand_all, describe, entangle, is_weak, lift, result_dtype, traced
-from .layout import is_row_major
-from .trace import DTYPES, NUMPY, Frame, Retry, current
+from . import bounds, draws, effects, errors, lists, tree, views
+from .array import Array, demand_all, is_weak, lift, local, result_dtype, traced
+from .control import UNSET, Control, dtype_of, is_data, is_traced, kind_of, lies_in_order, reached, result_boxes, shape_of, truth, zeros_like
+from .trace import Frame, Retry, current
+
 
 _RETRACES = 30
-
-
-class Unset:
-    """What a function returns, before it does."""
-
-    def __repr__(self):
-        return "<no value yet>"
-
-
-UNSET = Unset()
-
-
-class Control:
-    """What rewritten source asks of a loop or a branch."""
-
-    def __init__(self, facts, stops, where, scope):
-        names, self.exposed, self.live, self.rebound = facts
-        self.lines = dict(names)
-        self.stops, self.where = stops, where
-        self.pos = errors.here()
-        self.scope = dict(scope)  # `locals()` is one dict that changes
-        self.bound = {}
-        self.rebinds = True
-        self.finished = False
-
-    def has(self, name):
-        return name in self.bound
-
-    def drops(self, name):
-        return self.rebinds and name not in self.bound
-
-    def __getitem__(self, name):
-        return self.bound[name]
-
-    def at(self, name):
-        """The line that binds a name last."""
-        return (self.pos[0], self.lines.get(name, self.pos[1]))
-
-    def flagged(self, name):
-        """Whether a flag says if a name has a value, so that it may be anything where it has none."""
-        return name.startswith("_rg_") or f"_rg_has_{name}" in self.lines
-
-    def stopped(self, scope):
-        return any(scope.get(name) is True for name in self.stops)
-
-    def retry(self):
-        """An exception that goes to a loop around ends this one."""
-        raise sys.exc_info()[1]
-
-    def note(self):
-        """What was found out about this line before."""
-        return current().notes.setdefault((self.pos[0], *self.where), Note())
-
-
-class Note:
-    """What was found out about a loop: whether it is unrolled, how many first steps are, and what it carries how."""
-
-    def __init__(self):
-        self.unrolled = False
-        self.peeled = 0
-        self.types = {}  # by path and start: element type, weak
-        self.unordered = set()  # by path and start: what is not row-major after a step
-        self.by_value = {}  # by name: whether it is another object after a step
 
 
 class Index:
@@ -134,7 +72,11 @@ class Leaf:
         self.key = (path, dtype_of(before), is_weak(before), shape_of(before))
         self.dtype, self.weak = note.types.get(self.key, self.key[1:3])
         self.ordered = lies_in_order(before) and self.key not in note.unordered
-        self.box = self.after = None
+        self.box = self.after = self.limits = None
+
+    def is_integer(self):
+        """Whether it is a Python integer, which must not wrap."""
+        return self.weak and self.dtype == "i64"
 
     def is_array(self):
         return isinstance(self.before, Array) and not self.before._scalar
@@ -160,13 +102,19 @@ class Loop(Control):
         self.steps = steps
         self.known = steps.known()
         self.next_step = 0
-        self.changed, self.poisoned = {}, {}
-        self.contents = {}
-        self.attempts = 0
-        self.restarts = self.plain = False
+        self._starts_anew()
+        self.plain = False
         self.finished = self.known == 0
         self.rebinds = False
         self.mode = "plain" if self.known == 1 or self.note().unrolled and self.known is not None else "rolled"
+
+    def _starts_anew(self):
+        """Nothing is known of the body yet: arrays that it changes or makes unknown, contents and lists that it carries."""
+        self.changed, self.poisoned, self.contents = {}, {}, {}
+        self.grown, self.growth, self.lists = {}, {}, []  # by identity: what is known of a list that grows, by how much per step; those in the body
+        self.draws, self.drawn, self.generators = [], {}, []  # what a step draws of random numbers, those of all steps, and what draws them
+        self.attempts = 0
+        self.restarts = False
 
     # Steps in plain Python: those of an unrolled loop, and the first ones of others
 
@@ -230,6 +178,7 @@ class Loop(Control):
         if self.attempts > _RETRACES:
             raise errors.InternalError("the carries of this loop do not settle; please report it", self.pos)
         self._find_slots()
+        self._find_lists()
         trace = current()
         trace.traced_body(self)
         count = trace.constant(np.int64(self.known - self.next_step)) if self.known is not None else self.steps.count.handle()
@@ -241,6 +190,7 @@ class Loop(Control):
             trace.derived[index] = around | {source}
         self._enter(params, source if self.known is not None else None)
         self.index = traced(index, weak=True)
+        self.index._bounds = (0, self._most())
         return True
 
     def _find_slots(self):
@@ -253,10 +203,56 @@ class Loop(Control):
                 self._candidate(name, self.scope[name], note)
         for effect in self.contents.values():
             values, structure = effect.shallow()
-            leaves = [Leaf(value, f"{effect.name}{key}", note, True) if is_data(value) else Kept(value) for key, value in zip(effect.keys(), values)]
+            paths = [f"{effect.name}{key}" for key in effect.keys()]
+            leaves = [Leaf(value, path, note, note.by_value.get(path, True)) if is_data(value) else Kept(value) for path, value in zip(paths, values)]
             self.slots.append(Slot(None, None, structure, leaves, effect))
 
+    def _find_lists(self):
+        """Lists that grow in the body, as far as that is known: by their names, or from the attempt before."""
+        if self.known is None:
+            return
+        for name, (step, kind, margin) in self.note().lists.items():
+            owner = self.scope.get(name)
+            if type(owner) is list and id(owner) not in self.growth and lists.growing(owner) is None and all(map(kind.takes, owner)):
+                self.grown[id(owner)], self.growth[id(owner)] = lists.Grown(owner, name, kind, margin), step
+        for name, step in self.note().growth.items():
+            if lists.growing(self.scope.get(name)) is not None:
+                self.growth.setdefault(id(self.scope[name]), step)
+        for name, step in self.appended:
+            self._guess(name, self.scope.get(name), step)
+        count = self.known - self.next_step
+        if self.draws and not self.drawn:
+            self.drawn, self.generators = draws.ahead(self.draws, count)
+        self.lists = [grown.start(self.growth[key], count) for key, grown in self.grown.items()]
+
+    def _guess(self, name, owner, step):
+        """A list that the source appends to: it is taken to grow, so that its items can be read by traced indices from the start."""
+        if type(owner) is not list or id(owner) in self.growth or name in self.note().still:
+            return
+        if lists.growing(owner) is not None:
+            self.growth[id(owner)] = step
+        elif owner and effects.owner(owner) is not None:
+            try:
+                self.grown[id(owner)], self.growth[id(owner)] = lists.Grown(owner, name, lists.Kind(owner), step), step
+            except lists.Mixed:
+                pass
+
+    def grow(self, owner):
+        """A list is read by a traced index: where the source appends to it, the loop is traced again with a list that grows."""
+        for name, step in self.appended:
+            if self.scope.get(name) is owner and owner and id(owner) not in self.growth and self.known and name not in self.note().still:
+                try:
+                    self.grown[id(owner)], self.growth[id(owner)] = lists.Grown(owner, name, lists.Kind(owner), step), step
+                except lists.Mixed:
+                    return
+                self._note_list(owner)
+                raise Retry(self)
+
     def _candidate(self, name, value, note):
+        if type(value) is list and name not in self.rebound:
+            # By `+=` alone: the list is what it is, and its contents change.
+            self.kept[name] = value
+            return
         leaves, structure = tree.flatten(value)
         if leaves and all(is_data(leaf) for leaf in leaves):
             by_value = note.by_value.get(name, name in self.rebound)
@@ -276,6 +272,7 @@ class Loop(Control):
         """Opens a body in which all that is carried is a parameter."""
         trace = current()
         self.frame = Frame(self.kind, self.pos, self)
+        self.overflows = trace.overflows
         trace.push(self.frame)
         for leaf, param in zip(self._leaves(), params):
             start = trace.derived.get(lift(leaf.before)) if leaf.dtype == "i64" and not isinstance(leaf.before, np.ndarray) else None
@@ -283,6 +280,9 @@ class Loop(Control):
                 trace.derived[param] = start | {source}
             leaf.box = traced(param, scalar=not leaf.is_array(), ordered=leaf.ordered, weak=leaf.weak)
             trace.boxes[id(leaf.box)] = (leaf.box, self, leaf)
+            if leaf.is_integer():
+                leaf.limits = bounds.assumed(leaf.before, self.note().bounds.get(leaf.key), self._most())
+                leaf.box._bounds, leaf.box._growth = leaf.limits, bounds.Growth(leaf)
         for root in self.changed:
             trace.claim(root)
         for root, message in self.poisoned.items():
@@ -294,6 +294,9 @@ class Loop(Control):
             else:
                 self.frame.effects[slot.effect.key()] = slot.effect.again()
                 slot.effect.write(slot.boxed())
+        for known in self.lists:
+            self.frame.effects[id(known.owner)] = effects.Effect(known.owner, known.name, self.pos)
+            known.begin(self)
         self.rebinds = True
 
     def change(self, root):
@@ -315,7 +318,8 @@ class Loop(Control):
             settled &= self._settle_kept(name, scope)
         for slot in self.slots:
             settled &= self._settle_slot(slot, scope)
-        carried = {slot.effect.key() for slot in self.slots if slot.effect is not None}
+        settled &= self._settle_lists() and self._settle_draws()
+        carried = {slot.effect.key() for slot in self.slots if slot.effect is not None} | {id(known.owner) for known in self.lists}
         for key, effect in self.frame.effects.items():
             if key not in carried:
                 settled &= self._settle_effect(key, effect)
@@ -357,10 +361,10 @@ class Loop(Control):
                 return True
             if not isinstance(leaf, Leaf) or not is_data(end):
                 return self._cannot(errors.Unsupported(f"`{slot.effect.name if slot.effect else slot.name}` holds another object after a step", self.pos))
-            self.note().by_value[slot.name] = True
+            self.note().by_value[slot.name or leaf.path] = True
             return False
-        if end is leaf.box and leaf.is_array() and leaf.box._changes > 0 and slot.effect is None and self.note().by_value.get(slot.name) is None:
-            self.note().by_value[slot.name] = False
+        if end is leaf.box and leaf.is_array() and leaf.box._changes > 0 and self.note().by_value.get(slot.name or leaf.path) is None:
+            self.note().by_value[slot.name or leaf.path] = False
             return False
         if not is_data(end):
             return self._cannot(errors.ShapeError(f"`{leaf.path}` changes its kind in the loop", self.at(slot.name)))
@@ -378,7 +382,23 @@ class Loop(Control):
         if leaf.ordered and not lies_in_order(end):
             self.note().unordered.add(leaf.key)
             return False
-        return True
+        return self._settle_bounds(leaf, end) if leaf.is_integer() else True
+
+    def _settle_bounds(self, leaf, end):
+        """Holds what an integer was taken to be against what a step makes of it. Where checks may go away with what is known now, the body is traced again."""
+        limits, found = bounds.found(leaf, end, self._most())
+        noted = self.note().bounds
+        if noted.get(leaf.key) == "any":
+            return True
+        if limits[0] < leaf.limits[0] or limits[1] > leaf.limits[1]:
+            noted[leaf.key] = "any"
+            return False
+        noted[leaf.key] = found
+        return not (current().overflows > self.overflows and bounds.is_tight(limits) and not bounds.is_tight(leaf.limits))
+
+    def _most(self):
+        """The steps that there can be."""
+        return bounds.STEPS if self.known is None else min(self.known, bounds.STEPS)
 
     def _widen(self, leaf, dtype, weak):
         """Notes a wider element type of what is carried, also by the loops around that carry the same: one of them is traced again, once."""
@@ -429,10 +449,91 @@ class Loop(Control):
 
     def _settle_effect(self, key, effect):
         """What the body changes of Python besides names is carried from its start, if it stays of one form."""
+        known = lists.growing(effect.owner)
+        if known is not None:
+            return self._settle_growth(key, known.added() - effect.before[0].added, effect)
         if not effect.carries():
+            if self._grows(key, effect):
+                return False
             self.unroll(errors.Unsupported(f"{effect.what()} in a loop whose count is not known while tracing, or in a `while`", effect.pos))
         self.contents[key] = effect
         return False
+
+    def _grows(self, key, effect):
+        """Notes a list of which every step leaves more items than it found, or fewer, if they are of one kind."""
+        owner, before = effect.owner, effect.before
+        self._demand_count()
+        step = len(owner) - len(before)
+        if type(owner) is not list or self.known is None or len(before) + step * (self.known - self.next_step) < 0:
+            return False
+        try:
+            kind = lists.Kind([*before, *owner])
+        except lists.Mixed:
+            return False
+        self.grown[key], self.growth[key] = lists.Grown(owner, effect.name, kind, max(step, 1)), step
+        self._note_list(owner)
+        return True
+
+    def _note_list(self, owner):
+        grown = self.grown[id(owner)]
+        for name, value in self.scope.items():
+            if value is owner:
+                self.note().lists[name] = (self.growth[id(owner)], grown.kind, grown.margin)
+                self.note().growth[name] = self.growth[id(owner)]
+
+    def _settle_growth(self, key, step, effect):
+        """A list that a loop around has growing: as many more items in every step of this one."""
+        if self.growth.get(key, 0) == step:
+            return True
+        if self.known is None:
+            self.unroll(errors.Unsupported(f"{effect.what()} in a loop whose count is not known while tracing, or in a `while`", effect.pos))
+        self.growth[key] = step
+        for name, value in self.scope.items():
+            if value is effect.owner:
+                self.note().growth[name] = step
+        return False
+
+    def _settle_lists(self):
+        settled = True
+        for known in self.lists:
+            if not known.is_safe():
+                self.unroll(None)
+            if known.added() == 0 != self.growth[id(known.owner)]:
+                del self.grown[id(known.owner)], self.growth[id(known.owner)]
+                self.note().still.update(name for name, value in self.scope.items() if value is known.owner)
+                settled = False
+            elif known.added() != self.growth[id(known.owner)]:
+                self.growth[id(known.owner)] = known.added()
+                self._note_list(known.owner)
+                settled = False
+        return settled
+
+    def _settle_draws(self):
+        """Random numbers are drawn by the outermost loop inside of the body that made the generator."""
+        outside = [site for site in self.frame.draws if self._is_outermost(site)]
+        if outside and len(outside) < len(self.frame.draws):
+            self.unroll(None)
+        if draws.same(self.draws, outside):
+            return True
+        self.draws, self.drawn = outside, {}
+        return False
+
+    def _is_outermost(self, site):
+        while isinstance(site, draws.Nest):
+            site = site.sites[0]
+        made = effects.owner(site.generator)
+        return (made.depth if made.open else 0) == self.frame.depth - 1
+
+    def regrow(self, known, item):
+        """A list that grows takes more items in a step than there is memory for, or items of another kind."""
+        grown = self.grown[id(known.owner)]
+        try:
+            kind = grown.kind.with_item(item)
+        except lists.Mixed:
+            self.unroll(None)
+        self.grown[id(known.owner)] = lists.Grown(known.owner, grown.name, kind, max(grown.margin, known.added() + 1))
+        self._note_list(known.owner)
+        raise Retry(self)
 
     def _settle_last(self, name, scope):
         """A name that the body binds first, and that is read after the loop."""
@@ -488,6 +589,8 @@ class Loop(Control):
         nexts = [views.convert(trace, lift(leaf.after), leaf.dtype) for leaf in leaves]
         lasts = [end for _, ends in self.last.values() for end in ends if isinstance(end, Array) and end.payload() is None]
         last_handles = [end.handle() for end in lasts]
+        known = [end for _, ends in self.last.values() for end in ends if isinstance(end, Array) and end.payload() is not None and end.root()._frame is frame]
+        elements = {id(end): end.payload().copy() for end in known}
         # Handles are read before, since to read an outer array is to carry it.
         roots = list(frame.roots.items())
         nexts += [param if root._poison is not None else root._value for root, param in roots]
@@ -495,6 +598,7 @@ class Loop(Control):
         for end, handle in zip(lasts, last_handles):
             trace.tracer.carry(frame.depth, trace.constant_at(frame.depth - 1, np.zeros(end.shape, end.dtype)))
             nexts.append(handle)
+        moved = [(lists.growing(effect.owner), self.growth[key]) for key, effect in frame.effects.items() if self.growth.get(key) and key not in self.grown]
         results = self._end(trace, nexts)
         trace.pop(frame)
         self._restore(roots, changed, results[len(leaves) :])
@@ -505,13 +609,16 @@ class Loop(Control):
         # One that is exchanged with others, or perhaps stays what it is, may be any of those that were there before.
         arrays = [leaf for leaf in leaves if leaf.is_array()]
         boxes = {id(leaf.box) for leaf in arrays}
-        from_before = lambda end: any(id(root) in boxes for root in _reached([end]))
+        from_before = lambda end: any(id(root) in boxes for root in reached([end]))
         for leaf, source in zip(leaves, sources):
             if leaf.after is not leaf.box and from_before(leaf.after):
                 source += [other.before for other in arrays]
         sources += [[end, *(other.before for other in arrays)] if from_before(end) else [end] for end in lasts]
         first = len(leaves) + len(roots)
         boxes = dict(zip([*map(id, leaves), *map(id, lasts)], result_boxes(results[: len(leaves)] + results[first:], sources)))
+        for leaf in leaves:
+            if leaf.is_integer():
+                boxes[id(leaf)]._bounds, boxes[id(leaf)]._growth = bounds.carried(leaf, self._most(), bool(self.known))
         self.bound = dict(self.kept)
         for slot in self.slots:
             values = [leaf.before if leaf.fixed or getattr(leaf, "passed", False) else boxes[id(leaf)] for leaf in slot.leaves]
@@ -520,9 +627,29 @@ class Loop(Control):
             else:
                 effects.change(slot.effect.owner, slot.effect.name, slot.effect.pos)
                 slot.effect.write(tree.unflatten(slot.structure, values))
+        steps = 0 if self.known is None else self.known - self.next_step
+        for known in self.lists:
+            known.finish(self.growth[id(known.owner)], steps, lambda root: self._outside(root, leaves, boxes))
+        for known, step in moved:
+            known.move(step * steps)
+        if self.draws:
+            draws.settle(self.generators)
+        elif frame.draws:
+            trace.frame.draws.append(draws.Nest(steps, frame.draws))
         for name, (structure, ends) in self.last.items():
-            self.bound[name] = tree.unflatten(structure, [boxes.get(id(end), end) for end in ends])
+            made = {key: local(value) for key, value in elements.items()}
+            self.bound[name] = tree.unflatten(structure, [boxes.get(id(end), made.get(id(end), end)) for end in ends])
         self.finished = self.rebinds = True
+
+    def _outside(self, root, leaves, boxes):
+        """The arrays after the loop that an array of the body may be."""
+        found = [root] if root._frame is not self.frame else []
+        for leaf in leaves:
+            if leaf.is_array() and leaf.box is root:
+                found += [leaf.before.root(), boxes[id(leaf)]]
+            elif isinstance(leaf.after, Array) and leaf.after.root() is root and not boxes[id(leaf)]._scalar:
+                found.append(boxes[id(leaf)])
+        return found
 
     def _restore(self, roots, changed, results):
         """Outer arrays after the loop: as they were, or as it leaves them."""
@@ -563,9 +690,7 @@ class While(Loop):
     def __init__(self, counted, facts, stops, where, scope):
         Control.__init__(self, facts, stops, where, scope)
         self.known, self.next_step = None, 0
-        self.changed, self.poisoned, self.contents = {}, {}, {}
-        self.attempts = 0
-        self.restarts = False
+        self._starts_anew()
         self.traced = self.inside = self.rebinds = False
         self.plain = True
         self.counted = None
@@ -575,6 +700,12 @@ class While(Loop):
             if count is not None and count > 1:
                 self.counted = self.known = count
                 self.kind, self.plain = "for", False
+        # A condition that was found to be traced after a first step is taken to be so before it, where something that is carried is: else nests
+        # of loops would be traced twice at every depth.
+        bound = all(self.scope.get(name, UNSET) is not UNSET for name in self.live)
+        if self.counted is None and note.from_start and bound:
+            self.traced = any(map(is_traced, tree.flatten([self.scope[name] for name in self.exposed if name in self.scope])[0]))
+        self.started = self.traced
 
     def again(self):
         if self.finished:
@@ -613,14 +744,18 @@ class While(Loop):
         if self.attempts > _RETRACES:
             raise errors.InternalError("the carries of this loop do not settle; please report it", self.pos)
         self._find_slots()
+        self._find_lists()
         trace = current()
         trace.traced_body(self)
         index, params, _ = trace.tracer.begin_for(trace.constant(np.int64(self.known - self.next_step)), self._starts(), self.pos)
         self._enter(params, Index(self))
+        self.index = traced(index, weak=True)
+        self.index._bounds = (0, self._most())
         return True
 
     def test(self, condition, scope):
         """The condition, at the start of every step; the body follows where `inside` says so."""
+        lists.settled(condition)
         if self.counted is not None and not self.plain:
             self.inside = True
             return
@@ -633,6 +768,8 @@ class While(Loop):
             return
         predicate = truth(condition, self.pos)
         if not self.traced:
+            if self.note().from_start is None:
+                self.note().from_start = True
             self.traced, self.inside = True, False
             self.scope = dict(scope)
             self.rebinds, self.bound = True, {name: scope[name] for name in self.lines if name in scope}
@@ -668,7 +805,16 @@ class While(Loop):
 
     def retry(self):
         if self._is_mine(sys.exc_info()[1]):
+            if self.started and self.note().from_start is False:
+                self.started = self.traced = False
             self._restart()
+
+    def _cannot(self, error):
+        """What is not a loop of the Program from its first step on may be one after it."""
+        if self.started:
+            self.note().from_start = False
+            raise Retry(self)
+        return super()._cannot(error)
 
     def _end(self, trace, nexts):
         return trace.tracer.end_for(nexts) if self.counted is not None else trace.tracer.end_while(nexts)[:-1]
@@ -684,306 +830,3 @@ def _count(counted, scope):
         return function(*values)
     except (ArithmeticError, ValueError, TypeError):
         return None
-
-
-def is_traced(value):
-    return isinstance(value, Array) and value.payload() is None
-
-
-def truth(condition, pos):
-    """A condition as one bool; of an array it is ambiguous."""
-    if not isinstance(condition, Array):
-        return bool(condition)
-    if condition.size != 1:
-        raise errors.ShapeError(f"the truth of an array with more than one element is ambiguous: {describe(condition)}", pos)
-    condition = np.reshape(condition, ())[()] if condition.shape else condition
-    return condition if condition.dtype.kind == "b" else condition != 0
-
-
-class Branch(Control):
-    """An `if`. A known condition takes its side; a traced one traces both and joins what they bind and change."""
-
-    def __init__(self, condition, facts, stops, where, scope):
-        super().__init__(facts, stops, where, scope)
-        self.traced = is_traced(condition)
-        self.rebinds = self.traced
-        self.sides = []
-        if self.traced:
-            self.condition = truth(condition, self.pos)
-        else:
-            self.side = bool(condition)
-
-    def enter(self, side):
-        """Whether this side runs now: the one of a known condition, or each in turn."""
-        if not self.traced:
-            return side is self.side
-        trace = current()
-        if side:
-            self.predicate = self.condition.handle()
-            trace.tracer.begin_if(self.predicate, self.pos)
-            trace.traced_body(self)
-        self.side = side
-        self.frame = Frame("if", self.pos)
-        trace.push(self.frame)
-        self.bound = {name: self.scope[name] for name in self.lines if name in self.scope}
-        return True
-
-    def done(self, scope):
-        if not self.traced:
-            return
-        trace, frame = current(), self.frame
-        self.sides.append(Side(frame, {name: scope[name] for name in self.live if name in scope}))
-        frame.undo()
-        if self.side:
-            trace.tracer.begin_else()
-            trace.pop(frame)
-        else:
-            self._join(trace, frame)
-
-    def _join(self, trace, frame):
-        join = Join(self, *self.sides)
-        names = {}
-        for name in self.live:
-            join.name(name, names)
-        contents = [join.effect(key) for key in {**self.sides[0].contents, **self.sides[1].contents}]
-        roots = {**self.sides[0].roots, **self.sides[1].roots}
-        unknown = {root: message for side in self.sides for root, (_, message) in side.roots.items() if message is not None}
-        roots = [root for root in roots if root not in unknown]
-        before = {root: root._value if root._const is None else None for root in roots}
-        for root in roots:
-            handles = [side.roots[root][0] if root in side.roots else before[root] for side in self.sides]
-            if None in handles and root._const is not None:
-                start = trace.constant_at(frame.depth - 1, root._const)
-                handles = [start if handle is None else handle for handle in handles]
-            join.add(handles, DTYPES[root.dtype])
-        try:
-            results = trace.tracer.end_if(join.first, join.second, join.dtypes)
-        except errors.Error:
-            trace.unwind(frame)
-            raise
-        trace.pop(frame)
-        derived = [trace.derived.get(handle) for handle in [self.predicate, *join.first, *join.second] if handle is not None]
-        if all(item is not None for item in derived):
-            trace.derived.update({result: frozenset().union(*derived) for result in results})
-        made = join.boxes(results)
-        for root, result in zip(roots, results[len(join.sources) :]):
-            root.set(result)
-        for root, message in unknown.items():
-            root.poison(message)
-        self.bound = {name: build(made) for name, build in names.items()}
-        for effect, build in contents:
-            effects.change(effect.owner, effect.name, effect.pos)
-            effect.write(build(made))
-        trace.frame.raised |= all(side.raised for side in self.sides)
-
-
-class Side:
-    """One side of a branch at its end: what names are, arrays and contents that it changed; handles are of its own body."""
-
-    def __init__(self, frame, ends):
-        self.raised = frame.raised
-        self.ends, self.values = ends, {}
-        for name, value in ends.items():
-            leaves, structure = tree.flatten(value)
-            self.values[name] = (structure, [(leaf, lift(leaf) if is_data(leaf) else None) for leaf in leaves])
-        self.roots = {root: (root._value if root._const is None else root.handle(), root._poison) if root._poison is None else (None, root._poison) for root in frame.mutated}
-        self.contents = {}
-        for key, effect in frame.effects.items():
-            values, structure = effect.shallow()
-            self.contents[key] = (effect, structure, [(value, lift(value) if is_data(value) else None) for value in values])
-
-
-class Join:
-    """What the two sides of a branch result in together."""
-
-    def __init__(self, branch, then, other):
-        self.branch, self.then, self.other = branch, then, other
-        self.first, self.second, self.dtypes, self.sources = [], [], [], []
-
-    def add(self, handles, dtype):
-        self.first.append(None if self.then.raised and None in handles else handles[0])
-        self.second.append(handles[1])
-        self.dtypes.append(dtype)
-
-    def name(self, name, names):
-        """Adds a name, where both sides have it; of a side that raises an error nothing goes on."""
-        branch, sides = self.branch, [self.then, self.other]
-        present = [side for side in sides if name in side.ends and side.ends[name] is not UNSET and not side.raised]
-        if not present:
-            if any(name in side.ends and side.ends[name] is UNSET for side in sides):
-                names[name] = lambda made: UNSET
-            return
-        if len(present) == 2 and self.then.ends[name] is self.other.ends[name]:
-            value = self.then.ends[name]
-            names[name] = lambda made: value
-            return
-        if len(present) == 1:
-            absent = sides[1 - sides.index(present[0])]
-            if not absent.raised and not branch.flagged(name):
-                current().unbound[name] = f"`{name}` is bound in one branch of the `if` at line {branch.pos[1]} only; bind it before the `if`"
-                return
-            structure, leaves = present[0].values[name]
-            pairs = [((leaf, handle), (leaf, None)) for leaf, handle in leaves]
-            if present[0] is self.other:
-                pairs = [(b, a) for a, b in pairs]
-            names[name] = self._joined(name, structure, pairs)
-            return
-        (structure, leaves), (other_structure, others) = self.then.values[name], self.other.values[name]
-        if structure != other_structure:
-            self._differ(errors.ShapeError(f"`{shown(name)}` differs in kind between the branches: {kind_of(self.then.ends[name])} and {kind_of(self.other.ends[name])}", branch.at(name)))
-        names[name] = self._joined(name, structure, list(zip(leaves, others)))
-
-    def effect(self, key):
-        """Adds the contents of a container that a side changed."""
-        effect = (self.then.contents.get(key) or self.other.contents.get(key))[0]
-        values, structure = effect.before_values()
-        before = (effect, structure, [(value, lift_outside(value) if is_data(value) else None) for value in values])
-        a, b = self.then.contents.get(key, before), self.other.contents.get(key, before)
-        if self.then.raised or self.other.raised:
-            a, b = (b, b) if self.then.raised else (a, a)
-        if a[1] != b[1]:
-            self._differ(errors.Unsupported(f"{effect.what()} under a traced condition, of which one side leaves another form than the other", effect.pos))
-        return effect, self._joined(effect.name, a[1], list(zip(a[2], b[2])))
-
-    def _joined(self, name, structure, pairs):
-        """Adds the leaves that differ; gives the function from boxes of results to the value."""
-        places = []
-        for (a, first), (b, second) in pairs:
-            if a is b and (first is not None) == (second is not None) or same_constant(a, b):
-                places.append(a)
-                continue
-            if first is None and second is None:
-                self._differ(errors.ShapeError(f"`{shown(name)}` differs in kind between the branches: {kind_of(a)} and {kind_of(b)}", self.branch.at(name)))
-            if not (is_data(a) and is_data(b)):
-                self._differ(errors.ShapeError(f"`{shown(name)}` differs in kind between the branches: {kind_of(a)} and {kind_of(b)}", self.branch.at(name)))
-            if shape_of(a) != shape_of(b):
-                self._differ(errors.ShapeError(f"`{shown(name)}` differs in shape between the branches: {shape_of(a)} and {shape_of(b)}", self.branch.at(name)))
-            places.append(Place(len(self.sources)))
-            self.first.append(first)
-            self.second.append(second)
-            self.dtypes.append(result_dtype(a, b))
-            self.sources.append([leaf for leaf, handle in ((a, first), (b, second)) if handle is not None])
-        return lambda made: tree.unflatten(structure, [made[place.number] if isinstance(place, Place) else place for place in places])
-
-    def _differ(self, error):
-        """Sides that do not join need a condition that is known, if it can be."""
-        trace = current()
-        sources = trace.derived.get(self.branch.predicate)
-        trace.unwind(self.branch.frame)
-        if sources:
-            demand_all(sources)
-        raise error
-
-    def boxes(self, results):
-        return result_boxes(results, self.sources)
-
-
-class Place:
-    def __init__(self, number):
-        self.number = number
-
-
-def shown(name):
-    return "the result" if name == "_rg_value" else name
-
-
-def lift_outside(value):
-    """The handle of a value as it is around a branch."""
-    return value.handle() if isinstance(value, Array) else current().constant_at(current().frame.depth - 1, np.asarray(value))
-
-
-def same_constant(a, b):
-    """Whether two values that are no arrays are one: None, strings, equal numbers."""
-    if isinstance(a, Array) or isinstance(b, Array) or type(a) is not type(b):
-        return False
-    if a is b:
-        return True
-    if isinstance(a, float):
-        return a == b and np.copysign(1.0, a) == np.copysign(1.0, b)
-    return isinstance(a, (bool, int, str, bytes)) and a == b
-
-
-def choose(condition, first, second, pos):
-    """`first() if condition else second()`, where the condition is traced."""
-    trace, predicate = current(), truth(condition, pos).handle()
-    facts = ((("_rg_value", pos[1]),), (), ("_rg_value",), ())
-    branch = Branch.__new__(Branch)
-    Control.__init__(branch, facts, (), ("choice", pos[1]), {})
-    branch.traced, branch.predicate, branch.sides, branch.pos = True, predicate, [], pos
-    trace.tracer.begin_if(predicate, pos)
-    for side in (first, second):
-        frame = branch.frame = Frame("if", pos)
-        trace.push(frame)
-        try:
-            value = side()
-        except Retry:
-            trace.unwind(frame)
-            raise
-        branch.side = side is first
-        branch.done({"_rg_value": value})
-    return branch.bound["_rg_value"]
-
-
-def result_boxes(results, sources):
-    """Boxes for results of control flow. Each may be one of its sources, at the end of a body: what two sources share, their boxes
-    may share too, and with what lives on outside."""
-    boxes, known = [], {}
-    for result, source in zip(results, sources):
-        alone = len(source) == 1 and isinstance(source[0], Array)
-        box = known.get(id(source[0])) if alone else None
-        if box is None:
-            scalar = not any(isinstance(item, Array) and not item._scalar for item in source)
-            ordered = all(map(lies_in_order, source))
-            box = traced(result, scalar=scalar, ordered=ordered, weak=all(map(is_weak, source)))
-            if alone:
-                known[id(source[0])] = box
-        boxes.append(box)
-    reached = [_reached(source) for source in sources]
-    for k, box in enumerate(boxes):
-        for root in reached[k]:
-            if root._frame.open and root._poison is None and not box._scalar:
-                entangle(box, root)
-        for j in range(k):
-            if boxes[j] is not box and any(root in reached[j] for root in reached[k]):
-                entangle(boxes[j], box)
-    return boxes
-
-
-def _reached(sources):
-    """The roots that arrays are, view, or may share memory with; by identity."""
-    roots = [item.root() for item in sources if isinstance(item, Array) and not item._scalar]
-    return dict.fromkeys([*roots, *(other for root in roots for other in root._entangled or ())])
-
-
-def lies_in_order(value):
-    """Whether a value is row-major in memory, as numbers are."""
-    return not isinstance(value, Array) or value._scalar or is_row_major(value._shadow)
-
-
-def zeros_like(leaf):
-    """A value of the kind of another, to start with."""
-    if isinstance(leaf, Array) and not leaf._scalar:
-        return traced(current().constant(np.zeros(leaf.shape, leaf.dtype)), scalar=False)
-    zero = NUMPY[dtype_of(leaf)].type(0)
-    return zero.item() if is_weak(leaf) else zero
-
-
-def is_data(value):
-    """Arrays and numbers."""
-    if isinstance(value, Array):
-        return True
-    return isinstance(value, (bool, int, float, np.generic)) and np.asarray(value).dtype in DTYPES
-
-
-def dtype_of(value):
-    return DTYPES.get(value.dtype if isinstance(value, Array) else np.asarray(value).dtype, "f64")
-
-
-def shape_of(value):
-    return value.shape if isinstance(value, Array) else np.shape(value)
-
-
-def kind_of(value):
-    return describe(value) if isinstance(value, Array) else type(value).__name__
-
-

@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 
-from . import _native, effects, errors, tree, views
+from . import _native, bounds, effects, errors, texts, tree, views, writes
 from .array import Array, describe, lift, traced
 from .outside import Outside
 from .trace import NUMPY, Retry, Trace, current, is_float, tracing
@@ -26,7 +26,7 @@ class Outcome:
         inside = current() is not None
         self.outside = current().outside if inside else Outside(varying=varying)
         if inside:
-            self.static.update({k: leaf.item() for k, (leaf, scalar) in enumerate(arguments.leaves) if scalar == "python" and _is_known(leaf) and leaf.dtype.kind == "i"})
+            self.static.update({k: leaf.item() for k, (leaf, scalar) in enumerate(arguments.leaves) if scalar in ("python", "large") and _is_known(leaf) and leaf.dtype.kind == "i"})
         notes, again = {}, 0
         while True:
             self.outside.target = self.outside.target or self
@@ -52,13 +52,16 @@ class Outcome:
 
         name = getattr(fun, "__name__", type(fun).__name__)
         trace = Trace(_native.Tracer(name), name, notes, self.outside)
+        self.prints = trace.prints = texts.Prints()
+        trace.order += {"results": 0, "hessian": 2, "hvp": 2}.get(self.wanted, 1)
         with tracing(trace):
             boxes = []
             for k, (dtype, shape, scalar) in enumerate(arguments.types):
                 handle = trace.tracer.input(dtype, list(shape))
                 if scalar and dtype in ("i64", "i32") and not shape and _is_known(arguments.leaves[k][0]):
                     trace.derived[handle] = frozenset([Argument(self, k, arguments.leaves[k][0].item())])
-                boxes.append(traced(handle, scalar=bool(scalar), weak=scalar == "python") if k not in self.static else self.static[k])
+                boxes.append(traced(handle, scalar=bool(scalar), weak=scalar in ("python", "large")) if k not in self.static else self.static[k])
+                _bound(boxes[-1], scalar, arguments.leaves[k][0])
             args, kwargs = arguments.rebuild(boxes)
             for value in (*args, *kwargs.values()):
                 _own(value)
@@ -66,7 +69,8 @@ class Outcome:
             if len(trace.frames) > 1:
                 raise errors.Unsupported("an error inside a loop was caught by the function; tracing cannot go on after it", trace.frame.pos)
             handles = self._results(fun, name, result)
-            self.program = trace.tracer.finish(handles)
+            self.writes = writes.Writes.of(arguments, boxes, [*args, *kwargs.values()], result) if self.wanted == "results" else writes.Writes()
+            self.program = trace.tracer.finish([*handles, *self.writes.handles()])
         return trace
 
     def _check_outside(self, fun, arguments, notes, trace):
@@ -95,12 +99,13 @@ class Outcome:
             if not isinstance(result, tuple) or len(result) != 2:
                 raise errors.ArgumentError(f"with has_aux=True, {name}() must return a pair of its value and something else", pos)
             result, aux = result
-        leaves, self.structure = tree.flatten(result, objects=True)
-        others, self.aux_structure = tree.flatten(aux, objects=True) if self.has_aux else ([], None)
+        leaves, self.structure = tree.flatten(result, objects=tree.ANY)
+        others, self.aux_structure = tree.flatten(aux, objects=tree.ANY) if self.has_aux else ([], None)
         others = [] if self.wanted in WITHOUT_AUX else others
         for value in tree.statics(self.structure):
             if value is not None or result is None:
-                raise errors.ArgumentError(f"{name}() must return arrays and numbers, found {type(value).__name__}", pos)
+                found = type(value.value if isinstance(value, tree.Same) else value).__name__
+                raise errors.ArgumentError(f"{name}() must return arrays and numbers, found {found}", pos)
         handles = [_handle(leaf, name, pos) for leaf in [*leaves, *others]]
         shape = current().type(handles[0])[1] if handles else ()
         # A gradient is that of the one number in an array, which the caller gets in the shape that the function gives it.
@@ -131,7 +136,7 @@ class Outcome:
     @staticmethod
     def from_json(saved):
         structure, outcome = Outcome.structure_from_json, Outcome.__new__(Outcome)
-        outcome._maker = None
+        outcome._maker, outcome.prints, outcome.writes = None, texts.Prints(), writes.Writes()
         outcome.wanted, outcome.has_aux, outcome.count, outcome.scalars = saved["wanted"], saved["has_aux"], saved["count"], saved["scalars"]
         outcome.wrt = [(structure(part), numbers) for part, numbers in saved["wrt"]]
         outcome.value_shape = None if saved["value_shape"] is None else tuple(saved["value_shape"])
@@ -150,7 +155,7 @@ class Outcome:
         if isinstance(kind, tree.Node) and kind.kind == "static" and (kind.rest is None or isinstance(kind.rest, str)):
             return ["static", [], kind.rest]
         if isinstance(kind, tree.Node):
-            what = f"something static, a {type(kind.rest).__name__}," if kind.kind == "static" else f"what is nested in {kind.kind.__name__}"
+            what = f"something static, a {type(getattr(kind.rest, 'value', kind.rest)).__name__}," if kind.kind == "static" else f"what is nested in {kind.kind.__name__}"
             raise errors.Unsupported(f"{what} cannot be saved; use tuples, lists and dicts")
         parts = [Outcome.structure_to_json(part) for part in parts]
         if isinstance(kind, tuple):
@@ -271,13 +276,25 @@ def _is_known(leaf):
     return isinstance(leaf, (np.ndarray, np.generic)) and np.ndim(leaf) == 0
 
 
+def _bound(box, scalar, leaf):
+    """What is known of an integer argument: that it is small, or what was known where it is an argument of a function inside."""
+    if isinstance(box, Array) and box._weak and box.dtype.kind == "i":
+        box._bounds = bounds.of(leaf) if isinstance(leaf, Array) else (-bounds.ARGUMENT, bounds.ARGUMENT) if scalar == "python" else bounds.INTEGERS
+
+
 def _own(value):
-    """Containers of arguments are copies, which belong to the function."""
-    if isinstance(value, (list, dict)):
-        effects.made(value)
+    """Containers and objects of arguments are copies, which belong to the function."""
     if isinstance(value, (list, tuple, dict)):
-        for item in value.values() if isinstance(value, dict) else value:
-            _own(item)
+        items = value.values() if isinstance(value, dict) else value
+    else:
+        parts = None if isinstance(value, Array) else tree.parts_of(value, tree.ANY)
+        if parts is None or parts[0].kind == "static":
+            return
+        items = parts[1]
+    if not isinstance(value, tuple):
+        effects.made(value)
+    for item in items:
+        _own(item)
 
 
 def readable(fun):
@@ -316,6 +333,8 @@ def _run(trace, function, args, kwargs):
 
 
 def _handle(leaf, name, pos):
+    if not isinstance(leaf, (Array, np.ndarray, np.generic)) and hasattr(type(leaf), "__array_ufunc__"):
+        np.asarray(leaf)  # what has no elements that could be returned says why
     if isinstance(leaf, np.ndarray) and type(leaf) is not np.ndarray or not isinstance(leaf, (Array, np.ndarray, np.generic, int, float)):
         raise errors.ArgumentError(f"{name}() must return arrays and numbers, found {type(leaf).__name__}", pos)
     return lift(leaf, "the result")

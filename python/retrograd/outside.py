@@ -9,7 +9,7 @@ import types
 
 import numpy as np
 
-from . import errors
+from . import bounds, errors
 from .array import Array
 from .layout import shadow_like, shadow_of
 from .trace import DTYPES, current
@@ -50,6 +50,8 @@ class Hidden:
         """The array now, None where it has another type than when it was traced."""
         value = self.place.read()
         if type(value) is not self.kind:
+            return None
+        if self.kind is int and not -bounds.ARGUMENT <= value <= bounds.ARGUMENT:
             return None
         array = value if self.kind is np.ndarray else np.asarray(value)
         return array if array.shape == self.shape and array.dtype == self.dtype else None
@@ -97,7 +99,8 @@ class Outside:
     def number(self, place, value):
         """A number of outside: a constant, or an input where it changes from call to call."""
         identity = place.identity()
-        if identity not in self.varying or identity in self.fixed or type(value) not in (int, float, np.float64, np.float32, np.int64):
+        large = type(value) is int and not -bounds.ARGUMENT <= value <= bounds.ARGUMENT
+        if large or identity not in self.varying or identity in self.fixed or type(value) not in (int, float, np.float64, np.float32, np.int64):
             self._guard(place, value)
             return value
         known = self.arrays.get(identity)
@@ -107,6 +110,7 @@ class Outside:
                 trace = trace.around
             array = Array((), np.asarray(value).dtype, scalar=True, shadow=shadow_of(()))
             array._frame, array._weak = trace.frames[0], type(value) in (int, float)
+            array._bounds = (-bounds.ARGUMENT, bounds.ARGUMENT) if type(value) is int else None
             array._value = self._input(trace, place, value)
             known = self.arrays[identity] = (value, array, place)
         return known[1]

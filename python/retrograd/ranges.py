@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from . import errors
+from . import bounds, errors, lists
 from .array import Array, Symbol, affine, demand, index_of, traced
 from .trace import current
 
@@ -86,19 +86,28 @@ class Ranged:
         steps = self.steps
         if isinstance(steps, range):
             rest = steps[first:]
-            start, step, bounds = rest.start, rest.step, (min(rest[0], rest[-1]), max(rest[0], rest[-1]))
+            start, step, ends = rest.start, rest.step, (min(rest[0], rest[-1]), max(rest[0], rest[-1]))
         else:
-            start, step, bounds = steps.start, steps.step, steps.bounds()
+            start, step, ends = steps.start, steps.step, steps.bounds()
         item = index
+        # Between its start and its stop it does not leave 64 bits.
         if step != 1:
-            item = item * step
+            item = np.multiply(item, step)
         if isinstance(start, Array) or start != 0:
-            item = item + start
+            item = np.add(item, start)
         if item is index:
             item = traced(index.handle())
-        item._symbol, item._offset = Symbol(*bounds), 0
+        item._symbol, item._offset = Symbol(*ends), 0
+        item._bounds = self._limits() if isinstance(steps, TracedRange) else ends
         item._weak = True  # whatever its bounds are, a range gives Python's integers
         return item
+
+    def _limits(self):
+        """Least and greatest index of a range with traced ends."""
+        low, high = bounds.hull(bounds.of(self.steps.start), bounds.of(self.steps.stop))
+        if not isinstance(self.steps.start, Array) and abs(self.steps.step) == 1:
+            return (max(low, self.steps.start - bounds.STEPS), min(high, self.steps.start + bounds.STEPS))
+        return (low, high)
 
     def __iter__(self):
         return iter(self.steps)
@@ -107,18 +116,23 @@ class Ranged:
 class Rows:
     """The steps over an array: its rows, or its elements."""
 
-    def __init__(self, array):
-        self.array = array
+    def __init__(self, array, weak=False):
+        self.array, self.weak = array, weak
         self.count = None
 
     def known(self):
         return self.array.shape[0]
 
     def at(self, k):
-        return self.array[k]
+        return self._made(self.array[k])
 
     def item(self, index, first):
-        return self.array[Ranged(range(self.known())).item(index, first)]
+        return self._made(self.array[Ranged(range(self.known())).item(index, first)])
+
+    def _made(self, item):
+        if self.weak and isinstance(item, Array):
+            item._weak = True
+        return item
 
     def __iter__(self):
         return (self.at(k) for k in range(self.known()))
@@ -181,13 +195,16 @@ def steps_of(value):
         return value
     if isinstance(value, (range, TracedRange)):
         return Ranged(value)
-    return Rows(value) if isinstance(value, Array) and value.shape else None
+    if isinstance(value, Array):
+        return Rows(value) if value.shape else None
+    rows = lists.rows_of(value)
+    return None if rows is None else Rows(rows.array(), rows.weak)
 
 
 def zipped(*parts, strict=False):
     """`zip`, over arrays and ranges in a loop of the Program."""
     steps = [steps_of(part) for part in parts]
-    if not parts or any(step is None for step in steps) or not any(isinstance(part, (Array, TracedRange, Rows, Zipped)) for part in parts):
+    if not parts or any(step is None for step in steps) or not any(isinstance(part, (Array, TracedRange, Rows, Zipped, list)) for part in parts):
         return zip(*[_plain(part) for part in parts], strict=strict)
     if strict and len({step.known() for step in steps}) > 1:
         raise ValueError("zip() arguments have different lengths")

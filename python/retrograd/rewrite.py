@@ -31,9 +31,10 @@ def rewrite(function):
     code = function.__code__
     if code in _codes:
         return function
-    if code not in _rewritten:
-        _rewritten[code] = _compile(function)
-    new = _rewritten[code]
+    key = code, code.co_filename  # code is equal to that of another file
+    if key not in _rewritten:
+        _rewritten[key] = _compile(function)
+    new = _rewritten[key]
     if new is None:
         return None
     from . import runtime
@@ -186,11 +187,12 @@ class _Function(ast.NodeTransformer):
         stores = []
         target = self._target(node.target, stores)
         item = _at(ast.Assign([target], _expression(f"{label}.item()", node)), node, missing=True)
+        appended = _appended(body)
         inner = [item, *stores, *self.block(body, inside)]
         if stops:
             guard = ast.If(self._condition(leave.none_of(stops, node)), inner, [])
             inner = self._branch(node, self._label(), guard.test, names, exposed | set(names) & inside, set(names) & inside, (guard.body, []))
-        return self._control(node, "loop", label, [steps], names, exposed, live, rebound, stops, inner)
+        return self._control(node, "loop", label, [steps], names, exposed, live, rebound, stops, inner, appended)
 
     def visit_If(self, node):
         live = set(self.live)
@@ -203,9 +205,10 @@ class _Function(ast.NodeTransformer):
 
     def _branch(self, node, label, test, names, exposed, live, sides):
         """A branch: one side after the other, of which a known condition takes one."""
-        result = [self._start(node, "branch", label, [test], names, exposed, live, set(), ())]
+        result = [self._start(node, "branch", label, [test], names, exposed, live, set(), (), ())]
         for side, statements in zip((True, False), sides):
-            body = [*_parse(self._bind(label, names), node), *statements, *_parse([f"{label}.done(locals())"], node)]
+            tried = ast.Try(statements or [ast.Pass()], [ast.ExceptHandler(_expression("Exception", node), None, _parse([f"{label}.failed()"], node))], [], [])
+            body = [*_parse(self._bind(label, names), node), _at(tried, node, missing=True), *_parse([f"{label}.done(locals())"], node)]
             result.append(_at(ast.If(_expression(f"{label}.enter({side})", node), body, []), node, missing=True))
         return [*result, *_parse(self._bind(label, names), node)]
 
@@ -216,12 +219,14 @@ class _Function(ast.NodeTransformer):
         names = self.stored([node.test, *node.body])
         exposed = (uses | live) & set(names)
         counted, before = self._counted(node)
+        appended = _appended(node.body)
         label = self._label()
         ask = ast.Expr(ast.Call(_expression(f"{label}.test", node), [self._condition(node.test), _expression("locals()", node)], []))
         body = self.block(node.body, inside)
         step = ast.If(_expression(f"{label}.inside", node), [*_parse(self._bind(label, names), node), *body], [])
         inner = [_at(ask, node, missing=True), _at(step, node, missing=True)]
-        return [*before, *self._control(node, "conditional", label, [counted], names, exposed, live, flow.rebound(node.body), stops, inner)]
+        rebound = flow.rebound(node.body)
+        return [*before, *self._control(node, "conditional", label, [counted], names, exposed, live, rebound, stops, inner, appended)]
 
     def _counted(self, node):
         """A function that counts the steps of a `while` by running what its condition depends on, where that is arithmetic on names."""
@@ -243,15 +248,15 @@ class _Function(ast.NodeTransformer):
         self.count += 1
         return f"_rg_{self.count}"
 
-    def _start(self, node, kind, label, operands, names, exposed, live, rebound, stops):
-        facts = [ast.Constant(tuple(names.items())), _names(exposed & set(names)), _names(set(names) & live), _names(rebound & set(names))]
+    def _start(self, node, kind, label, operands, names, exposed, live, rebound, stops, appended):
+        facts = [ast.Constant(tuple(names.items())), _names(exposed & set(names)), _names(set(names) & live), _names(rebound & set(names)), ast.Constant(appended)]
         where = ast.Constant((label, node.lineno))
         start = ast.Assign([ast.Name(label, ast.Store())], _call(kind, *operands, *facts, _names(stops), where, _expression("locals()", node)))
         return _at(start, node, missing=True)
 
-    def _control(self, node, kind, label, operands, names, exposed, live, rebound, stops, body):
+    def _control(self, node, kind, label, operands, names, exposed, live, rebound, stops, body, appended):
         """A loop: traced as often as `again` says, with its names bound anew each time."""
-        start = self._start(node, kind, label, operands, names, exposed, live, rebound, stops)
+        start = self._start(node, kind, label, operands, names, exposed, live, rebound, stops, appended)
         tried = ast.Try([*body, *_parse([f"{label}.done(locals())"], node)], [], [], [])
         tried.handlers = [ast.ExceptHandler(_expression("(_rg.Retry, NameError)", node), None, _parse([f"{label}.retry()"], node))]
         bind = _parse(self._bind(label, names), node)
@@ -316,8 +321,15 @@ class _Function(ast.NodeTransformer):
             case.body = self.block(case.body, live)
         return node
 
+    def visit_Starred(self, node):
+        if isinstance(node.ctx, ast.Load):
+            node.value = _at(_call("unpacked", self.visit(node.value)), node.value, missing=True)
+        return node
+
     def visit_Assign(self, node):
         value = self.visit(node.value)
+        if any(isinstance(target, (ast.Tuple, ast.List)) for target in node.targets) and not isinstance(value, ast.Tuple):
+            value = _at(_call("unpacked", value), node.value, missing=True)
         stores, targets = [], []
         for target in node.targets:
             targets.append(self._target(target, stores))
@@ -474,8 +486,8 @@ class _Function(ast.NodeTransformer):
 
     def _compared(self, left, op, right):
         left, right = self.visit(left), self.visit(right)
-        if isinstance(op, (ast.In, ast.NotIn)):
-            return _call("contains" if isinstance(op, ast.In) else "lacks", left, right)
+        if isinstance(op, (ast.In, ast.NotIn, ast.Eq, ast.NotEq)):
+            return _call({ast.In: "contains", ast.NotIn: "lacks", ast.Eq: "equal", ast.NotEq: "unequal"}[type(op)], left, right)
         return ast.Compare(left, [op], [right])
 
     def visit_NamedExpr(self, node):
@@ -501,10 +513,16 @@ class _Function(ast.NodeTransformer):
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
 
-    def visit_FormattedValue(self, node):
-        node.value = _at(_call("formatted", self.visit(node.value)), node.value, missing=True)
-        node.format_spec = self.visit(node.format_spec) if node.format_spec else None
-        return node
+    def visit_JoinedStr(self, node):
+        parts = []
+        for part in node.values:
+            if isinstance(part, ast.Constant):
+                parts.append(part)
+                continue
+            source = ast.Constant(ast.unparse(part.value))
+            spec = self.visit(part.format_spec) if part.format_spec else ast.Constant("")
+            parts.append(ast.Tuple([self.visit(part.value), ast.Constant(part.conversion), spec, source], ast.Load()))
+        return _at(_call("joined", *parts), node, missing=True)
 
     def visit_FunctionDef(self, node):
         node.decorator_list = [self.visit(item) for item in node.decorator_list]
@@ -535,6 +553,13 @@ class _Function(ast.NodeTransformer):
     def visit_Global(self, node):
         # Stores go through the runtime; loads find the name without the declaration unless a store stands in the same function.
         return node
+
+
+def _appended(body):
+    """Names that a loop appends to, with the number of places: lists that may grow by as many items in a step."""
+    called = [item.func for statement in body for item in flow.walk(statement) if isinstance(item, ast.Call) and isinstance(item.func, ast.Attribute)]
+    names = [function.value.id for function in called if function.attr == "append" and isinstance(function.value, ast.Name)]
+    return tuple((name, names.count(name)) for name in dict.fromkeys(names))
 
 
 def _flag(name):

@@ -33,7 +33,8 @@ class Rule:
         self.names = [parameter.name for parameter in listed if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)]
         self.defaults = {parameter.name: parameter.default for parameter in listed}
         anything = any(parameter.kind is parameter.VAR_KEYWORD for parameter in listed)
-        operands = [parameter.name for parameter in own if parameter.default is parameter.empty and parameter.kind is not parameter.VAR_POSITIONAL]
+        self.takes_any = anything and any(parameter.kind is parameter.VAR_KEYWORD for parameter in own)
+        operands = [parameter.name for parameter in own if parameter.default is parameter.empty and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)]
         taken = dict(zip(self.names, operands))
         taken.update({parameter.name: parameter.name for parameter in own if (anything or parameter.name in self.defaults) and parameter.name not in operands})
         self.taken = taken
@@ -52,6 +53,8 @@ class Rule:
                 continue
             if name in self.taken:
                 passed[self.taken[name]] = value
+            elif self.takes_any and name not in self.defaults:
+                passed[name] = value
             elif not _is_default(value, self.defaults.get(name)):
                 raise errors.Unsupported(f"{name_of(self.function)} with {name}= is not supported", errors.here())
         return self.rule(*args, **passed)
@@ -78,7 +81,10 @@ def name_of(function):
     if isinstance(function, np.ufunc):
         return f"np.{function.__name__}" if getattr(np, function.__name__, None) is function else f"scipy.special.{function.__name__}"
     module = getattr(function, "__module__", None) or "numpy"
-    return f"{module.replace('numpy', 'np', 1) if module.split('.')[0] == 'numpy' else module}.{function.__name__}"
+    # Modules with an underscore are where NumPy and SciPy keep what they show elsewhere.
+    shown = ".".join(part for part in module.split(".") if not part.startswith("_"))
+    name = getattr(function, "__name__", None) or getattr(function, "name", None) or type(function).__name__
+    return f"{shown.replace('numpy', 'np', 1) if shown.split('.')[0] == 'numpy' else shown}.{name}"
 
 
 def _is_default(value, default):

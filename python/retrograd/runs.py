@@ -7,19 +7,34 @@ of two, an assignment. Its loop is written below as a user would write it.
 import numpy as np
 
 from . import errors
-from .array import Array, Symbol, affine, index_of
+from .array import OPERATORS, Array, Symbol, affine, demand_outer, index_of, local
 from .rewrite import rewrite
+from .trace import current
 
 
 class Run:
-    """Numbers along one axis, as many as `length` says: `at(k)` is a traced number.
+    """Numbers, or arrays of known extents, along one axis, as many as `length` says and at most `most`: `at(k)` is number k.
 
-    `extent` tells equal lengths; `reads` are the (root, place) of the slices that it is made of, with the version of the root where they
-    are operands: a slice is a view and sees changes, what is computed from it does not.
+    `span` tells equal lengths; `before` and `after` are the extents of other axes, around that of the run. `reads` are the (root, place) of the slices that it
+    is made of, with the version of the root where they are operands: a slice is a view and sees changes, what is computed from it does not.
     """
 
-    def __init__(self, length, extent, at, dtype, reads):
-        self.length, self.extent, self.at, self.dtype, self.reads = length, extent, at, dtype, reads
+    def __init__(self, length, span, at, dtype, reads, most, before=(), after=()):
+        self.length, self.span, self.at, self.dtype, self.reads, self.most = length, span, at, dtype, reads, most
+        self.before, self.after = tuple(before), tuple(after)
+
+    @property
+    def ndim(self):
+        return len(self.before) + 1 + len(self.after)
+
+    @property
+    def T(self):
+        return self if self.ndim == 1 else refuse(self, ".T")
+
+    def like(self, at, dtype, before=None, after=None):
+        """Another run of the same length, computed from this one now."""
+        reads = [(root, place, root._changes if version is None else version) for root, place, version in self.reads]
+        return Run(self.length, self.span, at, dtype, reads, self.most, self.before if before is None else before, self.after if after is None else after)
 
     def check(self):
         """Refuses operands that have changed since they were read, as NumPy would have read them."""
@@ -27,26 +42,28 @@ class Run:
             if version is not None and version != root._changes:
                 raise errors.Unsupported("an array has changed since a slice of it, whose length is traced, was computed with; use a loop", errors.here())
 
-    def sum(self):
-        return np.sum(self)
+    def copy(self, order="C"):
+        return kept(self)
 
-    def dot(self, other):
-        return np.dot(self, other)
+    def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
+        return self.like(lambda k: self.at(k).astype(dtype), np.dtype(dtype))
 
     def __len__(self):
-        raise errors.Unsupported("len() of a slice whose length is traced", errors.here())
+        refuse(self, "len()")
 
     def __bool__(self):
-        raise errors.Unsupported("the truth of a slice whose length is traced", errors.here())
+        refuse(self, "the truth")
 
     def __iter__(self):
-        raise errors.Unsupported("a slice whose length is traced can only be iterated by its index", errors.here())
+        refuse(self, "a loop over the elements")
 
-    def __getitem__(self, _):
-        raise errors.Unsupported("an index into a slice whose length is traced; index the array itself", errors.here())
+    def __getitem__(self, index):
+        if isinstance(index, slice) and index in (slice(None), slice(None, None, -1)) or index is Ellipsis:
+            return self if index is Ellipsis or index.step is None else flipped(self)
+        refuse(self, "an index")
 
     def __array__(self, *_, **__):
-        raise errors.Unsupported("conversion of a slice whose length is traced to a NumPy array", errors.here())
+        refuse(self, "conversion to a NumPy array, or use as a result,")
 
     def __array_ufunc__(self, called, method, *inputs, **kwargs):
         return ufunc(called, method, inputs, kwargs)
@@ -56,8 +73,15 @@ class Run:
 
     def __getattr__(self, name):
         if not name.startswith("__") and hasattr(np.ndarray, name):
-            raise errors.Unsupported(f".{name} of a slice whose length is traced is not supported; use a loop", errors.here())
+            refuse(self, f".{name}")
         raise AttributeError(f"'retrograd.Run' object has no attribute '{name}'")
+
+
+def refuse(run, what):
+    """What a slice of traced length does not do; where its length follows from arguments, it is known from here on, by tracing again."""
+    if isinstance(run.length, Array):
+        demand_outer(run.length)
+    raise errors.Unsupported(f"{what} of a slice whose length is traced is not supported; use a loop over its array", errors.here())
 
 
 def _change(_run, _value):
@@ -65,20 +89,17 @@ def _change(_run, _value):
 
 
 def _operators():
-    binary = {
-        "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.true_divide, "floordiv": np.floor_divide,
-        "mod": np.remainder, "pow": np.power, "matmul": np.matmul,
-    }
-    for name, called in binary.items():
+    for name, called in OPERATORS["binary"].items():
         setattr(Run, f"__{name}__", lambda a, b, called=called: called(a, b))
         setattr(Run, f"__r{name}__", lambda a, b, called=called: called(b, a))
         setattr(Run, f"__i{name}__", _change)
-    compared = {"lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal}
-    for name, called in compared.items():
+    for name, called in OPERATORS["compare"].items():
         setattr(Run, f"__{name}__", lambda a, b, called=called: called(a, b))
     Run.__hash__ = object.__hash__
-    for name, called in {"neg": np.negative, "pos": np.positive, "abs": np.absolute}.items():
+    for name, called in OPERATORS["unary"].items():
         setattr(Run, f"__{name}__", lambda a, called=called: called(a))
+    for name in ("sum", "prod", "max", "min", "mean", "any", "all", "argmax", "argmin", "dot"):
+        setattr(Run, name, lambda a, *args, called=getattr(np, name), **kwargs: called(a, *args, **kwargs))
 
 
 _operators()
@@ -89,65 +110,222 @@ def has_run(values):
 
 
 def ufunc(called, method, inputs, kwargs):
-    """Elementwise functions of runs of one length and of numbers, and the product of two."""
+    """Elementwise functions of runs of one length and of what broadcasts with them, and products."""
+    first = next(value for value in inputs if isinstance(value, Run))
+    if method == "reduce" and called in _FOLDS and set(kwargs) <= {"axis"}:
+        return _folded(*_FOLDS[called], first, kwargs.get("axis", 0))
     if method != "__call__" or kwargs:
-        raise errors.Unsupported(f"np.{called.__name__}.{method} of a slice whose length is traced is not supported; use a loop", errors.here())
+        refuse(first, f"np.{called.__name__}" + (f".{method}" if method != "__call__" else " with keywords"))
     if called is np.matmul:
         return _product(*inputs)
+    return elementwise(called, inputs)
+
+
+def elementwise(called, inputs):
+    """A function that acts on elements one by one."""
     runs = [value for value in inputs if isinstance(value, Run)]
     _alike(runs)
-    if any(np.ndim(value) for value in inputs if not isinstance(value, Run)):
-        raise errors.ShapeError(f"np.{called.__name__}: a slice whose length is traced and an array of a known length", errors.here())
-    reads = [(root, place, root._changes if version is None else version) for run in runs for root, place, version in run.reads]
-    at = lambda k: called(*[value.at(k) if isinstance(value, Run) else value for value in inputs])
+    first = runs[0]
+    operands = [value if isinstance(value, Run) else _dropped(first, value) for value in inputs]
+    at = lambda k: called(*[value.at(k) if isinstance(value, Run) else value for value in operands])
+    shapes = [value.before + value.after if isinstance(value, Run) else np.shape(value) for value in operands]
     with np.errstate(all="ignore"):
-        dtype = called(*[np.ones((), value.dtype) if isinstance(value, (Run, Array)) else value for value in inputs]).dtype
-    return Run(runs[0].length, runs[0].extent, at, dtype, reads)
+        dtype = called(*[np.ones((), value.dtype) if isinstance(value, (Run, Array)) else value for value in operands]).dtype
+    shape = np.broadcast_shapes(*shapes)
+    cut = len(shape) - len(first.after)
+    made = first.like(at, dtype, shape[:cut], shape[cut:])
+    made.reads = [read for run in runs for read in run.like(None, dtype).reads]
+    return made
+
+
+def _dropped(run, value):
+    """An operand without the axis that the run has, along which it is repeated."""
+    beyond = np.ndim(value) - len(run.after)
+    if beyond <= 0:
+        return value
+    shape = np.shape(value)
+    if shape[beyond - 1] != 1:
+        if isinstance(run.length, Array):
+            demand_outer(run.length)
+        raise errors.ShapeError("a slice whose length is traced and an array of a known length do not broadcast", errors.here())
+    return np.reshape(value, shape[: beyond - 1] + shape[beyond:])
 
 
 def function(called, args, kwargs):
-    """`np.sum` and `np.dot`; a run has no axes to choose from."""
-    if called is np.sum and len(args) == 1 and kwargs.get("axis") in (None, 0, -1) and set(kwargs) <= {"axis"}:
-        return _sum_of(args[0])
-    if called in (np.dot, np.inner, np.vdot) and len(args) == 2 and not kwargs:
-        return _product(*args)
-    raise errors.Unsupported(f"np.{called.__name__} of a slice whose length is traced is not supported; use a loop", errors.here())
+    """`np.sum` and its like, `np.dot`, `np.flip`; elementwise functions."""
+    kwargs = {key: value for key, value in kwargs.items() if value is not np._NoValue and not (key == "out" and value is None)}
+    first = next((value for value in (*args, *kwargs.values()) if isinstance(value, Run)), None)
+    rule = _FUNCTIONS.get(called)
+    if rule is not None and set(kwargs) <= {"axis"} and (called in _PRODUCTS or len(args) + len(kwargs) <= 2):
+        return rule(*args, **kwargs)
+    if called in _ELEMENTWISE and not kwargs:
+        return elementwise(called, args)
+    if first is None:
+        raise errors.Unsupported(f"np.{called.__name__} of slices whose length is traced, in a list, is not supported; use a loop", errors.here())
+    refuse(first, f"np.{called.__name__}")
 
 
 def _alike(runs):
-    if any(run.extent != runs[0].extent for run in runs):
+    if any(run.span != runs[0].span or len(run.after) != len(runs[0].after) for run in runs):
+        for run in runs:
+            if isinstance(run.length, Array):
+                demand_outer(run.length)
         raise errors.ShapeError(
             "the lengths of these slices are traced and not known to be equal; write their bounds alike, as in A[i, :j] @ A[:j, k]", errors.here()
         )
 
 
 def _product(a, b):
-    if not (isinstance(a, Run) and isinstance(b, Run)):
-        raise errors.ShapeError("a product of a slice whose length is traced and an array of a known length", errors.here())
-    return _sum_of(np.multiply(a, b))
+    """A matrix product where a run is a side: along its own axis a sum, along others a run of products."""
+    if isinstance(a, Run) and isinstance(b, Run) and not a.after and not b.before:
+        if a.span != b.span:
+            _alike([a, Run(b.length, b.span, b.at, b.dtype, b.reads, b.most)])
+        a.check(), b.check()
+        whole = not a.before and not b.after
+        at = (lambda k: a.at(k) * b.at(k)) if whole or not (a.before and b.after) else (lambda k: np.multiply(a.at(k)[:, None], b.at(k)))
+        return _folded(np.add, 0, Run(a.length, a.span, at, np.result_type(a.dtype, b.dtype), [], a.most, a.before, b.after), len(a.before))
+    if isinstance(b, Run) and not isinstance(a, Run) and b.before and not b.after and np.shape(a)[-1:] == b.before[-1:]:
+        return b.like(lambda k: np.matmul(a, b.at(k)), np.result_type(_dtype(a), b.dtype), np.shape(a)[:-1])
+    if isinstance(a, Run) and not isinstance(b, Run) and a.after and not a.before and np.shape(b)[:1] == a.after[-1:]:
+        return a.like(lambda k: np.matmul(a.at(k), b), np.result_type(a.dtype, _dtype(b)), (), np.shape(b)[1:])
+    refuse(a if isinstance(a, Run) else b, "a product with an array of a known length")
 
 
-def _sum_of(run):
+def _dtype(value):
+    return value.dtype if isinstance(value, Array) else np.asarray(value).dtype
+
+
+def _axis_of(run, axis):
+    """The axis of a run that is reduced: None is all."""
+    return None if axis is None else np.lib.array_utils.normalize_axis_index(axis, run.ndim)
+
+
+def _folded(function, start, run, axis=None):
+    """A reduction: along the run a loop; along another axis a run of reductions."""
+    axis, own = _axis_of(run, axis), len(run.before)
+    reduced = {np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min, np.logical_or: np.any, np.logical_and: np.all}[function]
+    if axis is not None and axis != own:
+        rest = [list(run.before), list(run.after)]
+        del rest[axis > own][axis if axis < own else axis - own - 1]
+        return run.like(lambda k: reduced(run.at(k), axis=axis if axis < own else axis - 1), run.dtype, *rest)
     run.check()
-    return rewrite(_added)(run, 0 if run.dtype.kind in "biu" else 0.0)
+    at = run.at if axis is not None or run.ndim == 1 else lambda k: reduced(run.at(k))
+    if start is None:
+        from . import custom
+
+        custom.check(np.greater(run.length, 0), f"zero-size array to reduction operation {function.__name__} which has no identity", ValueError)
+        kind = np.iinfo(run.dtype) if run.dtype.kind == "i" else np.finfo(run.dtype)
+        start = (kind.min if function is np.maximum else kind.max) if run.dtype.kind == "i" else -np.inf if function is np.maximum else np.inf
+    shape = run.before + run.after if axis is not None else ()
+    kind = run.dtype if function not in (np.add, np.multiply) or run.dtype.kind == "f" else np.dtype(np.int64)
+    total = np.full(shape, start, kind) if shape else start if run.dtype.kind == "b" and kind == run.dtype else kind.type(start)
+    return rewrite(_added)(function, at, run.length, local(total) if shape else total)
 
 
-def _added(run, total):
-    for k in range(run.length):
-        total = total + run.at(k)
+def _added(function, at, length, total):
+    for k in range(length):
+        total = function(total, at(k))
     return total
 
 
-class Window:
-    """A slice of traced length in an index whose other items are integers."""
+def _mean(run, axis=None):
+    axis = _axis_of(run, axis)
+    if axis is not None and axis != len(run.before):
+        refuse(run, "np.mean along another axis")
+    others = int(np.prod(run.before + run.after, dtype=np.int64)) if axis is None else 1
+    total = _folded(np.add, 0, run, axis)
+    return total / (np.multiply(run.length, others)).astype(np.float64) if isinstance(run.length, Array) else total / (run.length * others)
 
-    def __init__(self, array, items, axis, first, length, extent):
-        self.array, self.items, self.axis, self.first, self.length, self.extent = array, items, axis, first, length, extent
+
+def _place(better):
+    """The first of the best ones; a NaN is the best."""
+
+    def rule(run, axis=None):
+        from . import custom
+
+        if run.ndim != 1:
+            refuse(run, "np.argmax of several axes")
+        run.check()
+        custom.check(np.greater(run.length, 0), "attempt to get argmax of an empty sequence", ValueError)
+        return rewrite(_searched)(run, better, run.dtype.kind == "f")
+
+    return rule
+
+
+def _searched(run, better, has_nan):
+    best = run.at(0)
+    place = 0
+    for k in range(run.length):
+        value = run.at(k)
+        if has_nan:
+            found = np.logical_and(np.logical_or(better(value, best), np.isnan(value)), np.logical_not(np.isnan(best)))
+        else:
+            found = better(value, best)
+        best = np.where(found, value, best)
+        place = np.where(found, k, place)
+    return place
+
+
+def flipped(run, axis=None):
+    """The last element first."""
+    if axis is None and run.ndim != 1 or _axis_of(run, axis) not in (None, len(run.before)):
+        refuse(run, "np.flip along other axes")
+    made = run.like(lambda k: run.at(_bounded(run.length - 1 - k, run.most)), run.dtype)
+    # It is a view: what changes is seen, and it reads other places than those it stands for.
+    made.reads = [(root, (place, "flipped"), version) for root, place, version in run.reads]
+    return made
+
+
+def _bounded(place, most):
+    if isinstance(place, Array):
+        place._symbol, place._offset = Symbol(0, most - 1), 0
+    return place
+
+
+def kept(run):
+    """The same elements in an array of their own, which nothing else changes."""
+    run.check()
+    buffer = local(np.zeros((run.most, *run.before, *run.after), run.dtype))
+    rewrite(_filled_from)(buffer, run)
+    return Run(run.length, run.span, lambda k: buffer[k], run.dtype, [], run.most, run.before, run.after)
+
+
+def _filled_from(buffer, run):
+    for k in range(run.length):
+        buffer[k] = run.at(k)
+
+
+def _norm(run, axis=None):
+    if run.ndim != 1:
+        refuse(run, "np.linalg.norm of several axes")
+    return np.sqrt(_folded(np.add, 0, elementwise(np.multiply, (run, run)), None))
+
+
+_FOLDS = {np.add: (np.add, 0), np.multiply: (np.multiply, 1), np.maximum: (np.maximum, None), np.minimum: (np.minimum, None), np.logical_or: (np.logical_or, False), np.logical_and: (np.logical_and, True)}
+_PRODUCTS = (np.dot, np.inner, np.vdot)
+_FUNCTIONS = {
+    np.sum: lambda run, axis=None: _folded(np.add, 0, run, axis), np.prod: lambda run, axis=None: _folded(np.multiply, 1, run, axis),
+    np.max: lambda run, axis=None: _folded(np.maximum, None, run, axis), np.min: lambda run, axis=None: _folded(np.minimum, None, run, axis),
+    np.any: lambda run, axis=None: _folded(np.logical_or, False, run, axis), np.all: lambda run, axis=None: _folded(np.logical_and, True, run, axis),
+    np.mean: _mean, np.argmax: _place(np.greater), np.argmin: _place(np.less), np.flip: flipped, np.linalg.norm: _norm, np.copy: kept,
+    **dict.fromkeys(_PRODUCTS, _product), np.ndim: lambda run: run.ndim, np.ravel: lambda run: run if run.ndim == 1 else refuse(run, "np.ravel"),
+}
+_ELEMENTWISE = {np.where, np.clip, np.round, np.nan_to_num, np.real, np.interp}
+
+
+class Window:
+    """A slice of traced length in an index whose other items are integers, or slices of known length."""
+
+    def __init__(self, array, items, axis, first, length, extent, span):
+        self.array, self.items, self.axis, self.first, self.length, self.extent, self.span = array, items, axis, first, length, extent, span
+        shape = [len(range(*item.indices(n))) if isinstance(item, slice) and k != axis else None for k, (item, n) in enumerate(zip(items, array.shape))]
+        self.before = tuple(n for k, n in enumerate(shape) if k < axis and n is not None)
+        self.after = tuple(n for k, n in enumerate(shape) if k > axis and n is not None)
 
     def index(self, k):
         """The index of its number k."""
         place = k if isinstance(self.first, int) and self.first == 0 else k + self.first
-        place._symbol, place._offset = Symbol(0, self.array.shape[self.axis] - 1), 0
+        _bounded(place, self.array.shape[self.axis])
         return (*self.items[: self.axis], place, *self.items[self.axis + 1 :])
 
     def place(self):
@@ -155,18 +333,18 @@ class Window:
         return id(self.array), self.axis, self.extent
 
     def read(self):
-        return Run(self.length, self.extent, lambda k: self.array[self.index(k)], self.array.dtype, [(self.array.root(), self.place(), None)])
+        at = lambda k: self.array[self.index(k)]
+        return Run(self.length, self.span, at, self.array.dtype, [(self.array.root(), self.place(), None)], self.array.shape[self.axis], self.before, self.after)
 
     def write(self, value):
+        mine = self.read()
         if not isinstance(value, Run):
-            if np.ndim(value):
-                raise errors.ShapeError("cannot assign an array of a known length to a slice whose length is traced", errors.here())
-            return rewrite(_filled)(self, value)
-        _alike([value, self])
+            return rewrite(_filled)(self, _dropped(mine, value))
+        _alike([value, mine])
         value.check()
         # In every step what is read was not written before, unless the slices are shifted against each other.
         if any(root is self.array.root() and place != self.place() for root, place, _ in value.reads):
-            raise errors.Unsupported("a slice whose length is traced is assigned to another place along the same array; copy it first, or use a loop", errors.here())
+            value = kept(value)
         return rewrite(_assigned)(self, value)
 
 
@@ -188,10 +366,17 @@ def window(array, index):
     lengths = [k for k, item in enumerate(items) if isinstance(item, slice) and _has_traced_length(item)]
     if not lengths:
         return None
-    plain = all(k in lengths or hasattr(item, "__index__") and not np.ndim(item) for k, item in enumerate(items))
+    if any(item is Ellipsis for item in items):
+        at = next(k for k, item in enumerate(items) if item is Ellipsis)
+        items = (*items[:at], *[slice(None)] * (array.ndim - len(items) + 1), *items[at + 1 :])
+        lengths = [k for k, item in enumerate(items) if isinstance(item, slice) and _has_traced_length(item)]
+    items = (*items, *[slice(None)] * (array.ndim - len(items)))
+    plain = all(isinstance(item, slice) and not _is_traced_slice(item) or hasattr(item, "__index__") and not np.ndim(item) for k, item in enumerate(items) if k not in lengths)
     if len(lengths) > 1 or not plain or len(items) != array.ndim or items[lengths[0]].step not in (None, 1):
+        for bound in (bound for k in lengths for bound in (items[k].start, items[k].stop) if isinstance(bound, Array)):
+            demand_outer(bound)
         raise errors.Unsupported(
-            "a slice whose length depends on a traced integer needs integers beside it, and step 1, as in A[i, :j]; use a loop", errors.here()
+            "a slice whose length depends on a traced integer needs integers or known slices beside it, and step 1, as in A[i, :j]; use a loop", errors.here()
         )
     axis = lengths[0]
     extent = array.shape[axis]
@@ -199,7 +384,33 @@ def window(array, index):
     # Both are within the axis, so that only a slice between two other places can be backwards.
     reaches = any(isinstance(bound, int) and bound == end for bound, end in ((first[0], 0), (last[0], extent)))
     length = last[0] - first[0] if reaches else np.maximum(last[0] - first[0], 0)
-    return Window(array, items, axis, first[0], length, (first[1], last[1]))
+    known = len(first[1]) == len(last[1]) == 2
+    span = (first[1][0], last[1][0], last[1][1] - first[1][1]) if known else (first[1], last[1])
+    return Window(array, items, axis, first[0], length, (first[1], last[1]), span)
+
+
+def _named(bound):
+    """(symbol, offset) of a bound, the same for the same expression: `starts[i]` written twice is one bound."""
+    trace, handle = current(), bound.handle()
+    for other, found in trace.bounds:
+        if trace.same(handle, other):
+            return found
+    trace.bounds.append((handle, affine(bound)))
+    return affine(bound)
+
+
+def picked(array, run):
+    """`array[indices]`, where the indices are a slice of traced length."""
+    if run.ndim != 1 or run.dtype.kind != "i":
+        refuse(run, "an index with several axes, or of floats,")
+    root = array.root()
+    made = run.like(lambda k: array[run.at(k)], array.dtype, (), array.shape[1:])
+    made.reads = [*made.reads, (root, (id(array), "picked"), root._changes)]
+    return made
+
+
+def _is_traced_slice(item):
+    return any(isinstance(bound, Array) and bound.payload() is None for bound in (item.start, item.stop))
 
 
 def _has_traced_length(item):
@@ -218,6 +429,8 @@ def _bound(bound, default, extent):
     from . import indexing
 
     symbol, offset = affine(bound)
+    if symbol.low is None and symbol.high is None:
+        symbol, offset = _named(bound)
     low = symbol.low is not None and symbol.low + offset >= 0
     high = symbol.high is not None and symbol.high + offset <= extent
     within = bound if low else np.maximum(indexing.wrap(bound, extent), 0)

@@ -17,11 +17,11 @@ import warnings
 
 import numpy as np
 
-from . import array, builtin, convolution, effects, errors, functions, indexing, loops, numeric  # noqa: F401, convolution and numeric fill the table of functions
+from . import array, branches, builtin, control, draws, effects, errors, functions, indexing, lists, loops, scipy, table, texts
 from .array import Array
-from .builtin import formatted  # noqa: F401, called by rewritten code
+from .texts import joined  # noqa: F401, called by rewritten code
 from .effects import made
-from .loops import UNSET, is_traced
+from .control import UNSET, is_traced
 from .outside import Place, refuse_subclass
 from .ranges import steps_of
 from .rewrite import is_rewritten, rewrite
@@ -50,53 +50,57 @@ _PLAIN = {Array, int, float, bool, np.ndarray, str, list, tuple, np.float64, np.
 # Control flow
 
 
-def loop(steps, names, exposed, live, rebound, stops, where, scope):
+def loop(steps, names, exposed, live, rebound, appended, stops, where, scope):
     """The `for` statement."""
     counted = steps_of(steps)
     if counted is not None:
-        return loops.Loop(counted, (names, exposed, live, rebound), stops, where, scope)
+        return loops.Loop(counted, (names, exposed, live, rebound, appended), stops, where, scope)
     if hasattr(type(steps), "__next__"):
         _iterator(steps)
     return loops.Steps(iterated(steps), stops)
 
 
-def conditional(counted, names, exposed, live, rebound, stops, where, scope):
+def conditional(counted, names, exposed, live, rebound, appended, stops, where, scope):
     """The `while` statement."""
-    return loops.While(counted, (names, exposed, live, rebound), stops, where, scope)
+    return loops.While(counted, (names, exposed, live, rebound, appended), stops, where, scope)
 
 
-def branch(condition, names, exposed, live, rebound, stops, where, scope):
+def branch(condition, names, exposed, live, rebound, appended, stops, where, scope):
     """The `if` statement."""
     _seen(condition)
-    return loops.Branch(condition, (names, exposed, live, rebound), stops, where, scope)
+    return branches.Branch(condition, (names, exposed, live, rebound, appended), stops, where, scope)
 
 
 def both(first, second):
     """`first and second()` in a condition; where the first is traced, the second runs only if it holds."""
+    lists.settled(first)
     if not is_traced(first):
         return second() if bool(first) else first
-    return loops.choose(first, lambda: builtin._bool(second()), lambda: False, errors.here())
+    return branches.choose(first, lambda: builtin._bool(second()), lambda: False, errors.here())
 
 
 def either(first, second):
     """`first or second()` in a condition."""
+    lists.settled(first)
     if not is_traced(first):
         return first if bool(first) else second()
-    return loops.choose(first, lambda: True, lambda: builtin._bool(second()), errors.here())
+    return branches.choose(first, lambda: True, lambda: builtin._bool(second()), errors.here())
 
 
 def conjunction(first, second):
     """`first and second()` as a value."""
+    lists.settled(first)
     if not is_traced(first):
         return second() if bool(first) else first
-    return loops.choose(first, second, lambda: first, errors.here())
+    return branches.choose(first, second, lambda: first, errors.here())
 
 
 def disjunction(first, second):
     """`first or second()` as a value."""
+    lists.settled(first)
     if not is_traced(first):
         return first if bool(first) else second()
-    return loops.choose(first, lambda: first, second, errors.here())
+    return branches.choose(first, lambda: first, second, errors.here())
 
 
 def choose(condition, first, second):
@@ -104,14 +108,15 @@ def choose(condition, first, second):
     _seen(condition)
     if not is_traced(condition):
         return first() if bool(condition) else second()
-    return loops.choose(condition, first, second, errors.here())
+    return branches.choose(condition, first, second, errors.here())
 
 
 def negate(condition):
     """`not condition`."""
+    lists.settled(condition)
     if not is_traced(condition):
         return not condition
-    result = np.logical_not(loops.truth(condition, errors.here()))
+    result = np.logical_not(control.truth(condition, errors.here()))
     result._weak = True
     return result
 
@@ -130,8 +135,24 @@ def lacks(item, container):
     return negate(contains(item, container))
 
 
+def unpacked(value):
+    """What is taken apart: `a, b = value`, `f(*value)`."""
+    return lists.settled(value)
+
+
+def equal(a, b):
+    """`a == b`."""
+    return lists.settled(a) == lists.settled(b)
+
+
+def unequal(a, b):
+    """`a != b`."""
+    return lists.settled(a) != lists.settled(b)
+
+
 def test(condition):
     """A condition where nothing can be traced on both ways."""
+    lists.settled(condition)
     if is_traced(condition):
         array.demand(condition)
         raise errors.Unsupported("a traced condition here (of a comprehension, or around `:=`) is not supported; use an `if` statement", errors.here())
@@ -151,7 +172,7 @@ def returned(value, flag):
 def bound(flag, name, read):
     """A name that may have no value; `flag` says whether it has one."""
     if is_traced(flag):
-        _check(loops.truth(flag, errors.here()), f"cannot access local variable '{name}' where it is not associated with a value", UnboundLocalError)
+        _check(control.truth(flag, errors.here()), f"cannot access local variable '{name}' where it is not associated with a value", UnboundLocalError)
     return read()
 
 
@@ -163,7 +184,7 @@ def raised(make):
         return
     error = _message(make)
     kind = error if isinstance(error, type) else type(error)
-    text = "" if isinstance(error, type) else ", ".join(str(item) for item in error.args)
+    text = "" if isinstance(error, type) else ", ".join(_words(item) for item in error.args)
     _check(np.bool_(False), text or kind.__name__, kind)
     trace.frame.raised = True
 
@@ -191,6 +212,13 @@ def _message(make):
         raise errors.Unsupported("an error under a traced condition whose message has traced values in it is not supported; leave them out", error.pos) from None
 
 
+def _words(item):
+    """An argument of an exception; traced values stand in it as they are written."""
+    if isinstance(item, Array) and is_traced(item):
+        return "a traced value"
+    return item.template if isinstance(item, texts.Text) else str(item)
+
+
 def check(condition, make):
     """`assert condition, make()`."""
     _seen(condition)
@@ -200,14 +228,11 @@ def check(condition, make):
             raise AssertionError(message) if message is not None else AssertionError
         return
     message = _message(make)
-    _check(loops.truth(condition, errors.here()), "assertion failed" if message is None else str(message), AssertionError)
+    _check(control.truth(condition, errors.here()), "assertion failed" if message is None else _words(message), AssertionError)
 
 
 def _check(condition, message, kind):
-    trace = current()
-    if not hasattr(trace.tracer, "check"):
-        raise errors.Unsupported("an error or assertion under a traced condition is not supported", errors.here())
-    trace.tracer.check(array.lift(condition), message, errors.tag_of(kind), errors.here())
+    current().check(array.lift(condition), message, kind)
 
 
 def trying():
@@ -304,6 +329,13 @@ def load(container, index):
     if kind is Array or kind is tuple or kind is str:
         return container[_static(container, index)]
     if kind in (list, dict):
+        grows = lists.growing(container)
+        if grows is not None:
+            return grows.item(index)
+        if is_traced(index) and kind is list:
+            for frame in current().frames:
+                if frame.loop is not None:
+                    frame.loop.grow(container)
         index = _static(container, index)
         if isinstance(index, slice):
             return made([load(container, k) for k in range(*index.indices(len(container)))])
@@ -312,6 +344,8 @@ def load(container, index):
     method = getattr(kind, "__getitem__", None)
     if isinstance(method, types.FunctionType) and _is_users(method):
         return call(method, container, index)
+    if (container is np.r_ or container is np.c_) and functions.has_arrays(index):
+        return table.joins.concatenator(container, index)
     if isinstance(container, np.ndarray):
         refuse_subclass(container, "an array")
         return array.local(container)[index]
@@ -334,11 +368,18 @@ def store(container, index, value):
     if isinstance(container, Array):
         container[index] = functions.array_of(value) if isinstance(value, (list, tuple)) else value
         return
+    if isinstance(container, table.methods.Flat):
+        container[index] = value
+        return
     if isinstance(container, np.ndarray):
         raise errors.Unsupported("in-place change of a NumPy array that is not local to the function", errors.here())
     method = getattr(type(container), "__setitem__", None)
     if isinstance(method, types.FunctionType) and _is_users(method):
         call(method, container, index, value)
+        return
+    grows = lists.growing(container)
+    if grows is not None:
+        grows.store(index, value)
         return
     effects.change(container, "")
     container[_static(container, index)] = value
@@ -346,6 +387,7 @@ def store(container, index, value):
 
 def delete_item(container, index):
     """`del container[index]`."""
+    lists.settled(container)
     effects.change(container, "")
     del container[_static(container, index)]
 
@@ -357,6 +399,9 @@ def store_attribute(owner, name, value):
         call(found.fset, owner, value)
         return
     method = inspect.getattr_static(type(owner), "__setattr__", None)
+    if isinstance(owner, Array) and name == "flat":
+        owner.flat[:] = value
+        return
     if isinstance(owner, Array):
         raise errors.Unsupported(f"assignment to the attribute .{name} of an array is not supported; use np.reshape or .astype", errors.here())
     effects.change(owner, f"{_name_of(owner)}.{name}")
@@ -400,6 +445,10 @@ def augment(number, target, value):
     if isinstance(target, Array):
         return _INPLACE[number](target, value)
     if isinstance(target, _CONTAINERS):
+        grows = lists.growing(target)
+        if grows is not None and number == 0:
+            grows.extend(value)
+            return target
         effects.change(target, "")
     method = getattr(type(target), f"__i{_NAMES[number]}__", None)
     if isinstance(method, types.FunctionType) and _is_users(method):
@@ -434,6 +483,8 @@ def augment_attribute(number, owner, name, value):
 
 def binary(number, a, b):
     """`a + b`, with the operators of the user's classes read too."""
+    if type(a) is str and number == 5:
+        return texts.percent(a, b)
     if type(a) in _PLAIN and type(b) in _PLAIN:
         result = _BINARY[number](a, b)
         return _joined(result, a, b) if type(result) is list else result
@@ -460,7 +511,8 @@ def iterated(items):
 
 
 def _seen(value):
-    """A container from outside whose contents matter to code that is not read."""
+    """A container from outside whose contents matter to code that is not read; one that grows in a loop is not known as a whole."""
+    lists.settled(value)
     if isinstance(value, (*_CONTAINERS, frozenset)) and effects.owner(value) is None and current() is not None:
         current().outside.contents(value, f"a {type(value).__name__}")
 
@@ -497,6 +549,14 @@ def call(function, *args, **kwargs):
         if special is not None:
             result = special(*args, **kwargs)
             return made(result) if hasattr(type(result), "__next__") or type(result) is list else result
+    if kind is types.BuiltinFunctionType and type(function.__self__) is str and function.__name__ == "format":
+        return texts.formatted(function.__self__, args, kwargs)
+    if kind is types.BuiltinFunctionType and type(function.__self__) is list:
+        grows = lists.growing(function.__self__)
+        if grows is not None:
+            return grows.method(function.__name__, args)
+    if scipy.is_scipy(function):
+        return scipy.call(function, args, kwargs)
     if kind is np.ufunc and any(isinstance(arg, (list, tuple)) and functions.has_arrays(arg) for arg in args):
         args = [functions.array_of(arg) if isinstance(arg, (list, tuple)) else arg for arg in args]
     if kind is _DISPATCHED and any(isinstance(arg, (list, tuple)) and functions.has_arrays(arg) for arg in (*args, *kwargs.values())):
@@ -506,8 +566,12 @@ def call(function, *args, **kwargs):
         if not _is_users(function):
             return _library(function, args, kwargs)
         return (rewrite(function) or _unread(function))(*args, **kwargs)
+    if kind is types.MethodType and isinstance(function.__self__, draws.GENERATORS):
+        return draws.draw(function.__self__, function.__name__, args, kwargs)
     if kind is types.MethodType and isinstance(function.__func__, types.FunctionType):
         return call(function.__func__, function.__self__, *args, **kwargs)
+    if kind is np.vectorize:
+        return table.calculus.vectorized(function, args, kwargs)
     if kind is functools.partial:
         if effects.owner(function) is not None:
             return call(function.func, *function.args, *args, **{**function.keywords, **kwargs})
@@ -527,6 +591,9 @@ def call(function, *args, **kwargs):
 
 def _construct(kind, args, kwargs):
     """An object of a class; that of a user's class is made here, and its `__init__` is read."""
+    if issubclass(kind, np.generic) and len(args) == 1 and not kwargs and isinstance(args[0], Array):
+        # `np.float32(x)` converts whole arrays.
+        return args[0].astype(np.dtype(kind))
     if kind.__new__ is object.__new__ and type(kind) is type and _is_users_class(kind) and not inspect.isabstract(kind):
         value = made(object.__new__(kind))
         initialise = kind.__init__
@@ -562,8 +629,13 @@ def _names_in(code):
 
 def _library(function, args, kwargs):
     """A function that is not read."""
-    _guard_call(function, args, kwargs)
     owner = getattr(function, "__self__", None)
+    if isinstance(owner, draws.GENERATORS):
+        return draws.draw(owner, function.__name__, args, kwargs)
+    _guard_call(function, args, kwargs)
+    if type(owner) is np.ndarray and functions.has_arrays((args, kwargs)):
+        # NumPy's methods, other than its functions, do not ask their arguments what to do.
+        return getattr(array.local(owner), function.__name__)(*args, **kwargs)
     if owner is not None and not isinstance(owner, types.ModuleType):
         _seen(owner)
     for value in (*args, *kwargs.values()):
@@ -592,6 +664,7 @@ def _library(function, args, kwargs):
 # Functions of NumPy that look at each array of a sequence.
 _OF_SEQUENCES = {
     np.concatenate, np.stack, np.vstack, np.hstack, np.dstack, np.column_stack, np.block, np.select, np.choose, np.lexsort, np.einsum, np.linalg.multi_dot, np.piecewise,
+    getattr(np, "row_stack", np.vstack),
 }
 
 
@@ -650,33 +723,15 @@ def _guard_call(function, args, kwargs):
         effects.change(owner, "")
     if isinstance(owner, np.ndarray) and name in ("fill", "sort", "put", "partition", "resize", "itemset"):
         raise errors.Unsupported(f".{name}() of a NumPy array that is not local to the function", errors.here())
-    if isinstance(owner, np.random.Generator):
-        _drawn(owner, name)
-        return
     module = getattr(function, "__module__", None) or ""
-    drawn = isinstance(owner, (np.random.RandomState, random.Random))
-    if drawn or module.startswith("numpy.random") and not inspect.isclass(function) and name != "default_rng":
+    if module.startswith("numpy.random") and not inspect.isclass(function) and name != "default_rng":
         raise errors.Unsupported(f"random numbers ({name}) inside a traced function would be drawn once; pass them as an argument, or use np.random.default_rng(seed) in it", errors.here())
-    if getattr(function, "__name__", "") == "default_rng" and not args and not kwargs.get("seed"):
-        raise errors.Unsupported("np.random.default_rng() without a seed in a traced function would be drawn once; give it a seed", errors.here())
+    if _hashable(function) and function in draws.SEEDED:
+        draws.check_seed(function, args, kwargs)
     if function is next:
         _iterator(args[0])
     if function is functools.partial.__class__:
         return
-    if function is print and any(is_traced(value) for value in args):
-        raise errors.Unsupported("print of traced values, at run time, is not supported; use rg.probe", errors.here())
-
-
-def _drawn(generator, name):
-    """Numbers of a generator with a known seed that the function made are constants; in a loop each step draws others."""
-    trace = current()
-    frame = effects.owner(generator)
-    if frame is None:
-        raise errors.Unsupported(f"random numbers ({name}) of a generator from outside would be drawn once; pass them as an argument", errors.here())
-    for inner in trace.frames[frame.depth + 1 :]:
-        if inner.loop is not None:
-            inner.loop.unroll(errors.Unsupported("random numbers in a loop whose count is not known while tracing; pass them as an argument", errors.here()))
-        raise errors.Unsupported("random numbers under a traced condition; draw them before", errors.here())
 
 
 def _errstate(**kwargs):
@@ -697,7 +752,25 @@ def _arange(*args, **kwargs):
     return array.local(np.arange(*[value.payload() if isinstance(value, Array) else value for value in args], **kwargs))
 
 
+def _scalar_of(kind):
+    """`np.float64(x)` and its like: one of NumPy's numbers."""
+
+    def rule(*args, **kwargs):
+        value = args[0] if args else None
+        if isinstance(value, (list, tuple)) and functions.has_arrays(value):
+            value = functions.array_of(value)
+        if len(args) != 1 or kwargs or not isinstance(value, Array) or not is_traced(value):
+            return kind(*args, **kwargs) if not args or not isinstance(value, Array) else array.local(kind(value.payload()))
+        result = value.astype(kind)
+        result = np.positive(result) if result is value and result.dtype.kind != "b" else result
+        result._weak = False
+        return result
+
+    return rule
+
+
 _SPECIAL = {
+    **{dtype.type: _scalar_of(dtype.type) for dtype in DTYPES},
     **builtin.table(sys.modules[__name__]),
     **functions.CREATION,
     np.arange: _arange,

@@ -44,6 +44,7 @@ class Frame:
         self.open = True
         self.raised = False
         self.mutated, self.roots, self.read, self.effects = {}, {}, {}, {}
+        self.draws = []  # what a step draws of generators from outside of it
 
     def undo(self):
         """All is as it was before the body."""
@@ -65,6 +66,7 @@ class Trace:
         self.tracer = tracer
         self.name = function_name
         self.around = current()
+        self.order = 0 if self.around is None else self.around.order  # how often what is traced will be differentiated
         self.mark = object()
         self.frames = []
         self.outside = outside if self.around is None else self.around.outside
@@ -74,12 +76,17 @@ class Trace:
         self.taken = {}
         self.derived = {}
         self.copies = 0
+        self.overflows = 0  # checks of integers whose bounds do not show that they fit
         self.unrolled = {}
         self.fates = []
+        self.prints = None  # of the outermost function
         self.bodies_traced = {}
         self.risks = []
         self.unread = {}
+        self.growing = {}  # lists that grow in a loop, by identity
         self.boxes = {}  # what loops carry, by identity: the loop, and which part of its state
+        self.bounds = []  # of slices of traced length: the handle, and the integer that it is
+        self.origin = {}  # how handles were made: the row, its attributes and arguments; of a constant its elements
         self.push(Frame("function", None))
 
     @property
@@ -174,6 +181,7 @@ class Trace:
     def op(self, row, args, /, **attrs):
         """An instruction at the user's current line."""
         handle = self.tracer.op(row, attrs, args, errors.here())
+        self.origin[handle] = (row, attrs, args)
         derived = self.derived
         try:
             derived[handle] = frozenset().union(*[derived[arg] for arg in args])
@@ -182,6 +190,11 @@ class Trace:
         if row in _RISKY:
             self.risk(_RISKY[row])
         return handle
+
+    def check(self, condition, message, kind):
+        """Ends the run with an exception of this kind, at the user's current line, where the condition does not hold."""
+        self.risk(kind)
+        self.tracer.check(condition, message, errors.tag_of(kind), errors.here())
 
     def risk(self, kind):
         """Notes an instruction that may fail when it runs."""
@@ -202,7 +215,25 @@ class Trace:
         else:
             handle = self.tracer.constant(np.array(value, order="C"), pos)
         self.derived[handle] = frozenset()
+        self.origin[handle] = (None, value, ())
         return handle
+
+    def same(self, a, b):
+        """Whether two handles are one value: the same expression of the same handles."""
+        waiting, seen = [(a, b)], set()
+        while waiting:
+            pair = waiting.pop()
+            if pair[0] == pair[1] or pair in seen:
+                continue
+            seen.add(pair)
+            (row, attrs, args), (other, others, rest) = (self.origin.get(handle, (handle, None, ())) for handle in pair)
+            if row is None and other is None:
+                if attrs.dtype != others.dtype or attrs.shape != others.shape or attrs.tobytes() != others.tobytes():
+                    return False
+            elif row is None or other is None or row != other or attrs != others or len(args) != len(rest):
+                return False
+            waiting += zip(args, rest)
+        return True
 
 
 def is_repeated(elements):

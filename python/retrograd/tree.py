@@ -1,7 +1,9 @@
 """Nested values: tuples, lists and dicts of leaves; of arguments and results also None, dataclasses, registered classes and what is static."""
 
+import collections
 import dataclasses
 import enum
+import numbers
 import operator
 import types
 from collections.abc import Callable, Iterable
@@ -14,6 +16,46 @@ _REGISTERED = {}
 
 # What has no elements: it is part of how a value is nested.
 _STATIC = (str, bytes, type, types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, enum.Enum, np.ufunc, type(np.sum))
+
+
+# Containers of the standard library: type -> (to children, rest and names; from rest and children).
+_CONTAINERS = {
+    collections.OrderedDict: (lambda value: (list(value.values()), tuple(value), _keys(value)), lambda keys, items: collections.OrderedDict(zip(keys, items))),
+    collections.defaultdict: (
+        lambda value: (list(value.values()), (value.default_factory, tuple(value)), _keys(value)),
+        lambda rest, items: collections.defaultdict(rest[0], zip(rest[1], items)),
+    ),
+    types.SimpleNamespace: (
+        lambda value: (list(vars(value).values()), tuple(vars(value)), [f".{name}" for name in vars(value)]),
+        lambda names, items: types.SimpleNamespace(**dict(zip(names, items))),
+    ),
+    collections.deque: (lambda value: (list(value), value.maxlen, [f"[{k}]" for k in range(len(value))]), lambda most, items: collections.deque(items, most)),
+}
+
+# What arguments and results may be made of besides: objects of the user's own classes by their attributes, and others as they are.
+ANY = "any"
+
+
+def _keys(value):
+    return [f"[{key!r}]" for key in value]
+
+
+class Same:
+    """An object that is compared by identity."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value):
+        self.value = value
+
+    def __eq__(self, other):
+        return type(other) is Same and self.value is other.value
+
+    def __hash__(self):
+        return id(self.value)
+
+    def __repr__(self):
+        return f"a {type(self.value).__name__}"
 
 
 class Node:
@@ -36,7 +78,9 @@ class Node:
     def make(self, items):
         """The value with these children."""
         if self.kind == "static":
-            return self.rest
+            return self.rest.value if type(self.rest) is Same else self.rest
+        if self.kind in _CONTAINERS:
+            return _CONTAINERS[self.kind][1](self.rest, items)
         if self.kind in _REGISTERED:
             return _REGISTERED[self.kind][1](self.rest, tuple(items))
         made = object.__new__(self.kind)
@@ -59,9 +103,12 @@ def register_pytree_node_class(kind: type) -> type:
     return kind
 
 
-def parts_of(value):
-    """(node, children, their names) of an object of the user's own class, of None or of something static; None where it is a leaf."""
+def parts_of(value, objects=True):
+    """(node, children, their names) of an object, of None or of something static; None where it is a leaf."""
     kind = type(value)
+    if kind in _CONTAINERS:
+        children, rest, names = _CONTAINERS[kind][0](value)
+        return Node(kind, rest), children, names
     if value is None or isinstance(value, _STATIC) and not dataclasses.is_dataclass(kind):
         return Node("static", value), [], []
     if kind in _REGISTERED:
@@ -71,7 +118,23 @@ def parts_of(value):
     if dataclasses.is_dataclass(kind):
         names = tuple(dict.fromkeys([*(field.name for field in dataclasses.fields(kind)), *getattr(value, "__dict__", ())]))
         return Node(kind, names), [getattr(value, name) for name in names], [f".{name}" for name in names]
-    return None
+    if objects != ANY or isinstance(value, _LEAVES) or any(hasattr(kind, name) for name in ("__array__", "__dlpack__", "shape", "__next__", "tree_flatten")):
+        return None
+    if type(getattr(value, "__dict__", None)) is dict and kind.__new__ is object.__new__ and _is_users(kind):
+        names = tuple(value.__dict__)
+        return Node(kind, names), [value.__dict__[name] for name in names], [f".{name}" for name in names]
+    return Node("static", Same(value)), [], []
+
+
+# What is no part of a nest: numbers of whatever kind, and containers that are not taken apart.
+_LEAVES = (numbers.Number, np.ndarray, np.generic, set, frozenset, dict, list, tuple, bytearray, memoryview, range, BaseException)
+
+
+def _is_users(kind):
+    """Whether a class is the user's own, not that of a package."""
+    from .runtime import _is_users_class
+
+    return _is_users_class(kind)
 
 
 def flatten(value, objects=False):
@@ -81,7 +144,7 @@ def flatten(value, objects=False):
     elif type(value) is dict:
         items, kind = value.values(), ("dict", tuple(value))
     else:
-        parts = parts_of(value) if objects else None
+        parts = parts_of(value, objects) if objects else None
         if parts is None:
             return [value], None
         kind, items, _ = parts
@@ -97,7 +160,7 @@ def flatten_as(structure, value):
     if isinstance(kind, Node):
         if kind.kind == "static":
             return []
-        found = parts_of(value)
+        found = parts_of(value, ANY)
         items = found[1] if found is not None and found[0] == kind else None
     elif isinstance(kind, tuple):
         items = [value[key] for key in kind[1]] if type(value) is dict and set(value) == set(kind[1]) else None
@@ -116,7 +179,7 @@ def unflatten(structure, leaves):
 
 def maker(template):
     """The function that puts elements of a list where their places are in a nested template."""
-    places, structure = flatten(template, objects=True)
+    places, structure = flatten(template, objects=ANY)
     return _maker(structure, iter(places))
 
 
@@ -128,6 +191,11 @@ def _maker(structure, places):
         return operator.itemgetter(*[next(places) for _ in parts])
     items = [_maker(part, places) for part in parts]
     return lambda results: _joined(kind, [make(results) for make in items])
+
+
+def has_objects(structure):
+    """Whether objects are part of a structure."""
+    return structure is not None and (isinstance(structure[0], Node) and structure[0].kind != "static" or any(map(has_objects, structure[1])))
 
 
 def statics(structure):
@@ -147,7 +215,7 @@ def paths(value, name, objects=False):
     elif type(value) is dict:
         items = [(f"[{key!r}]", item) for key, item in value.items()]
     else:
-        parts = parts_of(value) if objects else None
+        parts = parts_of(value, objects) if objects else None
         if parts is None:
             return [name]
         items = zip(parts[2], parts[1])

@@ -81,6 +81,29 @@ class Diagonal:
         raise errors.ArgumentError("assignment destination is read-only: the result of np.diagonal", errors.here())
 
 
+class Sliding:
+    """Every window of some extents along some axes; their own axes come last. Read-only, as in NumPy."""
+
+    def __init__(self, extents, axes):
+        self.extents, self.axes = extents, axes
+
+    def view(self, array):
+        return np.lib.stride_tricks.sliding_window_view(array, self.extents, self.axes)
+
+    def read(self, trace, parent, _shape):
+        handle = parent
+        for extent, axis in zip(self.extents, self.axes):
+            shape = trace.type(handle)[1]
+            places = np.arange(shape[axis] - extent + 1)[:, None] + np.arange(extent)
+            handle = trace.op("gather", [handle, trace.constant(places)], axis=[axis])
+            ndim = len(shape) + 1
+            handle = trace.op("transpose", [handle], axes=[*(k for k in range(ndim) if k != axis + 1), axis + 1])
+        return handle
+
+    def write(self, _trace, _parent, _child):
+        raise errors.ArgumentError("assignment destination is read-only: the result of sliding_window_view", errors.here())
+
+
 class Window:
     """A window by basic indexing: per axis of the parent its least index (int or handle), a size and a step, which where negative means
     that the window is read backwards; then a shape without the integer axes and with those of None."""

@@ -14,9 +14,6 @@ import retrograd as rg
 
 # What cannot be differentiated yet, and why; a program that works must leave the list.
 NOT_YET = {
-    "battery_model": "np.interp is not supported",
-    "cox_regression": "indexing by a boolean mask is not supported",
-    "cubic_spline": "np.searchsorted is not supported",
     "lens_design": "the result is a tuple on one way and None on another, by a traced condition",
 }
 

@@ -166,7 +166,7 @@ def test_arrays_of_integers_side_by_side_are_assigned():
         a[0, i] *= 2.0
         return a
 
-    np.testing.assert_array_equal(rg.jit(f)(CUBE, FIRST, SECOND), f(CUBE.copy(), FIRST, SECOND))
+    np.testing.assert_array_equal(rg.jit(f)(CUBE.copy(), FIRST, SECOND), f(CUBE.copy(), FIRST, SECOND))
 
 
 def test_an_index_beyond_its_axis_is_an_error():

@@ -25,6 +25,15 @@ OPERANDS = {
     "outer": "v, v", "inner": "v, v", "vdot": "v, v", "cross": "v, v * v", "einsum": '"ij,kj->ik", m, m', "convolve": "v, v", "correlate": "v, v",
     "cholesky": "s", "solve": "s, v", "inv": "s", "det": "s", "slogdet": "s", "qr": "s", "trapezoid": "m", "average": "m", "rollaxis": "m, 1",
     "full": "(2, 3), v[0]", "zeros": "(2, 3)", "ones": "(2, 3)", "empty": "(2, 3)",
+    "vander": "v", "apply_over_axes": "np.sum, m, (0,)", "apply_along_axis": "np.sum, 0, m", "compress": "[True, False, True], m", "extract": "m > 0.0, m", "array_equal": "v, v",
+    "array_equiv": "v, v", "polyadd": "v, v", "polysub": "v, v", "polymul": "v, v", "polyval": "v, m", "polyder": "v", "polyint": "v", "polyfit": "v, v * v, 1", "isin": "m, [0.5, 3.0]",
+    "isclose": "m, m", "allclose": "m, m", "tensorsolve": "s.reshape(3, 1, 3), v.reshape(3, 1)", "tensorinv": "s.reshape(3, 1, 3)", "lstsq": "s, v", "kron": "v, v", "logspace": "v[0], v[2]",
+    "geomspace": "v[0], v[2]", "digitize": "m, np.array([-1.0, 0.0, 1.0])", "histogram": "m", "histogram_bin_edges": "m", "choose": "np.array([0, 1, 0]), [v, v * v]", "cov": "m", "corrcoef": "m",
+    "piecewise": "m, [m > 0], [1.0]", "ravel_multi_index": "(np.array([0, 1]), np.array([1, 2])), (3, 4)", "unravel_index": "np.array([3, 7]), (3, 4)", "unwrap": "3.0 * m", "gradient": "m",
+    "interp": "m, np.array([-1.0, 0.0, 1.0]), v", "cumulative_sum": "v", "cumulative_prod": "v", "partition": "v, 1", "argpartition": "v, 1", "quantile": "m, 0.3", "percentile": "m, 30.0",
+    "nanquantile": "m, 0.3", "nanpercentile": "m, 30.0", "bincount": "np.array([0, 2, 1])", "resize": "m, (2, 5)", "insert": "v, 1, 2.0", "cond": "s, 1", "matrix_power": "s, 2",
+    "multi_dot": "[s, m, m.T]", "searchsorted": "np.array([-1.0, 0.0, 1.0]), m", "sliding_window_view": "v, 2", "ediff1d": "m", "lexsort": "(v, v)", "matvec": "s, v", "vecmat": "v, s",
+    "vecdot": "m, m", "ldexp": "m, 2", "gcd": "np.arange(3), 4", "lcm": "np.arange(3), 4", "ix_": "[0, 1]", "fftshift": "m", "ifftshift": "m", "result_type": "m", "common_type": "m",
     "trace": "s", "diagonal": "s", "diag": "s", "nan_to_num": "m", "size": "m", "diagflat": "v", "delete": "m, 0",
 }
 
@@ -40,6 +49,11 @@ VALUES = {
     "default": ["3.0"], "sparse": ["True"], "indexing": ['"ij"'], "wrap": ["True"], "offset": ["1", "-1"], "axis1": ["1"], "axis2": ["0"], "axisa": ["0"], "axisb": ["0"],
     "axisc": ["0"], "upper": ["True"], "optimize": ["True"], "nan": ["1.0"], "posinf": ["1.0"], "neginf": ["1.0"], "overwrite_input": ["True"], "a_min": ["0.0"], "a_max": ["0.0"],
     "min": ["0.0"], "max": ["0.5"], "start": ["1"], "requirements": ['"F"', '["C", "W"]', '"O"'], "tol": ["1"], "fill_value": ["2.0"], "reps": ["(2, 1)"], "repeats": ["[1, 2, 3]"],
+    "N": ["2"], "assume_unique": ["True"], "atol": ["0.5"], "rtol": ["0.5"], "aweights": ["np.arange(1.0, 5.0)"], "fweights": ["np.arange(1, 5)"], "base": ["2.0"], "bias": ["True"],
+    "bins": ["4", "np.array([-1.0, 0.0, 1.0])", '"auto"'], "cov": ["True"], "full": ["True"], "deg": ["True"], "density": ["True"], "discont": ["4.0"], "edge_order": ["2"], "equal_nan": ["True"],
+    "include_initial": ["True"], "increasing": ["True"], "ind": ["1", "2"], "invert": ["True"], "left": ["-1.0"], "right": ["True", "-1.0"], "m": ["2"], "method": ['"lower"', '"hazen"', '"closest_observation"'],
+    "minlength": ["5"], "p": ["1", '"fro"', "2"], "period": ["2.5"], "range": ["(-1.0, 1.0)"], "rcond": ["1e-3"], "side": ['"right"'], "sorter": ["np.array([0, 1, 2])"], "to_begin": ["0.0", "v"],
+    "to_end": ["1.0"], "w": ["v * v"], "writeable": ["True"], "stat_length": ["2"], "end_values": ["1.0"], "reflect_type": ['"odd"'],
     "newshape": ["(4, 3)"], "rowvar": ["False"], "signature": ['"d->d"'], "y": ["m"],
 }
 

@@ -355,12 +355,12 @@ def test_subclasses_of_arrays_are_refused_by_name(make):
 def test_refused_constructs_are_not_taken_by_an_except():
     def f(x):
         try:
-            y = np.unwrap(x)
+            y = np.unique(x)
         except Exception:
             y = x
         return np.sum(y)
 
-    with pytest.raises(rg.Unsupported, match="unwrap"):
+    with pytest.raises(rg.Unsupported, match="unique"):
         rg.jit(f)(v)
 
 

@@ -23,11 +23,11 @@ def transformed(x):
 
 
 def inside_scipy(x):
-    return np.sum(scipy.linalg.expm(x))
+    return np.sum(scipy.linalg.signm(x))
 
 
 def special(x):
-    return np.sum(2.0 * scipy.special.gammaln(x))
+    return np.sum(2.0 * scipy.special.voigt_profile(x, 1.0, 1.0))
 
 
 def test_carets_stand_below_what_is_refused():
@@ -38,13 +38,13 @@ def test_carets_stand_below_what_is_refused():
 
 
 def test_names_are_those_one_writes():
-    assert "scipy.special.gammaln is not supported" in str(refused(special, np.ones(3)))
+    assert "scipy.special.voigt_profile is not supported" in str(refused(special, np.ones(3)))
     assert "np.fft.fft is not supported" in str(refused(transformed, np.ones(3)))
 
 
 def test_errors_inside_of_libraries_are_at_the_users_line():
     error = refused(inside_scipy, np.eye(3))
-    assert error.pos[0] == __file__ and "scipy.linalg.expm" in str(error)
+    assert error.pos[0] == __file__ and "scipy.linalg.signm" in str(error)
 
 
 def test_leaves_of_arguments_are_named():

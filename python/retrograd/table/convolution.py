@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from . import errors
-from .functions import _as_array
-from .rewrite import rewrite
-from .rules import implements
+from .. import errors
+from ..functions import _as_array
+from ..rewrite import rewrite
+from ..rules import implements
 
 # So many shifted slices are added in one sweep over the result; more become a loop.
 AT_ONCE = 16

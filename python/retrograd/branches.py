@@ -1,0 +1,274 @@
+"""Branches while they are traced: a known condition takes its side, a traced one traces both and joins what they bind and change."""
+
+import sys
+
+import numpy as np
+
+from . import effects, errors, lists, tree
+from .array import Array, demand_all, is_weak, lift, result_dtype
+from .control import UNSET, Control, dtype_of, is_data, is_traced, kind_of, result_boxes, shape_of, truth
+from .trace import DTYPES, Frame, Retry, current
+
+
+class Branch(Control):
+    """An `if`. A known condition takes its side; a traced one traces both and joins what they bind and change."""
+
+    def __init__(self, condition, facts, stops, where, scope):
+        super().__init__(facts, stops, where, scope)
+        self.traced = is_traced(condition)
+        self.rebinds = self.traced
+        self.sides = []
+        if self.traced:
+            self.condition = truth(condition, self.pos)
+        else:
+            self.side = bool(condition)
+
+    def enter(self, side):
+        """Whether this side runs now: the one of a known condition, or each in turn."""
+        if not self.traced:
+            return side is self.side
+        trace = current()
+        if side:
+            self.predicate = self.condition.handle()
+            trace.tracer.begin_if(self.predicate, self.pos)
+            trace.traced_body(self)
+        self.side = side
+        self.frame = Frame("if", self.pos)
+        trace.push(self.frame)
+        self.bound = {name: self.scope[name] for name in self.lines if name in self.scope}
+        return True
+
+    def failed(self):
+        """An exception on one side of a traced condition: it is raised when the program takes that side."""
+        error = sys.exc_info()[1]
+        if not self.traced or isinstance(error, (errors.Error, NameError)):
+            raise error
+        fails(self.frame, error)
+
+    def done(self, scope):
+        if not self.traced:
+            return
+        trace, frame = current(), self.frame
+        self.sides.append(Side(frame, {name: scope[name] for name in self.live if name in scope}))
+        frame.undo()
+        if self.side:
+            trace.tracer.begin_else()
+            trace.pop(frame)
+        else:
+            self._join(trace, frame)
+
+    def _join(self, trace, frame):
+        join = Join(self, *self.sides)
+        names = {}
+        for name in self.live:
+            join.name(name, names)
+        contents = [join.effect(key) for key in {**self.sides[0].contents, **self.sides[1].contents}]
+        roots = {**self.sides[0].roots, **self.sides[1].roots}
+        unknown = {root: message for side in self.sides for root, (_, message) in side.roots.items() if message is not None}
+        roots = [root for root in roots if root not in unknown]
+        before = {root: root._value if root._const is None else None for root in roots}
+        for root in roots:
+            handles = [side.roots[root][0] if root in side.roots else before[root] for side in self.sides]
+            if None in handles and root._const is not None:
+                start = trace.constant_at(frame.depth - 1, root._const)
+                handles = [start if handle is None else handle for handle in handles]
+            join.add(handles, DTYPES[root.dtype])
+        try:
+            results = trace.tracer.end_if(join.first, join.second, join.dtypes)
+        except errors.Error:
+            trace.unwind(frame)
+            raise
+        trace.pop(frame)
+        derived = [trace.derived.get(handle) for handle in [self.predicate, *join.first, *join.second] if handle is not None]
+        if all(item is not None for item in derived):
+            trace.derived.update({result: frozenset().union(*derived) for result in results})
+        # What the branch changes has changed before it results in what may share memory with that.
+        for root, result in zip(roots, results[len(join.sources) :]):
+            root.set(result)
+        for root, message in unknown.items():
+            root.poison(message)
+        made = join.boxes(results)
+        self.bound = {name: build(made) for name, build in names.items()}
+        for effect, build in contents:
+            effects.change(effect.owner, effect.name, effect.pos)
+            effect.write(build(made))
+        trace.frame.raised |= all(side.raised for side in self.sides)
+
+
+def fails(frame, error):
+    """A body ends with an exception: a check that does not hold, at the line that raised it."""
+    trace, at, pos = current(), error.__traceback__, None
+    if frame not in trace.frames:
+        raise error
+    while at is not None:
+        if not errors.is_hidden(at.tb_frame.f_code.co_filename):
+            pos = (at.tb_frame.f_code.co_filename, at.tb_lineno)
+        at = at.tb_next
+    if trace.frames[-1] is not frame:
+        trace.unwind(trace.frames[frame.depth + 1])
+    trace.tracer.check(trace.constant(np.bool_(False)), str(error) or type(error).__name__, errors.tag_of(type(error)), pos or frame.pos)
+    trace.risk(type(error))
+    frame.raised = True
+
+
+class Side:
+    """One side of a branch at its end: what names are, arrays and contents that it changed; handles are of its own body."""
+
+    def __init__(self, frame, ends):
+        self.raised = frame.raised
+        self.ends, self.values = ends, {}
+        for name, value in ends.items() if not frame.raised else ():
+            leaves, structure = tree.flatten(value)
+            self.values[name] = (structure, [(leaf, lift(leaf) if is_data(leaf) else None) for leaf in leaves])
+        self.roots = {root: (root._value if root._const is None else root.handle(), root._poison) if root._poison is None else (None, root._poison) for root in ({} if frame.raised else frame.mutated)}
+        self.contents = {}
+        for key, effect in frame.effects.items() if not frame.raised else ():
+            values, structure = effect.shallow()
+            self.contents[key] = (effect, structure, [(value, lift(value) if is_data(value) else None) for value in values])
+
+
+class Join:
+    """What the two sides of a branch result in together."""
+
+    def __init__(self, branch, then, other):
+        self.branch, self.then, self.other = branch, then, other
+        self.first, self.second, self.dtypes, self.sources = [], [], [], []
+
+    def add(self, handles, dtype):
+        self.first.append(None if self.then.raised and None in handles else handles[0])
+        self.second.append(handles[1])
+        self.dtypes.append(dtype)
+
+    def name(self, name, names):
+        """Adds a name, where both sides have it; of a side that raises an error nothing goes on."""
+        branch, sides = self.branch, [self.then, self.other]
+        present = [side for side in sides if name in side.ends and side.ends[name] is not UNSET and not side.raised]
+        if not present:
+            if any(name in side.ends and side.ends[name] is UNSET for side in sides):
+                names[name] = lambda made: UNSET
+            return
+        if len(present) == 2 and self.then.ends[name] is self.other.ends[name]:
+            value = self.then.ends[name]
+            names[name] = lambda made: value
+            return
+        if len(present) == 1:
+            absent = sides[1 - sides.index(present[0])]
+            if not absent.raised and not branch.flagged(name):
+                current().unbound[name] = f"`{name}` is bound in one branch of the `if` at line {branch.pos[1]} only; bind it before the `if`"
+                return
+            structure, leaves = present[0].values[name]
+            pairs = [((leaf, handle), (leaf, None)) for leaf, handle in leaves]
+            if present[0] is self.other:
+                pairs = [(b, a) for a, b in pairs]
+            names[name] = self._joined(name, structure, pairs)
+            return
+        (structure, leaves), (other_structure, others) = self.then.values[name], self.other.values[name]
+        if structure != other_structure:
+            self._differ(errors.ShapeError(f"`{shown(name)}` differs in kind between the branches: {kind_of(self.then.ends[name])} and {kind_of(self.other.ends[name])}", branch.at(name)))
+        names[name] = self._joined(name, structure, list(zip(leaves, others)))
+
+    def effect(self, key):
+        """Adds the contents of a container that a side changed."""
+        effect = (self.then.contents.get(key) or self.other.contents.get(key))[0]
+        values, structure = effect.before_values()
+        before = (effect, structure, [(value, lift_outside(value) if is_data(value) else None) for value in values])
+        a, b = self.then.contents.get(key, before), self.other.contents.get(key, before)
+        if self.then.raised or self.other.raised:
+            a, b = (b, b) if self.then.raised else (a, a)
+        if a[1] != b[1]:
+            self._differ(errors.Unsupported(f"{effect.what()} under a traced condition, of which one side leaves another form than the other", effect.pos))
+        if any(isinstance(x, lists.Mark) and x is not y for (x, _), (y, _) in zip(a[2], b[2])):
+            self._differ(errors.Unsupported(f"{effect.what()} under a traced condition, of which one side leaves another form than the other", effect.pos))
+        return effect, self._joined(effect.name, a[1], list(zip(a[2], b[2])))
+
+    def _joined(self, name, structure, pairs):
+        """Adds the leaves that differ; gives the function from boxes of results to the value."""
+        places = []
+        for (a, first), (b, second) in pairs:
+            if a is b and (first is not None) == (second is not None) or same_constant(a, b):
+                places.append(a)
+                continue
+            if first is None and second is None:
+                self._differ(errors.ShapeError(f"`{shown(name)}` differs in kind between the branches: {kind_of(a)} and {kind_of(b)}", self.branch.at(name)))
+            if not (is_data(a) and is_data(b)):
+                self._differ(errors.ShapeError(f"`{shown(name)}` differs in kind between the branches: {kind_of(a)} and {kind_of(b)}", self.branch.at(name)))
+            if shape_of(a) != shape_of(b):
+                self._differ(errors.ShapeError(f"`{shown(name)}` differs in shape between the branches: {shape_of(a)} and {shape_of(b)}", self.branch.at(name)))
+            if _rounds(a, b) or _rounds(b, a):
+                self._differ(errors.DTypeError(f"`{shown(name)}` is a Python float on one side of the branch and float32 on the other, so that its digits depend on the way taken; convert it", self.branch.at(name)))
+            places.append(Place(len(self.sources)))
+            self.first.append(first)
+            self.second.append(second)
+            self.dtypes.append(result_dtype(a, b))
+            self.sources.append([leaf for leaf, handle in ((a, first), (b, second)) if handle is not None])
+        return lambda made: tree.unflatten(structure, [made[place.number] if isinstance(place, Place) else place for place in places])
+
+    def _differ(self, error):
+        """Sides that do not join need a condition that is known, if it can be."""
+        trace = current()
+        sources = trace.derived.get(self.branch.predicate)
+        trace.unwind(self.branch.frame)
+        if sources:
+            demand_all(sources)
+        raise error
+
+    def boxes(self, results):
+        return result_boxes(results, self.sources)
+
+
+class Place:
+    def __init__(self, number):
+        self.number = number
+
+
+def _rounds(a, b):
+    """Whether a Python float would lose digits as the float32 that another value is."""
+    if dtype_of(b) != "f32" or not is_weak(a) or dtype_of(a) != "f64":
+        return False
+    return isinstance(a, Array) or float(np.float32(a)) != a
+
+
+def shown(name):
+    return "the result" if name == "_rg_value" else name
+
+
+def lift_outside(value):
+    """The handle of a value as it is around a branch."""
+    return value.handle() if isinstance(value, Array) else current().constant_at(current().frame.depth - 1, np.asarray(value))
+
+
+def same_constant(a, b):
+    """Whether two values that are no arrays are one: None, strings, equal numbers."""
+    if isinstance(a, Array) or isinstance(b, Array) or type(a) is not type(b):
+        return False
+    if a is b:
+        return True
+    if isinstance(a, float):
+        return a == b and np.copysign(1.0, a) == np.copysign(1.0, b)
+    return isinstance(a, (bool, int, str, bytes)) and a == b
+
+
+def choose(condition, first, second, pos):
+    """`first() if condition else second()`, where the condition is traced."""
+    trace, predicate = current(), truth(condition, pos).handle()
+    facts = ((("_rg_value", pos[1]),), (), ("_rg_value",), (), ())
+    branch = Branch.__new__(Branch)
+    Control.__init__(branch, facts, (), ("choice", pos[1]), {})
+    branch.traced, branch.predicate, branch.sides, branch.pos = True, predicate, [], pos
+    trace.tracer.begin_if(predicate, pos)
+    for side in (first, second):
+        frame = branch.frame = Frame("if", pos)
+        trace.push(frame)
+        try:
+            value = side()
+        except Retry:
+            trace.unwind(frame)
+            raise
+        except Exception as error:
+            if isinstance(error, (errors.Error, NameError)):
+                raise
+            fails(frame, error)
+            value = UNSET
+        branch.side = side is first
+        branch.done({"_rg_value": value})
+    return branch.bound["_rg_value"]

@@ -70,10 +70,7 @@ fn expected(expr: &Expr, point: &[f64; 3]) -> f64 {
     let inputs: Vec<(&str, Type)> = names.iter().map(|name| (name.as_str(), Type::f64([]))).collect();
     let arrays: Vec<Array> = (0..names.len()).map(|k| Array::scalar(point[k % 3])).collect();
     let found = eval::run(&program(std::slice::from_ref(expr), &inputs).unwrap(), &arrays).unwrap();
-    match found[0].data() {
-        retrograd::Data::Bool(holds) => f64::from(u8::from(holds[0])),
-        _ => found[0].as_f64()[0],
-    }
+    if let retrograd::Data::Bool(holds) = found[0].data() { f64::from(u8::from(holds[0])) } else { found[0].as_f64()[0] }
 }
 
 fn scratch(name: &str) -> PathBuf {

@@ -286,6 +286,7 @@ SYMPY = {
     "Unequality": "!=", "And": "and", "Or": "or", "Not": "not",
     **{name: name for name in ("sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh exp log sqrt cbrt sign floor erf erfc").split()},
 }
+RECIPROCALS = {"sec": "cos", "csc": "sin", "cot": "tan", "sech": "cosh", "csch": "sinh", "coth": "tanh"}
 CONSTANTS = {"Pi": "pi", "Exp1": "e", "Infinity": "inf"}
 
 
@@ -298,6 +299,8 @@ def from_sympy(args: Any, exprs: Any) -> Any:
     names = [str(arg) for arg in (args if isinstance(args, (list, tuple)) else [args])]
     if isinstance(exprs, (list, tuple)):
         return [from_sympy(args, one) for one in exprs]
+    if getattr(exprs, "is_Matrix", False):
+        return np.stack([np.stack([from_sympy(args, entry) for entry in row]) for row in exprs.tolist()]).of(*names)
     known = {}
     stack = [(exprs, False)]
     while stack:
@@ -347,4 +350,6 @@ def _from_sympy(node, args):
         return head == "BooleanTrue"
     if head in SYMPY:
         return call(SYMPY[head], *args)
+    if head in RECIPROCALS:
+        return 1 / call(RECIPROCALS[head], *args)
     raise errors.Unsupported(f"SymPy's {head} has no form in expressions")

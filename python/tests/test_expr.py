@@ -124,6 +124,8 @@ def test_what_sympy_has_and_expressions_have_not_is_refused():
         rg.from_sympy((x,), sympy.zeta(x))
     with pytest.raises(rg.ArgumentError, match="not among"):
         rg.from_sympy((x,), x + sympy.symbols("y"))
+    y = sympy.symbols("y")
+    np.testing.assert_allclose(rg.from_sympy((x, y), sympy.Matrix([[x, y], [sympy.sec(x), 1]]))(0.5, 2.0), [[0.5, 2.0], [1 / math.cos(0.5), 1.0]])
     piecewise = rg.from_sympy((x,), sympy.Piecewise((x**2, x < 0), (sympy.sqrt(x), True)))
     assert (piecewise(-2.0), piecewise(4.0)) == (4.0, 2.0)
     assert rg.grad(piecewise)(-2.0) == -4.0
@@ -148,7 +150,7 @@ def test_symbolic_abilities():
     assert "x*cos(y)" in rg.expr("x*sin(y)").graph() and rg.expr("x*sin(y)").graph(svg=True).startswith("<svg")
     x, y = rg.symbols("x y")
     assert np.stack([x, y**2])(2.0, 3.0).tolist() == [2.0, 9.0]
-    assert str(rg.expr("(-1)^(2*n)").simplify("integer(n)")) == "1"
+    assert str(rg.expr("(x*y)^n/y^n").simplify("integer(n)", "y != 0")) == "x^n"
 
 
 def test_fast_math_changes_work_and_not_values():
@@ -164,7 +166,7 @@ def test_fast_math_changes_work_and_not_values():
     assert fast(s, theta)[0] == pytest.approx(plain(s, theta)[0], rel=1e-13)
     # A law whose condition is not known is not used: what is not defined stays so.
     with np.errstate(all="ignore"):
-        assert np.isnan(rg.jit(lambda x: x / x, fast_math="egraph")(0.0))
+        assert np.isnan(rg.jit(lambda x: x / x, fast_math="egraph")(np.zeros(2))).all()
     for wrong in ({"fast_math": "yes"}, {"fast_math": "egraph", "exact": True}):
         with pytest.raises(rg.ArgumentError, match="fast_math"):
             rg.jit(loss, **wrong)

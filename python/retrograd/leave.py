@@ -14,6 +14,7 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 def lowered(body):
     """The body of a function with one `return`, at its end; nothing is changed where nothing leaves early."""
+    body = _Binding().block(body)
     if not _needed(body):
         return body
     surely = _always(body)
@@ -25,6 +26,57 @@ def lowered(body):
     flag = ast.Constant(True) if surely else _name(RETURNED)
     end = ast.Return(ast.Call(_runtime("returned"), [_name(VALUE), flag], []))
     return _placed(start, body[0]) + new + _placed([end], body[-1])
+
+
+class _Binding:
+    """Conditions that bind names by `:=`: that of a `while` is evaluated inside of it, and `and` and `or` are branches, so that a name is bound where it is."""
+
+    def __init__(self):
+        self.count = 0
+
+    def block(self, statements):
+        return [new for statement in statements for new in self.statement(statement)]
+
+    def statement(self, node):
+        if isinstance(node, _SCOPES):
+            return [node]
+        for field in ("body", "orelse", "finalbody"):
+            value = getattr(node, field, None)
+            if isinstance(value, list):
+                setattr(node, field, self.block(value))
+        for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+            part.body = self.block(part.body)
+        if isinstance(node, ast.While) and _binds_names(node.test):
+            leave = ast.If(ast.UnaryOp(ast.Not(), node.test), [*node.orelse, ast.Break()], [])
+            leave = _placed([leave], node.test)[0]
+            node.test, node.orelse = ast.copy_location(ast.Constant(True), node.test), []
+            node.body = [*self.statement(leave), *node.body]
+            return [node]
+        if isinstance(node, ast.If) and _binds_names(node.test):
+            before, node.test = self.condition(node.test)
+            return [*before, node]
+        return [node]
+
+    def condition(self, test):
+        """(Statements before, an expression without `and` and `or`)."""
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            before, inner = self.condition(test.operand)
+            return before, ast.copy_location(ast.UnaryOp(ast.Not(), inner), test)
+        if not isinstance(test, ast.BoolOp):
+            return [], test
+        self.count += 1
+        name = f"_rg_condition_{self.count}"
+        before, value = self.condition(test.values[0])
+        result = [*before, *_placed([_set(name, ast.Call(_runtime("true"), [value], []))], test)]
+        for item in test.values[1:]:
+            before, value = self.condition(item)
+            asked = _name(name) if isinstance(test.op, ast.And) else ast.UnaryOp(ast.Not(), _name(name))
+            result += _placed([ast.If(asked, [*before, _set(name, ast.Call(_runtime("true"), [value], []))], [])], test)
+        return result, ast.copy_location(_name(name), test)
+
+
+def _binds_names(test):
+    return any(isinstance(item, ast.NamedExpr) for item in ast.walk(test))
 
 
 class _Loop:

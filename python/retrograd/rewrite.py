@@ -378,12 +378,23 @@ class _Function(ast.NodeTransformer):
             return _at(ast.Assign([ast.Name(target.id, ast.Store())], call), node, missing=True)
         # Python reads the target before it evaluates what is added.
         if walrus:
-            raise errors.Unsupported("`:=` in what is added to an item or attribute is not supported", errors.here())
+            return self._augmented(node, operator, target, value)
         if isinstance(target, ast.Subscript):
             call = _call("augment_item", operator, self.visit(target.value), self._index(target.slice), _lambda(value))
         else:
             call = _call("augment_attribute", operator, self.visit(target.value), ast.Constant(target.attr), _lambda(value))
         return _at(ast.Expr(call), node, missing=True)
+
+    def _augmented(self, node, operator, target, value):
+        """The same where what is added binds names: step by step, because they are names of this function."""
+        owner, key, old, added = (f"{self._label()}_value" for _ in range(4))
+        load = lambda name: ast.Name(name, ast.Load())
+        item = isinstance(target, ast.Subscript)
+        steps = [(owner, self.visit(target.value)), (key, self._index(target.slice) if item else ast.Constant(target.attr))]
+        steps += [(old, _call("load" if item else "attribute", load(owner), load(key))), (added, value)]
+        made = [ast.Assign([ast.Name(name, ast.Store())], step) for name, step in steps]
+        made.append(ast.Expr(_call("augment_loaded", operator, load(owner), load(key), load(old), load(added), ast.Constant(item))))
+        return [_at(step, node, missing=True) for step in made]
 
     def visit_Delete(self, node):
         result = []
@@ -606,6 +617,14 @@ class _Flags(ast.NodeTransformer):
         if not isinstance(node.ctx, ast.Load) or node.id not in self.names:
             return node
         return _at(_call("bound", ast.Name(_flag(node.id), ast.Load()), ast.Constant(node.id), _lambda(ast.Name(node.id, ast.Load()))), node, missing=True)
+
+    def visit_NamedExpr(self, node):
+        """What `:=` binds may be read in the same statement."""
+        self.generic_visit(node)
+        if node.target.id not in self.names:
+            return node
+        flag = ast.NamedExpr(ast.Name(_flag(node.target.id), ast.Store()), ast.Constant(True))
+        return _at(ast.Subscript(ast.Tuple([flag, node], ast.Load()), ast.Constant(1), ast.Load()), node, missing=True)
 
     def _comprehension(self, node):
         own = {item.id for part in node.generators for item in ast.walk(part.target) if isinstance(item, ast.Name)}

@@ -9,7 +9,6 @@ import inspect
 import itertools
 import operator
 import os
-import random
 import sys
 import sysconfig
 import types
@@ -17,7 +16,7 @@ import warnings
 
 import numpy as np
 
-from . import array, branches, builtin, control, draws, effects, errors, functions, indexing, lists, loops, scipy, table, texts
+from . import array, branches, builtin, control, draws, effects, errors, functions, indexing, lists, loops, scipy, table, texts, whiles
 from .array import Array
 from .texts import joined  # noqa: F401, called by rewritten code
 from .effects import made
@@ -62,7 +61,7 @@ def loop(steps, names, exposed, live, rebound, appended, stops, where, scope):
 
 def conditional(counted, names, exposed, live, rebound, appended, stops, where, scope):
     """The `while` statement."""
-    return loops.While(counted, (names, exposed, live, rebound, appended), stops, where, scope)
+    return whiles.While(counted, (names, exposed, live, rebound, appended), stops, where, scope)
 
 
 def branch(condition, names, exposed, live, rebound, appended, stops, where, scope):
@@ -133,6 +132,12 @@ def contains(item, container):
 def lacks(item, container):
     """`item not in container`."""
     return negate(contains(item, container))
+
+
+def true(condition):
+    """The truth of a condition."""
+    lists.settled(condition)
+    return builtin._bool(condition)
 
 
 def unpacked(value):
@@ -471,6 +476,19 @@ def augment_item(number, container, index, value):
     result = augment(number, item, value())
     if result is not item or isinstance(container, np.ndarray):
         store(container, index, result)
+
+
+def augment_loaded(number, owner, key, old, value, item):
+    """The same where the item or attribute and what is added to it are known by now."""
+    if isinstance(owner, Array):
+        result = _BINARY[number](old, value)
+        if isinstance(old, Array) and not old._scalar:
+            array.check_inplace(old, result)
+        indexing.store(owner, key, result)
+        return
+    result = augment(number, old, value)
+    if result is not old or isinstance(owner, np.ndarray):
+        (store if item else store_attribute)(owner, key, result)
 
 
 def augment_attribute(number, owner, name, value):

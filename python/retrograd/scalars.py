@@ -13,7 +13,10 @@ from .array import PYTHON, Array
 from .trace import current
 
 _BEYOND = "an integer of Python grows beyond 64 bits here, where machine code has no more; use floats"
-_ZERO = {"/": "division by zero", "//": "integer division or modulo by zero", "%": "integer modulo by zero", "float//": "float floor division by zero", "float%": "float modulo by zero"}
+_ZERO = {
+    "/": "division by zero", "//": "integer division or modulo by zero", "%": "integer modulo by zero", "float//": "float floor division by zero",
+    "float%": "float modulo by zero",
+}
 
 
 def require(condition, message, kind):
@@ -21,6 +24,15 @@ def require(condition, message, kind):
     trace = current()
     handle = condition.handle() if isinstance(condition, Array) else trace.constant(np.bool_(condition))
     trace.check(handle, message, kind)
+
+
+def _once(value, what):
+    """Whether a number is not yet checked for something, in this body or one around it."""
+    trace, key = current(), (value.handle(), what)
+    if any(key in frame.checked for frame in trace.frames):
+        return False
+    trace.frame.checked.add(key)
+    return True
 
 
 def _integer(value):
@@ -112,10 +124,7 @@ def divide(a, b):
 
 
 def _quotient(a, b):
-    (low, high), (least, most) = bounds.of(a), bounds.of(b)
-    if low >= 0 and least >= 0:
-        return (0.0, math.inf)
-    return bounds.REALS
+    return (0.0, math.inf) if bounds.of(a)[0] >= 0 and bounds.of(b)[0] >= 0 else bounds.REALS
 
 
 def _nonzero(value, message):
@@ -124,7 +133,8 @@ def _nonzero(value, message):
         return
     if not isinstance(value, Array):
         raise ZeroDivisionError(message)
-    require(np.not_equal(value, 0), message, ZeroDivisionError)
+    if _once(value, "zero"):
+        require(np.not_equal(value, 0), message, ZeroDivisionError)
 
 
 def floor_divide(a, b):
@@ -309,6 +319,8 @@ def integer_of(value, rounded):
     if value.dtype.kind != "f":
         return _made(value.astype(np.int64) if value.dtype != np.int64 else np.positive(value), bounds.of(value), bounds.growth(value))
     low, high = bounds.of(value)
+    if not _once(value, "integer"):
+        return _made(rounded(value).astype(np.int64), (math.floor(max(low, -(2.0**62))), math.ceil(min(high, 2.0**62))))
     require(np.equal(value, value), "cannot convert float NaN to integer", ValueError)
     most = 2.0**62
     if low <= -most or high >= most:
@@ -337,7 +349,7 @@ _RANGES = {"exp": (0.0, math.inf), "sqrt": (0.0, math.inf), "cosh": (1.0, math.i
 def of_math(name, function, values):
     """A function of `math` on floats."""
     low, high = bounds.of(values[0])
-    if name in DOMAINS and not DOMAINS[name][1](low, high):
+    if name in DOMAINS and not DOMAINS[name][1](low, high) and _once(values[0], DOMAINS[name]):
         require(DOMAINS[name][0](values[0]), _DOMAIN, ValueError)
     if name == "pow":
         return _float_power(*values, ValueError, _DOMAIN)

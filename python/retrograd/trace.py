@@ -44,6 +44,7 @@ class Frame:
         self.open = True
         self.raised = False
         self.mutated, self.roots, self.read, self.effects = {}, {}, {}, {}
+        self.checked = set()  # values that are checked here, and for what
         self.draws = []  # what a step draws of generators from outside of it
 
     def undo(self):

@@ -758,3 +758,63 @@ def test_a_loop_of_too_many_copies_is_refused():
 
     with pytest.raises(rg.Unsupported, match="10,000 steps of loops are unrolled"):
         rg.jit(f)(1.0)
+
+
+# Names that conditions bind
+
+
+def bound_by_while(x):
+    k = 0
+    while (y := x * 2.0) < 10.0 and (k := k + 1) < 9:
+        x = x + y
+    else:
+        x = x + 0.5
+    return y * x + k
+
+
+def bound_by_if(x):
+    s = 0.0
+    for i in range(4):
+        if (q := np.sin(x * i)) > 0.1 and (r := q * 2) > 0.2 or (q := q + 1.0) > 1.5:
+            s = s + q * i
+        elif not (r := q * 0.5) > 0.4:
+            s = s + r
+        s += (k := s * 0.5) + k
+    return s + k + q
+
+
+def bound_by_items(x):
+    d, s = {"a": x}, [x, 1.0]
+    for i in range(3):
+        d["a"] += (w := x * i) + w
+        s[i % 2] *= (u := 1.5 + w) * u
+    return d["a"] + s[0] * s[1] + w + u
+
+
+@pytest.mark.parametrize("function", [bound_by_while, bound_by_if, bound_by_items])
+@pytest.mark.parametrize("x", [0.3, 1.2, 6.0])
+def test_names_that_conditions_bind(function, x):
+    value, gradient = rg.value_and_grad(function)(x)
+    close(value, function(x))
+    h = 1e-6
+    assert gradient == pytest.approx((function(x + h) - function(x - h)) / (2 * h), rel=1e-6)
+
+
+def by_an_index(x, k):
+    z = [1.0, 2.0]
+    y = {"a": 0.5}["b"] * x if x > 3.0 else x
+    for i in range(2):
+        if y > 1.0:
+            y = y * z[i + k] / (2 - k)
+    return y
+
+
+def test_an_exception_on_a_side_is_raised_where_it_is_taken():
+    f = rg.value_and_grad(by_an_index)
+    assert f(2.0, 0)[0] == by_an_index(2.0, 0) and f(0.5, 1)[0] == 0.5 and f(0.5, 2)[0] == 0.5
+    for x, k, kind in ((2.0, 1, IndexError), (4.0, 0, KeyError), (2.0, 2, IndexError)):
+        with pytest.raises(kind):
+            by_an_index(x, k)
+        with pytest.raises(kind) as caught:
+            f(x, k)
+        assert caught.value.pos[0] == __file__

@@ -12,7 +12,7 @@ use retrograd_compiler::ir::{Array, CustomRule, DType, Data, Error, ErrorKind, F
 use retrograd_compiler::opt::{Arithmetic, PASSES, contract, fix, freeze, join, simplify, unroll};
 use retrograd_compiler::plan::place::Grain;
 use retrograd_compiler::plan::strategy::{Auto, Ilp, KeepAll, Periodic, RecomputeAll, Replay, Revolve};
-use retrograd_compiler::plan::{Again, Decision, Facts, Fate, LoopDecision, Plan, Request, Search, Spill, Strategy, Tiling, plan};
+use retrograd_compiler::plan::{Again, Decision, Facts, Fate, Logged, LoopDecision, Plan, Request, Search, Spill, Strategy, Tiling, plan};
 use retrograd_compiler::{diff, eval, ops};
 
 use crate::Random;
@@ -558,6 +558,14 @@ impl Strategy for InParts {
         self.of.tiling()
     }
 
+    fn unnests(&self) -> bool {
+        self.of.unnests()
+    }
+
+    fn undoes(&self) -> bool {
+        self.of.undoes()
+    }
+
     fn decide(&self, facts: &Facts, room: Option<u64>) -> Result<Decision, Error> {
         self.of.decide(facts, room)
     }
@@ -616,8 +624,27 @@ pub fn strategies() -> Vec<Arc<dyn Strategy>> {
     [others.to_vec(), periodic.to_vec()].concat()
 }
 
-/// What a plan is a function of: about loops, the code outside of them, and tiles.
-type Decided = (BTreeMap<FuncId, LoopDecision>, Again, [Vec<usize>; 2]);
+/// What a plan is a function of: the decision about loops and the code outside of them, and which candidate it is about.
+#[derive(PartialEq)]
+struct Decided {
+    loops: BTreeMap<FuncId, LoopDecision>,
+    again: Again,
+    tiles: [Vec<usize>; 2],
+    unnested: Vec<[u64; 2]>,
+    logs: Vec<Logged>,
+}
+
+impl Decided {
+    fn of(plan: &Plan) -> Decided {
+        Decided {
+            loops: plan.decision.loops.clone(),
+            again: plan.decision.again.clone(),
+            tiles: [plan.tiles.clone(), plan.strips.clone()],
+            unnested: plan.unnested.clone(),
+            logs: plan.logs.clone(),
+        }
+    }
+}
 
 /// Under each strategy, without a budget and with the smallest, a middling, the exact and a generous one, machine code gives the
 /// interpreter's bits; it takes what was planned, which is within the budget; one byte less than the smallest is refused.
@@ -633,8 +660,8 @@ pub fn check_plans(program: &Program, inputs: &[Array], strategies: &[Arc<dyn St
         for plan in plans(program, strategy).map_err(named)? {
             // It says itself where the plan does less work than it.
             plan.work_bound();
-            // The plan is a function of the tiles and the decision about loops and the code outside of them alone, so equal ones run once.
-            let decided = (plan.decision.loops.clone(), plan.decision.again.clone(), [plan.tiles.clone(), plan.strips.clone()]);
+            // Equal ones run once.
+            let decided = Decided::of(&plan);
             if seen.contains(&decided) {
                 continue;
             }

@@ -211,3 +211,31 @@ fn lanes_go_along_rows_of_eight() {
         assert_eq!(native.plan.placed().body.nodes.iter().any(takes), apart, "rows of {row}");
     }
 }
+
+/// Whether the sum joins the nest of what it sums depends on which axes are short, which are new, and which are summed.
+#[test]
+fn reductions_of_what_is_repeated_along_a_new_axis() {
+    for shape in [&[2, 11][..], &[11, 2], &[11], &[2, 11, 3], &[3, 2]] {
+        for (place, extent) in (0..=shape.len()).flat_map(|place| [(place, 2), (place, 12)]) {
+            let kept: Vec<usize> = (0..=shape.len()).filter(|axis| *axis != place).collect();
+            let wide: Vec<usize> = [&shape[..place], &[extent], &shape[place..]].concat();
+            for summed in 1u32..1 << wide.len() {
+                let is_summed = |axis: &usize| summed >> axis & 1 == 1;
+                let axes: Vec<usize> = (0..wide.len()).filter(is_summed).collect();
+                let left: Vec<usize> = (0..wide.len()).filter(|axis| !is_summed(axis)).map(|axis| wide[axis]).collect();
+                let ty = if left.is_empty() { "f64".to_owned() } else { format!("f64{}", list(&left)) };
+                let (from, to) = (list(shape), list(&wide));
+                let text = format!(
+                    "fn main(%x: f64{from}) -> {ty}, {ty} {{\n  %0: f64{from} = sin %x\n  %1: f64{to} = broadcast %0 {{shape={to}, axes={}}}\n  \
+                     %2: {ty} = sum %1 {{axes={axes:?}}}\n  %3: {ty} = reduce_max %1 {{axes={axes:?}}}\n  return %2, %3\n}}\n",
+                    list(&kept),
+                );
+                checked(&format!("{to}, axes {axes:?}"), &parsed(&text));
+            }
+        }
+    }
+}
+
+fn list(numbers: &[usize]) -> String {
+    format!("{numbers:?}").replace(' ', "")
+}

@@ -337,7 +337,7 @@ impl Fuse<'_> {
         if let Some(reg) = self.lanes.get(&key) {
             return *reg;
         }
-        assert!(!nest.computes(value), "rows of a nest are in order");
+        assert!(!nest.computes(access.root), "what a nest computes is in its registers, in order");
         let from = self.component(value, component, nest.shape.len(), indices);
         let dst = self.reg(RegType::Scalar(self.placed.ty(value).dtype));
         self.body.push(Stmt::Load { dst, from });

@@ -604,10 +604,12 @@ impl Group<'_> {
 
     fn close(&mut self) {
         let Some(mut open) = self.open.take() else { return };
-        if open.in_components || self.is_better_in_components(&open) {
+        let within = |v: &Val| !open.members.contains(v) && open.members.contains(&self.placed.access(*v).root);
+        let views: Vec<Val> = open.nest.operands().filter(within).collect();
+        // What is a view of a member is read from its registers: it is in memory only when the nest is done.
+        if open.in_components || !views.is_empty() || self.is_better_in_components(&open) {
             open.nest.shape.truncate(open.long);
-            let within = |v: &Val| !open.members.contains(v) && open.members.contains(&self.placed.access(*v).root);
-            open.nest.views = open.nest.operands().filter(within).collect();
+            open.nest.views = views;
         }
         open.nest.outer = self.outer(&open).unwrap_or_default();
         for value in open.members.iter().chain(open.nest.roots.iter().map(Root::value)) {

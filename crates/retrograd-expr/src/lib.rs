@@ -31,11 +31,11 @@
 mod algebra;
 mod dag;
 mod derivative;
+mod drawing;
 mod evaluate;
 mod expr;
 mod fast_math;
 mod function;
-mod graph;
 mod lower;
 mod number;
 mod plot;
@@ -46,6 +46,7 @@ mod tidy;
 
 pub use algebra::{Root, bisect, canonicalize, collect, expand, integrate, is_linear, limit, newton, series, solve, taylor};
 pub use derivative::{diff, diff_all, diff_by_number, diff_order};
+pub use drawing::{Graph, graph};
 pub use evaluate::{
     Bindings, Checked, Clip, Derived, OnNan, clipped, evaluate, grad, gradient, gradient_checked, hessian, jacobian, jvp, sparse_gradient,
     value_and_grad, vjp,
@@ -53,7 +54,6 @@ pub use evaluate::{
 pub use expr::{ArrayOp, Constant, Custom, Expr, Fold, Op};
 pub use fast_math::fast_math;
 pub use function::{Function, FunctionRow};
-pub use graph::{Graph, graph};
 pub use lower::program;
 pub use number::{Fraction, Number};
 pub use plot::{Curves, plot};

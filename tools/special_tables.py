@@ -47,7 +47,11 @@ def hankel(order, part):
     def value(v):
         x = 8 * inverse(mp.sqrt(v)) if v > tiny**2 else 8 / tiny
         x = min(x, mp.mpf(10) ** 9)
-        h = mp.mpc(mp.besselj(order, x), mp.bessely(order, x)) * mp.sqrt(mp.pi * x / 2) * mp.expj(-(x - (2 * order + 1) * mp.pi / 4))
+        h = (
+            mp.mpc(mp.besselj(order, x), mp.bessely(order, x))
+            * mp.sqrt(mp.pi * x / 2)
+            * mp.expj(-(x - (2 * order + 1) * mp.pi / 4))
+        )
         return h.real if part == "P" else h.imag * x / 8
 
     return value
@@ -79,12 +83,39 @@ TABLES = {
     "digamma_rest": (digamma_rest, 0, mp.mpf(1) / 3, 4, 13),
     "log1p_rest": (over(over(lambda d: mp.log1p(d) - d, 0, mp.mpf(0)), 0, mp.mpf(-1) / 2), -0.5, 1, 12, 13),
     "erfinv": (lambda v: mp.sqrt(mp.pi) / 2 if v < tiny else mp.erfinv(mp.sqrt(v)) / mp.sqrt(v), 0, 0.25, 4, 13),
-    "erfcinv": (lambda w: mp.findroot(lambda y: mp.log(mp.erfc(y)) + w * w, w if w > 2 else w / 1.5) / w, 0.8, 27.35, 59, 18),
-    "erfcx": (lambda u: 1 / mp.sqrt(mp.pi) if u < mp.mpf(10) ** -9 else mp.exp((1 / u - 1) ** 2) * mp.erfc(1 / u - 1) / u, 0, 1, 12, 14),
+    "erfcinv": (
+        lambda w: mp.findroot(lambda y: mp.log(mp.erfc(y)) + w * w, w if w > 2 else w / 1.5) / w,
+        0.8,
+        27.35,
+        59,
+        18,
+    ),
+    "erfcx": (
+        lambda u: 1 / mp.sqrt(mp.pi) if u < mp.mpf(10) ** -9 else mp.exp((1 / u - 1) ** 2) * mp.erfc(1 / u - 1) / u,
+        0,
+        1,
+        12,
+        14,
+    ),
     "j0": (even(lambda x: mp.besselj(0, x), 1), 0, 64, 8, 14),
     "j1": (even(lambda x: mp.besselj(1, x) / x, mp.mpf(1) / 2), 0, 64, 8, 14),
-    "y0": (even(lambda x: mp.bessely(0, x) - 2 / mp.pi * mp.log(x) * mp.besselj(0, x), 2 / mp.pi * (euler - mp.log(2))), 0, 64, 8, 14),
-    "y1": (even(lambda x: (mp.bessely(1, x) - 2 / mp.pi * (mp.log(x) * mp.besselj(1, x) - 1 / x)) / x, (2 * euler - 1 - 2 * mp.log(2)) / (2 * mp.pi)), 0, 64, 8, 14),
+    "y0": (
+        even(lambda x: mp.bessely(0, x) - 2 / mp.pi * mp.log(x) * mp.besselj(0, x), 2 / mp.pi * (euler - mp.log(2))),
+        0,
+        64,
+        8,
+        14,
+    ),
+    "y1": (
+        even(
+            lambda x: (mp.bessely(1, x) - 2 / mp.pi * (mp.log(x) * mp.besselj(1, x) - 1 / x)) / x,
+            (2 * euler - 1 - 2 * mp.log(2)) / (2 * mp.pi),
+        ),
+        0,
+        64,
+        8,
+        14,
+    ),
     "p0": (hankel(0, "P"), 0, 1, 8, 13),
     "q0": (hankel(0, "Q"), 0, 1, 8, 13),
     "p1": (hankel(1, "P"), 0, 1, 8, 13),
@@ -94,7 +125,13 @@ TABLES = {
     "i0e_far": (scaled(lambda x: mp.exp(-x) * mp.besseli(0, x), 8), 0, 1, 6, 13),
     "i1e_far": (scaled(lambda x: mp.exp(-x) * mp.besseli(1, x), 8), 0, 1, 6, 13),
     "k0": (even(lambda x: mp.besselk(0, x) + mp.log(x / 2) * mp.besseli(0, x), -euler), 0, 4, 2, 14),
-    "k1": (even(lambda x: (mp.besselk(1, x) - 1 / x - mp.log(x / 2) * mp.besseli(1, x)) / x, (2 * euler - 1) / 4), 0, 4, 2, 14),
+    "k1": (
+        even(lambda x: (mp.besselk(1, x) - 1 / x - mp.log(x / 2) * mp.besseli(1, x)) / x, (2 * euler - 1) / 4),
+        0,
+        4,
+        2,
+        14,
+    ),
     "k0e_far": (scaled(lambda x: mp.exp(x) * mp.besselk(0, x), 2), 0, 1, 8, 14),
     "k1e_far": (scaled(lambda x: mp.exp(x) * mp.besselk(1, x), 2), 0, 1, 8, 14),
 }
@@ -113,7 +150,10 @@ def piece(f, low, high, degree):
     for j in range(n):
         for k, c in enumerate(before):
             powers[k] += series[j] * c
-        before, now = now, [(2 * now[k - 1] if k else 0) - (before[k] if k < len(before) else 0) for k in range(len(now) + 1)]
+        before, now = (
+            now,
+            [(2 * now[k - 1] if k else 0) - (before[k] if k < len(before) else 0) for k in range(len(now) + 1)],
+        )
     return [float(c) for c in reversed(powers)], float(abs(series[-1]) / abs(values[0]))
 
 
@@ -125,7 +165,10 @@ def main():
         found = [piece(f, low + k * width, low + (k + 1) * width, degree) for k in range(pieces)]
         arrays[name] = np.array([coefficients for coefficients, _ in found])
         arrays[f"{name}/range"] = np.array([float(low), float(high)])
-        print(f"{name:16} {pieces:3} pieces of degree {degree}, last term {max(last for _, last in found):.1e}", flush=True)
+        print(
+            f"{name:16} {pieces:3} pieces of degree {degree}, last term {max(last for _, last in found):.1e}",
+            flush=True,
+        )
     np.savez_compressed(pathlib.Path(__file__).parents[1] / "python/retrograd/scipy/tables.npz", **arrays)
 
 

@@ -18,7 +18,9 @@ from .arguments import Signature, Spec
 from .array import lift, traced
 from .compiled import Compiled, Variants, forget
 from .custom import custom_jvp, custom_vjp
+from .external import answering
 from .options import Options, Strategy, integer, takes_options
+from .narrow import Narrow
 from .outcome import WITHOUT_AUX, Outcome, readable, unboxed
 from .trace import NUMPY, current
 
@@ -257,33 +259,55 @@ def vmap(fun: Function, in_axes: Any = 0, out_axes: Any = 0) -> Function:
         array([3., 4.])
     """
 
-    def mapped(*args):
+    def mapped(*args, **kwargs):
         axes = in_axes if isinstance(in_axes, (tuple, list)) else (in_axes,) * len(args)
         if len(axes) != len(args):
             raise errors.ArgumentError(f"vmap: {len(axes)} in_axes for {len(args)} arguments", errors.here())
-        leaves, structure = tree.flatten(tuple(args), objects=True)
-        places = _prefixed(tuple(axes), structure, "in_axes")
-        rows = [np.moveaxis(leaf, axis, 0) for leaf, axis in zip(leaves, places) if axis is not None]
+        leaves, structure = tree.flatten((tuple(args), kwargs), objects=True)
+        places = [*_prefixed(tuple(axes), structure[1][0], "in_axes"), *_prefixed(0, structure[1][1], "in_axes")]
+        names = tree.paths((tuple(args), kwargs), "", objects=True)
+        chosen = [(leaf, axis, _argument(name)) for leaf, axis, name in zip(leaves, places, names) if axis is not None]
+        rows = [np.moveaxis(leaf, _axis(leaf, axis, name), 0) for leaf, axis, name in chosen]
         if not rows:
             raise errors.ArgumentError("vmap needs an argument with an axis to go along", errors.here())
+        extents = [row.shape[0] for row in rows]
+        if len(set(extents)) > 1:
+            found = ", ".join(f"{extent} along axis {axis} of {name}" for extent, (_, axis, name) in zip(extents, chosen))
+            raise errors.ShapeError(f"vmap goes along axes of equal length; found {found}", errors.here())
 
         read = fun if current() is None else readable(fun)
 
         def step(row):
             given = iter(row)
-            return read(*tree.unflatten(structure, [leaf if axis is None else next(given) for leaf, axis in zip(leaves, places)]))
+            args, kwargs = tree.unflatten(structure, [leaf if axis is None else next(given) for leaf, axis in zip(leaves, places)])
+            return read(*args, **kwargs)
 
         found, nested = tree.flatten(steps.map(step, rows), objects=True)
         ends = _prefixed(out_axes, nested, "out_axes")
+        if None in ends:
+            raise errors.ArgumentError("vmap: a result has an axis for the steps, so out_axes is an int; take what does not depend on them out of the function", errors.here())
         return tree.unflatten(nested, [np.moveaxis(leaf, 0, axis) for leaf, axis in zip(found, ends)])
 
     whole = jit(mapped)
 
     @functools.wraps(fun)
-    def vmapped(*args):
-        return mapped(*args) if current() is not None else whole(*args)
+    def vmapped(*args, **kwargs):
+        return mapped(*args, **kwargs) if current() is not None else whole(*args, **kwargs)
 
     return vmapped
+
+
+def _argument(path):
+    """A leaf of `(args, kwargs)` in words: `[0][1]['w']` is `['w']` of argument 1."""
+    number, _, rest = path.removeprefix("[0][").removeprefix("[1][").partition("]")
+    return f"argument {number}{rest}"
+
+
+def _axis(leaf, axis, name):
+    """The axis, held against the shape of what it belongs to."""
+    if not isinstance(axis, int) or not -np.ndim(leaf) <= axis < np.ndim(leaf):
+        raise errors.ArgumentError(f"vmap along axis {axis!r} of {name}, which has shape {tuple(np.shape(leaf))}; in_axes=None is for what is the same in every step", errors.here())
+    return axis
 
 
 def _prefixed(axes, structure, name):
@@ -397,7 +421,8 @@ def check_grads(fun: Function, args: Sequence[Any], order: int, modes: str | Seq
     outcome = Outcome(fun, arguments, "results", False, [])
     modes = [modes] if isinstance(modes, str) else list(modes)
     try:
-        outcome.program.check_grads([*arguments.arrays(), *outcome.outside.values()], order, modes)
+        with answering():
+            outcome.program.check_grads([*arguments.arrays(), *outcome.outside.values()], order, modes)
     except errors.ArgumentError as error:
         raise AssertionError(str(error)) from None
 
@@ -456,7 +481,14 @@ class Transformed:
         return isinstance(self.argnums, int)
 
     def __call__(self, *args, **kwargs):
-        return self._call(args, kwargs, _no_seeds)
+        # As `_call`, with one frame less in tracebacks.
+        try:
+            return self._called(args, kwargs, _no_seeds)
+        except Exception as error:
+            if current() is not None:
+                raise
+            trimmed = errors.trimmed(error)
+        raise trimmed
 
     def _call(self, args, kwargs, seeds):
         """`seeds` gives cotangents or tangents, from the outcome of the trace and the types of the arguments."""
@@ -473,9 +505,15 @@ class Transformed:
         return self.compile(*args, **kwargs).plan
 
     def compile(self, *args, **kwargs):
-        """The compiled function for arguments of these types (arrays or `rg.spec`)."""
+        """The compiled function for arguments of these types (arrays or `rg.spec`).
+
+        Its `hidden` names what the function reads from outside as data: further inputs, which it reads at each call, and which can be given by their names. With `freeze=True` they stay as they
+        are now.
+        """
+        freeze = "freeze" not in self.signature().names and kwargs.pop("freeze", False)
         try:
-            return self._compiled(self.signature().bind(args, kwargs))
+            compiled = self._compiled(self.signature().bind(args, kwargs))
+            return compiled.frozen() if freeze else compiled
         except Exception as error:
             trimmed = errors.trimmed(error)
         raise trimmed
@@ -497,7 +535,9 @@ class Transformed:
         elif self.debug:
             outcome = self._outcome(arguments)
             inputs = [*arguments.arrays(), *outcome.outside.values(), *seeds(outcome, arguments.types)]
-            result = outcome.assemble(outcome.derive().debug_nan(inputs), self.single(), unboxed)
+            with answering():
+                results = outcome.derive().debug_nan(inputs)
+            result = outcome.assemble(results, self.single(), unboxed)
         else:
             compiled = self._last = self._compiled(arguments)
             result = compiled._run(arguments, seeds(compiled.outcome, arguments.types), self.writes)
@@ -574,4 +614,7 @@ def _no_seeds(outcome, types):
 def _boxed(result, scalar):
     if not isinstance(result, int):
         return result
+    if type(scalar) is str:
+        dtype, _, number = scalar.partition(" ")
+        return Narrow(traced(result, scalar=bool(number)), dtype)
     return np.reshape(traced(result), scalar) if type(scalar) is tuple else traced(result, scalar=scalar)

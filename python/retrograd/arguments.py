@@ -8,6 +8,7 @@ import numpy as np
 
 from . import bounds, errors, tree
 from .array import Array
+from .narrow import CARRIERS
 from .options import integer
 from .trace import DTYPES, current, refuse_dtype
 
@@ -27,6 +28,12 @@ class Spec:
 
     def __repr__(self):
         return f"rg.spec({self.shape}, {self.dtype})"
+
+    def __eq__(self, other):
+        return isinstance(other, Spec) and (self.shape, self.dtype) == (other.shape, other.dtype)
+
+    def __hash__(self):
+        return hash((self.shape, self.dtype))
 
 
 def spec(shape: int | Sequence[int], dtype: Any = np.float64) -> Spec:
@@ -48,7 +55,11 @@ class Signature:
 
     @staticmethod
     def of(fun, name, static_numbers=(), static_names=()):
-        return Signature(inspect.signature(fun), name, static_numbers, static_names)
+        try:
+            return Signature(inspect.signature(fun), name, static_numbers, static_names)
+        except (TypeError, ValueError):
+            # Some functions of C do not say what they take.
+            return Signature(inspect.signature(lambda *args, **kwargs: None), name, static_numbers, static_names)
 
     def _static(self, parameters, numbers, names):
         """The names of arguments that are no inputs."""
@@ -145,7 +156,7 @@ class Arguments:
             structures.append(structure)
             parts.append((structure, len(leaves), len(found), path))
             leaves += found
-            types += [(DTYPES[leaf.dtype], leaf.shape, scalar) for leaf, scalar in found]
+            types += [(DTYPES[_carrier(leaf.dtype)], leaf.shape, scalar) for leaf, scalar in found]
         self.key = (tuple(types), tuple(structures), len(args), tuple(kwargs))
 
     def rebuild(self, boxes):
@@ -174,18 +185,23 @@ class Arguments:
             static = [value for value in tree.statics(structure) if value is not None]
             if not count and static:
                 raise errors.DTypeError(f"argument `{path}` of {self.name}() is a {type(getattr(static[0], 'value', static[0])).__name__}, in which nothing has a gradient; leave it out of argnums")
+            for place, value in tree.statics_of(self.args[number], path):
+                if isinstance(value, tree.Same):
+                    found = type(value.value).__name__
+                    raise errors.ArgumentError(f"argument `{place}` of {self.name}() must be a NumPy array or a number, found {found}; leave it out of argnums, or rg.register_pytree_node takes it apart")
             for k, (leaf, _) in enumerate(self.leaves[first : first + count]):
-                if leaf.dtype.kind != "f" and structure is not None and tree.has_objects(structure):
+                if not _has_gradient(leaf) and structure is not None and tree.has_objects(structure):
                     continue
-                if leaf.dtype.kind != "f":
+                if not _has_gradient(leaf):
                     path = tree.paths(self.args[number], path, objects=tree.ANY)[k]
-                    raise errors.DTypeError(f"argument `{path}` of {self.name}() is {leaf.dtype}: only floats have a gradient; pass it as a float, or leave it out of argnums")
-            result.append((structure, [k if self.leaves[k][0].dtype.kind == "f" else None for k in range(first, first + count)]))
+                    width = ", of 32 or 64 bits" if leaf.dtype.kind == "f" else ""
+                    raise errors.DTypeError(f"argument `{path}` of {self.name}() is {leaf.dtype}: only floats have a gradient{width}; pass it as a float, or leave it out of argnums")
+            result.append((structure, [k if _has_gradient(self.leaves[k][0]) else None for k in range(first, first + count)]))
         return result
 
     def floats(self):
         """(structure, leaves by number) of every argument; what is not a float has no number."""
-        number = lambda k: k if self.leaves[k][0].dtype.kind == "f" else None
+        number = lambda k: k if _has_gradient(self.leaves[k][0]) else None
         return [(structure, [number(k) for k in range(first, first + count)]) for structure, first, count, _ in self.parts]
 
 
@@ -215,10 +231,22 @@ def check(value, where):
         array, scalar = _foreign(value, where), ""
     else:
         raise errors.ArgumentError(f"{where()} must be a NumPy array or a number, found {type(value).__name__}; rg.register_pytree_node takes objects apart")
+    if array.dtype in CARRIERS:
+        # Its own element type is part of what the function is compiled for.
+        return array, f"{array.dtype}{' numpy' if scalar else ''}"
     if array.dtype not in DTYPES:
         error = errors.Unsupported if array.dtype.kind == "c" else errors.DTypeError
         raise error(f"{where()}: {refuse_dtype(array.dtype)}")
     return array, scalar
+
+
+def _has_gradient(leaf):
+    return leaf.dtype.kind == "f" and leaf.dtype not in CARRIERS
+
+
+def _carrier(dtype):
+    """The element type in which numbers of another one are computed with."""
+    return CARRIERS.get(dtype, dtype)
 
 
 def _foreign(value, where):
@@ -231,6 +259,10 @@ def _foreign(value, where):
 
 def row_major(array):
     """The array as machine code reads it; a copy only where it must be. Bools of odd bytes become 0 or 1."""
+    if array.dtype in CARRIERS:
+        if array.dtype == np.uint64 and array.size and array.max() >= 2**63:
+            raise errors.DTypeError("uint64 beyond 2**63 is not supported")
+        array = array.astype(CARRIERS[array.dtype])
     if array.dtype.kind == "b":
         return np.asarray(np.logical_and(array, True))
     flags = array.flags

@@ -236,10 +236,25 @@ class Array:
         return np.array(payload, dtype=dtype)
 
     def item(self, *args):
-        return self._concrete("item()", "leave it out").item(*args)
+        known = self.payload()
+        if known is not None:
+            return known.item(*args)
+        if args:
+            flat = np.ravel(self)
+            return (flat[args[0]] if len(args) == 1 and not isinstance(args[0], tuple) else self[args if len(args) > 1 else args[0]]).item()
+        if self.size != 1:
+            raise errors.ShapeError("can only convert an array of size 1 to a Python scalar", errors.here())
+        from . import builtin
+
+        return {"f": builtin._float, "i": builtin._int, "b": builtin._bool}[self.dtype.kind](self)
 
     def tolist(self):
-        return self._concrete("tolist()", "leave it out").tolist()
+        known = self.payload()
+        if known is not None:
+            return known.tolist()
+        from .effects import made
+
+        return made([row.tolist() for row in self]) if self.shape else self.item()
 
     def __round__(self, *_):
         raise errors.Unsupported("round() of a traced value", errors.here())
@@ -247,7 +262,7 @@ class Array:
     def __getattr__(self, name):
         if not name.startswith("__") and hasattr(np.ndarray, name):
             raise errors.Unsupported(f"the array method .{name} is not supported", errors.here())
-        raise AttributeError(f"'retrograd.Array' object has no attribute '{name}'")
+        raise AttributeError(f"'numpy.ndarray' object has no attribute '{name}'")
 
     # NumPy's protocols
 
@@ -510,10 +525,23 @@ def entangle(a, b):
         one._entangled = {**(one._entangled or {}), other: None}
 
 
+# Packages whose arrays have functions that differ from NumPy's of the same name, such as `std`.
+_WITH_MEANING = ("pandas", "torch", "xarray", "polars")
+
+
+def refuse_foreign(value):
+    """Refuses arrays of such packages among traced ones."""
+    kind = type(value)
+    package = kind.__module__.partition(".")[0]
+    if package in _WITH_MEANING:
+        raise errors.Unsupported(f"a {package} {kind.__name__} among traced values, where its operators mean something else than NumPy's; use np.asarray of it", errors.here())
+
+
 def lift(value, what="value"):
     """(handle, element type, shape) of anything that can be an operand."""
     if isinstance(value, Array):
         return value.handle()
+    refuse_foreign(value)
     elements = np.asarray(value)
     if elements.dtype not in DTYPES:
         raise errors.DTypeError(f"{what}: {refuse_dtype(elements.dtype)}" if elements.dtype != object else f"{what} of type {type(value).__name__} is not supported", errors.here())

@@ -34,6 +34,7 @@ class Branch(Control):
             trace.traced_body(self)
         self.side = side
         self.frame = Frame("if", self.pos)
+        self.frame.predicate = self.predicate
         trace.push(self.frame)
         self.bound = {name: self.scope[name] for name in self.lines if name in self.scope}
         return True
@@ -258,6 +259,7 @@ def choose(condition, first, second, pos):
     trace.tracer.begin_if(predicate, pos)
     for side in (first, second):
         frame = branch.frame = Frame("if", pos)
+        frame.predicate = predicate
         trace.push(frame)
         try:
             value = side()

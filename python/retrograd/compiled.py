@@ -1,9 +1,10 @@
 """Machine code for arguments of fixed types: runs, what they take, and files of it."""
 
 import collections
+import contextlib
+import copy
 import json
 import os
-import tempfile
 import threading
 import time
 import warnings
@@ -12,14 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from . import _native, errors
-from .arguments import Fixed, Signature, row_major
+from . import _native, errors, store
+from .arguments import Fixed, Signature, Spec, row_major
+from .external import answering
 from .options import Options, directory
 from .outcome import Outcome, unboxed
 from .plan import Plan
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_native.forked)
+
+_NOTHING = contextlib.nullcontext()
 
 CacheInfo = collections.namedtuple("CacheInfo", "hits misses kept capacity")
 CacheInfo.__doc__ = """Compilations of this process that were found, that were not, that are kept, and that can be."""
@@ -73,14 +77,16 @@ class Compiled:
     `plan` and `times` say what it will do and what the compilation took, `stats` what the last run took.
     """
 
-    def __init__(self, signature, key, outcome, executable, single, progress, look=None, aux=None):
+    _types = None  # of what it read from outside, where it was loaded
+
+    def __init__(self, signature, key, outcome, executable, single, progress, look=None, aux=None, whole=None):
         self._signature, self._key, self.outcome, self._executable = signature, key, outcome, executable
         self._single, self._progress, self._look, self._aux = single, _reporter(progress), look, aux
         self._prints = outcome.prints
-        self._taken, self.times, self.plan = None, None, Plan(executable, getattr(outcome, "unrolled", {}))
         self._outside = getattr(outcome, "outside", None)
         self._static = tuple(getattr(outcome, "static", {}).items())
-        self.hidden = tuple(self._outside.names()) if self._outside is not None else ()
+        self.hidden, self._frozen = tuple(self._outside.names()) if self._outside is not None else (), None
+        self._taken, self.times, self.plan = None, None, Plan(executable, getattr(outcome, "unrolled", {}), self.hidden, whole)
         self._is_current = self._outside.fast_guard() if self._outside is not None else None
         self._direct = self._native_call()
 
@@ -90,15 +96,14 @@ class Compiled:
         begin = time.perf_counter()
         outcome, options = transformed._outcome(arguments, varying), transformed.options
         traced = time.perf_counter() - begin
-        make = lambda strategy: _native.compile(
-            outcome.program, (transformed.wanted, outcome.leaves, options.exact), strategy.native(), options.limits(), options.machine()
-        )
-        executable = make(options.strategy)
+        what = transformed.wanted, outcome.leaves, options.exact
+        make = lambda strategy: store.compile(outcome.program, what, strategy, options, outcome.externals)
+        executable, whole = make(options.strategy)
         if outcome.fates and options.strategy.name in ("auto", "user"):
-            executable = make(options.strategy.with_values(Plan(executable).named_fates(outcome.fates)))
+            executable, whole = make(options.strategy.with_values(Plan(executable, whole=whole).named_fates(outcome.fates)))
         aux = transformed._aux if transformed.wants_aux() else None
         shown = options.progress, transformed.look
-        compiled = Compiled(transformed.signature(), arguments.key, outcome, executable, transformed.single(), *shown, aux)
+        compiled = Compiled(transformed.signature(), arguments.key, outcome, executable, transformed.single(), *shown, aux, whole)
         compiled.program, compiled.times, compiled.names = outcome.program, Times(traced, executable), arguments.names()
         return compiled
 
@@ -124,13 +129,14 @@ class Compiled:
     def __call__(self, *args, **kwargs):
         if not kwargs and (ran := self.run_directly(args)) is not None:
             return ran[0]
+        given = {name: kwargs.pop(name) for name in self.hidden if name in kwargs and name not in self._signature.names}
         arguments = self._bind(args, kwargs)
         for k, value in self._static:
             if arguments.leaves[k][0].item() != value:
                 raise errors.ArgumentError(f"{self.name}() was compiled for {value!r} as an argument that decides about its Program, found {arguments.leaves[k][0].item()!r}")
         if self._outside is not None and (place := self._outside.changed()) is not None:
             raise errors.ArgumentError(f"{self.name}() was compiled for another value of `{place.name}`, which it reads from outside; compile it again")
-        result = self._run(arguments, [], writes=True)
+        result = self._run(arguments, [], writes=True, given=given)
         return result if self._aux is None else (result, self._aux(args, kwargs))
 
     def count(self, *args, **kwargs):
@@ -139,10 +145,13 @@ class Compiled:
         Bytes are those of loads, stores and copies as the compiler wrote them; some of them stay in registers and caches.
         """
         inputs = self._bind(args, kwargs).arrays() + self._hidden_values()
-        return Stats(*self._executable.counting().count(inputs))
+        with answering():
+            return Stats(*self._executable.counting().count(inputs))
 
     def __reduce__(self):
         """By the file that `save` writes."""
+        import tempfile
+
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "compiled.rgx")
             self.save(path)
@@ -159,10 +168,12 @@ class Compiled:
         """Writes it to a file, which `rg.load` reads without tracing, differentiating or planning again.
 
         The file holds no machine code: that is made on loading, so that the file serves on any machine with the same version of Retrograd.
-        Arrays that the function reads from outside (`hidden` names them) are part of it with `freeze=True`; else it is refused.
+        Arrays that the function reads from outside (`hidden` names them) are part of it with `freeze=True`, as they are now; else they are further arguments of what is
+        loaded, by their names: `rg.load(path)(x, W=W)`, or `(x, **{"model.W": W})`.
         """
-        if self.hidden and not freeze:
-            raise errors.ArgumentError(f"{self.name}() reads {', '.join(self.hidden)} from outside; make them arguments, or save them as they are now: save(path, freeze=True)")
+        if self.outcome.externals:
+            called = ", ".join(dict.fromkeys(f"{site.external.name}()" for site in self.outcome.externals))
+            raise errors.Unsupported(f"{self.name}() calls {called} when it runs, which is part of this process; what calls an external function cannot be saved")
         if self.outcome.writes:
             raise errors.Unsupported(f"{self.name}() changes its arguments, which a file cannot say; return what it changes")
         if self._prints.sites:
@@ -170,7 +181,9 @@ class Compiled:
         if self._aux is not None:
             raise errors.Unsupported(f"{self.name}() returns something besides its Jacobian by running Python again; it cannot be saved with has_aux=True")
         note = {"signature": self._signature.to_json(), "key": _key_to_json(self._key), "outcome": self.outcome.to_json(), "single": self._single}
-        note["hidden"] = [[name, str(value.dtype), list(value.shape), value.tobytes().hex()] for name, value in zip(self.hidden, self._hidden_values())]
+        freeze = freeze or self._frozen is not None
+        values = self._hidden_values() if freeze or self._outside is not None else self._types
+        note["hidden"] = [[name, str(value.dtype), list(value.shape), value.tobytes().hex() if freeze else None] for name, value in zip(self.hidden, values)]
         note["static"] = [list(item) for item in self._static]
         self._executable.save(os.fspath(path), json.dumps(note))
 
@@ -178,14 +191,33 @@ class Compiled:
         """Whether all that it read from outside is as it was."""
         return self._is_current is None or self._is_current() and (not self.hidden or self._outside.values() is not None)
 
-    def _hidden_values(self):
-        """What it reads from outside as inputs, now."""
+    def frozen(self):
+        """The same with what it reads from outside as that is now."""
+        values = [np.array(value) for value in self._hidden_values()]
+        other = copy.copy(self)
+        other._frozen, other._outside, other._is_current, other._direct = values, None, None, None
+        return other
+
+    def _hidden_values(self, given=None):
+        """What it reads from outside as inputs: as frozen, or as it is now, but for those that are given by name."""
         if not self.hidden:
             return []
-        values = self._frozen if self._outside is None else self._outside.values()
+        given = given or {}
+        values = self._frozen if self._frozen is not None else self._outside.values() if self._outside is not None else [given.get(name) for name in self.hidden]
         if values is None:
             raise errors.ArgumentError(f"{self.name}() was compiled for other types of {', '.join(self.hidden)}, which it reads from outside; compile it again")
-        return [row_major(value) for value in values]
+        if self._frozen is None and self._outside is None:
+            missing = [name for name in self.hidden if name not in given]
+            if missing:
+                raise errors.ArgumentError(f"{self.name}() was saved with {', '.join(missing)} as further arguments, which it read from outside: give them by name")
+        return [row_major(self._given(name, given[name], value)) if name in given else row_major(value) for name, value in zip(self.hidden, values)]
+
+    def _given(self, name, value, like):
+        """An array that is given for one from outside, held against its type."""
+        array, like = np.asarray(value), self._types[self.hidden.index(name)] if self._types is not None else like
+        if array.shape != tuple(like.shape) or array.dtype != like.dtype:
+            raise errors.ArgumentError(f"`{name}`, which {self.name}() reads from outside, is {like.dtype} of shape {tuple(like.shape)}; found {array.dtype} of shape {array.shape}")
+        return array
 
     def _bind(self, args, kwargs):
         arguments = self._signature.bind(args, kwargs)
@@ -200,7 +232,7 @@ class Compiled:
         number = lambda dtype, shape, scalar: dtype == "f64" and scalar == "python"
         plain = lambda dtype, shape, scalar: dtype != "bool" and scalar == ""
         nested = keywords or any(structure is not None for structure in structures)
-        nested = nested or self._static or self._prints.sites or self.outcome.writes
+        nested = nested or self._static or self._prints.sites or self.outcome.writes or self.outcome.externals
         if nested or self._look is not None or self._aux is not None or not all(plain(*ty) or number(*ty) for ty in types):
             return None
         hidden = [False] * len(self.hidden)
@@ -220,17 +252,18 @@ class Compiled:
         self._taken = ran[1:]
         return [self.outcome.assemble(ran[0], self._single, unboxed)]
 
-    def _run(self, arguments, seeds, writes=False):
+    def _run(self, arguments, seeds, writes=False, given=None):
         """`writes` where the caller sees what the function changes of its arguments."""
         if writes and self.outcome.writes:
             self.outcome.writes.check(arguments)
-        inputs = arguments.arrays() + self._hidden_values()
+        inputs = arguments.arrays() + self._hidden_values(given)
         if seeds:
             inputs += seeds
-        if self._look is not None or self._prints.sites:
-            results = self._executable.run_observed(inputs, self._prints.look(self._look))
-        else:
-            results, *self._taken = self._executable.run(inputs, self._progress)
+        with answering() if self.outcome.externals else _NOTHING:
+            if self._look is not None or self._prints.sites:
+                results = self._executable.run_observed(inputs, self._prints.look(self._look))
+            else:
+                results, *self._taken = self._executable.run(inputs, self._progress)
         if self.outcome.writes:
             results, more = results[: len(self.outcome.types)], results[len(self.outcome.types) :]
             if writes:
@@ -299,8 +332,16 @@ def _warn(message):
     warnings.warn_explicit(message, UserWarning, file, line)
 
 
+KINDS = 256  # of arguments, by types and what is static, that a function is compiled for at a time
+
+
 def forget(cache, arguments):
-    """Of compilations for values of static arguments no more are kept than for those of integers."""
+    """Of compilations for values of static arguments no more are kept than for those of integers, and of all kinds of arguments not too many."""
+    if len(cache) > KINDS:
+        del cache[next(iter(cache))]
+        if arguments.name not in _warned:
+            _warned.add(arguments.name)
+            _warn(f"{arguments.name}() was compiled for more than {KINDS} kinds of arguments; objects that it is given are compared by identity")
     static = [path for structure, _, _, path in arguments.parts if isinstance(structure and structure[0], Fixed)]
     if not static:
         return
@@ -335,7 +376,9 @@ def load(
         signature, outcome = Signature.from_json(note["signature"]), Outcome.from_json(note["outcome"])
         compiled = Compiled(signature, _key_from_json(note["key"]), outcome, executable, note["single"], progress)
         hidden = note.get("hidden", [])
-        compiled._frozen = [np.frombuffer(bytes.fromhex(data), dtype).reshape(shape) for _, dtype, shape, data in hidden]
+        compiled._types = [Spec(tuple(shape), dtype) for _, dtype, shape, _ in hidden]
+        if all(data is not None for *_, data in hidden):
+            compiled._frozen = [np.frombuffer(bytes.fromhex(data), dtype).reshape(shape) for _, dtype, shape, data in hidden]
         compiled._static, compiled.hidden = tuple((k, value) for k, value in note.get("static", [])), tuple(name for name, *_ in hidden)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         raise errors.ArgumentError(f"{path} does not say what its function takes and returns; save it anew") from error
@@ -346,6 +389,8 @@ def load(
 
 def _loaded(content, backend, threads):
     """What was pickled."""
+    import tempfile
+
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "compiled.rgx")
         with open(path, "wb") as file:

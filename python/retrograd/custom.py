@@ -65,7 +65,7 @@ class custom_vjp:
             found = readable(self.backward)(tree.unflatten(shape, kept_boxes), tree.unflatten(structure, cts))
             return call.cotangents(found)
 
-        bwd, _ = call.function(backward, [*kinds, *of_results], lambda boxes: [boxes])
+        bwd, _ = call.function(backward, [*kinds, *of_results], lambda boxes: [boxes], again=False)
         return call.finish(body, "vjp", [fwd, bwd], structure, results)
 
 
@@ -188,11 +188,12 @@ class Call:
         rest = iter(boxes)
         return [tree.unflatten(structure, [next(rest) for _ in leaves]) for leaves, structure in self.parts]
 
-    def function(self, fun, kinds, arguments):
-        """A function of the Program over parameters of these kinds; its number, and how its result is nested."""
+    def function(self, fun, kinds, arguments, again=True):
+        """A function of the Program over parameters of these kinds; its number, and how its result is nested. `again`: a derivative may run it twice."""
         trace, pos = current(), place_of(fun) or self.pos
         params = trace.tracer.begin_function([(kind.dtype, list(kind.shape)) for kind in kinds], self.pos)
         frame = Frame("call", self.pos)
+        frame.again = again
         trace.push(frame)
         boxes = [traced(param, scalar=kind.scalar, weak=kind.weak) for param, kind in zip(params, kinds)]
         result = readable(fun)(*arguments(boxes))

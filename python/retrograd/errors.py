@@ -1,9 +1,11 @@
 """The errors: one hierarchy, each with the user's own file, line and source text."""
 
 import builtins
+import functools
 import linecache
 import os
 import sys
+import sysconfig
 import types
 
 import numpy as np
@@ -137,9 +139,23 @@ def of_check(message, pos, tag):
     return error
 
 
+# What messages of the compiler begin with, where the class of the exception says it.
+_SAID = ("argument error: ", "shape error: ", "unsupported: ", "over budget: ", "index out of bounds: ", "missing derivative rule: ", "type error: ")
+
+# Ops as a user writes them.
+_WRITTEN = {
+    "in `rem`": "in `//` or `%`", "in `div`": "in `//`",
+    **{f"`{row}` has no": "an external function without `vjp` has no" for row in ("external", "pure_external", "recorded")},
+}
+
+
 def from_native(kind, message, file, line, needed=None, budget=None, tag=None):
     """The exception for an error of the compiler; `_native` calls it."""
     pos = (file, line) if file is not None else None
+    if kind != "Check":
+        message = next((message[len(said) :] for said in _SAID if message.startswith(said)), message)
+        for op, written in _WRITTEN.items():
+            message = message.replace(op, written)
     if kind == "Check":
         return of_check(message, pos, tag)
     if kind == "OverBudget":
@@ -204,23 +220,34 @@ def is_ours(file):
     return file.startswith(_PACKAGE)
 
 
+@functools.cache
 def is_hidden(file):
     return is_ours(file) or f"{os.sep}numpy{os.sep}" in file or file.startswith("<__array_function__")
 
 
 def _users_frame():
-    frame = sys._getframe(1)
-    while frame is not None and (is_hidden(frame.f_code.co_filename) or _is_library(frame.f_code.co_filename)):
+    """The innermost frame of the user's; of an installed package where there is no other."""
+    frame, installed = sys._getframe(1), None
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if not is_hidden(file):
+            if not is_library(file):
+                return frame
+            installed = installed or frame
         frame = frame.f_back
-    return frame
+    return installed
 
 
-def _is_library(file):
-    """Whether a file belongs to an installed package that works on arrays: what happens there is told at the line that called it."""
-    return f"{os.sep}site-packages{os.sep}scipy{os.sep}" in file
+_LIBRARIES = tuple({sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")})
+
+
+@functools.cache
+def is_library(file):
+    """Whether a file belongs to Python or to an installed package: what happens there is told at the line that called it."""
+    return file.startswith((*_LIBRARIES, "<frozen")) or f"{os.sep}site-packages{os.sep}" in file or f"{os.sep}dist-packages{os.sep}" in file
 
 
 def here():
-    """The (file, line) that runs now in the user's code: the innermost frame outside this package, NumPy and SciPy."""
+    """The (file, line) that runs now in the user's code: the innermost frame outside of this package and of all that is installed."""
     frame = _users_frame()
     return None if frame is None else (frame.f_code.co_filename, frame.f_lineno)

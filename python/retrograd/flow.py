@@ -1,17 +1,42 @@
 """Which names a piece of source reads before it writes them, writes, and surely writes."""
 
 import ast
-import copy
 
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
+def children(node):
+    """The parts of a node, without `ast.Load()` and its like: as `ast.iter_child_nodes`, in half the time."""
+    found, fields = [], node.__dict__
+    for name in node._fields:
+        value = fields.get(name)
+        if type(value) is list:
+            found += [item for item in value if isinstance(item, ast.AST)]
+        elif isinstance(value, ast.AST) and name != "ctx":
+            found.append(value)
+    return found
+
+
+def nodes(node):
+    """A node and all parts of it."""
+    todo = [node]
+    for node in todo:
+        todo += children(node)
+    return todo
+
+
 def copied(node):
     """A copy to be changed, of which nothing is noted."""
-    result = copy.deepcopy(node)
-    for item in ast.walk(result):
-        item.__dict__.pop("_notes", None)
+    if isinstance(node, list):
+        return [copied(item) for item in node]
+    if not isinstance(node, ast.AST):
+        return node
+    kind = type(node)
+    if not kind._fields and not kind._attributes:
+        return node  # `ast.Load()` and its like say nothing but what they are
+    result = kind.__new__(kind)
+    result.__dict__.update({name: copied(value) if type(value) is list or isinstance(value, ast.AST) else value for name, value in node.__dict__.items() if name != "_notes"})
     return result
 
 
@@ -58,7 +83,7 @@ def walk(node):
         if isinstance(node, ast.comprehension):
             todo += [*reversed(node.ifs), node.iter]
         elif not isinstance(node, SCOPES):
-            todo += reversed([*ast.iter_child_nodes(node)])
+            todo += reversed(children(node))
 
 
 @_noted
@@ -69,16 +94,16 @@ def loaded(node):
         names.add(node.id)
     elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
         names.add(node.target.id)
-    for child in ast.iter_child_nodes(node):
+    for child in children(node):
         names |= loaded(child)
     if isinstance(node, COMPREHENSIONS):
-        names -= {item.id for part in node.generators for item in ast.walk(part.target) if isinstance(item, ast.Name)}
+        names -= {item.id for part in node.generators for item in nodes(part.target) if isinstance(item, ast.Name)}
     return names
 
 
 def captured(node):
     """Names that functions inside a function read: they may read them at any time."""
-    inner = [item for item in ast.walk(node) if isinstance(item, SCOPES) and item is not node]
+    inner = [item for item in nodes(node) if isinstance(item, SCOPES) and item is not node]
     return {name for item in inner for name in loaded(item)}
 
 
@@ -150,7 +175,7 @@ def rebound(statements):
         if isinstance(node, ast.comprehension):
             todo += [*node.ifs, node.iter]
         elif not isinstance(node, SCOPES):
-            todo += ast.iter_child_nodes(node)
+            todo += children(node)
     return found
 
 
@@ -182,7 +207,7 @@ def condition_slice(loop):
 
 
 def _is_arithmetic(node):
-    for item in ast.walk(node):
+    for item in nodes(node):
         if not isinstance(item, _NUMBERS):
             return False
         if isinstance(item, ast.Call) and not (isinstance(item.func, ast.Name) and item.func.id in _CALLED and not item.keywords):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from . import errors, layout, lists, masked, runs, views
+from . import errors, layout, lists, masked, narrow, runs, views
 from .array import Array, Symbol, affine, demand_outer, entangle, is_weak, lift, local, repeated, reshaped, result_dtype, traced, view
 from .rules import FUNCTIONS, Rule, implements, name_of, place_of
 from .trace import DTYPES, NUMPY, current, is_float, refuse_dtype
@@ -18,6 +18,8 @@ def ufunc(function, method, inputs, kwargs):
     name = name_of(function)
     if runs.has_run(inputs):
         return runs.ufunc(function, method, inputs, kwargs)
+    if narrow.has_narrow(inputs) and not _all_known(inputs):
+        return narrow.ufunc(function, method, inputs, kwargs)
     if masked.is_masked(inputs) or masked.is_masked((kwargs.get("where"),)):
         return masked.ufunc(function, method, inputs, kwargs)
     if method != "__call__":
@@ -77,6 +79,8 @@ def function(called, args, kwargs):
     """`np.sum(x)` and the like."""
     if runs.has_run(args):
         return runs.function(called, args, kwargs)
+    if narrow.has_narrow(args) and not _all_known(args):
+        return narrow.function(called, args, kwargs)
     if masked.is_masked((*args, *kwargs.values())):
         return masked.function(called, args, kwargs)
     place = place_of(called, "out")
@@ -94,6 +98,11 @@ def function(called, args, kwargs):
     if rule is None:
         raise errors.Unsupported(f"{name_of(called)} is not supported{_why(called)}", errors.here())
     return rule(*args, **kwargs)
+
+
+def _all_known(values):
+    """Whether NumPy itself can compute with all of these."""
+    return not any(isinstance(value, narrow.Narrow) for value in values) and all(array.payload() is not None for array in _arrays(list(values)))
 
 
 def _why(function):
@@ -789,6 +798,8 @@ def _lies(x, order):
 def astype(x, dtype, order="K", casting="unsafe", copy=True):
     """`x.astype(dtype)`."""
     dtype = np.dtype(dtype)
+    if dtype in narrow.CARRIERS and x.payload() is None and np.can_cast(x.dtype, dtype, casting):
+        return narrow.cast(x, dtype)
     if dtype not in DTYPES:
         raise errors.DTypeError(f".astype: {refuse_dtype(dtype)}", errors.here())
     if not np.can_cast(x.dtype, dtype, casting):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from . import advanced, errors, masked, runs, views
+from . import advanced, errors, masked, narrow, runs, views
 from .array import Array, affine, demand, describe, index_of, lift, traced, view
 from .layout import shadow_of
 from .trace import DTYPES, current
@@ -18,6 +18,7 @@ def load(array, index):
         return traced(views.reshape(current(), array.handle(), added), scalar=False) if added else array
     if isinstance(index, runs.Run):
         return runs.picked(array, index)
+    index = narrow._plain_index(index)
     picked = advanced.parse(array, index)
     if picked is not None:
         return picked.read()
@@ -43,9 +44,11 @@ def store(array, index, value):
     array.check_writable()
     if array.root()._frame is not current().frame:
         current().claim(array.root())
-    _check_cast(array, value)
     if isinstance(index, runs.Run):
         runs.refuse(index, "an assignment at indices")
+    index = narrow._plain_index(index)
+    value = narrow._carried(value)
+    _check_cast(array, value)
     run = runs.window(array, index)
     if run is not None:
         run.write(value)

@@ -5,7 +5,8 @@ bodies of loops and branches have one end, which is what a Program can say.
 """
 
 import ast
-import copy
+
+from . import flow
 
 RETURNED, VALUE = "_rg_returned", "_rg_value"
 _LOOPS = (ast.For, ast.While)
@@ -175,30 +176,67 @@ class _Lowering:
         return self.count
 
 
+# Builtin classes whose one positional pattern is for the value itself.
+_MATCH_THEMSELVES = ("bool", "bytearray", "bytes", "dict", "float", "frozenset", "int", "list", "set", "str", "tuple")
+
+
+class _Renamed(ast.NodeTransformer):
+    """Names that a pattern binds, in its guard."""
+
+    def __init__(self, names):
+        self.names = names
+
+    def visit_Name(self, node):
+        return self.names[node.id]() if isinstance(node.ctx, ast.Load) and node.id in self.names else node
+
+
+def _binds(names, node):
+    """Whether another case, or its guard, reads a name that a failed guard would have bound."""
+    return sum(isinstance(item, ast.Name) and item.id in names and isinstance(item.ctx, ast.Load) for case in node.cases for item in flow.nodes(case.pattern)) > 0
+
+
 def _as_branches(node, subject):
-    """A `match` over values as `if` statements, which may be on a traced subject; None where a pattern is another."""
+    """A `match` over values and classes as `if` statements, which may be on a traced subject; None where a pattern is another."""
     load = lambda: ast.Name(subject, ast.Load())
 
-    def test(pattern):
+    def test(pattern, value, names):
+        """The condition of a pattern for a value, which is an expression; what it binds goes to `names`."""
         if isinstance(pattern, ast.MatchValue):
-            return ast.Compare(load(), [ast.Eq()], [pattern.value])
+            return ast.Compare(value(), [ast.Eq()], [pattern.value])
         if isinstance(pattern, ast.MatchSingleton):
-            return ast.Compare(load(), [ast.Is()], [ast.Constant(pattern.value)])
+            return ast.Compare(value(), [ast.Is()], [ast.Constant(pattern.value)])
         if isinstance(pattern, ast.MatchOr):
-            parts = [test(item) for item in pattern.patterns]
-            return None if any(part is None for part in parts) else ast.BoolOp(ast.Or(), parts)
-        return ast.Constant(True) if isinstance(pattern, ast.MatchAs) and pattern.pattern is None and pattern.name is None else None
+            bound = [{} for _ in pattern.patterns]
+            parts = [test(item, value, own) for item, own in zip(pattern.patterns, bound)]
+            return None if any(part is None for part in parts) or any(bound) else ast.BoolOp(ast.Or(), parts)
+        if isinstance(pattern, ast.MatchClass):
+            itself = isinstance(pattern.cls, ast.Name) and pattern.cls.id in _MATCH_THEMSELVES and len(pattern.patterns) == 1
+            if pattern.patterns and not itself:
+                return None
+            attribute = lambda name: lambda: ast.Attribute(value(), name, ast.Load())
+            parts = [ast.Call(ast.Name("isinstance", ast.Load()), [value(), pattern.cls], [])]
+            parts += [test(item, value, names) for item in pattern.patterns]
+            parts += [test(item, attribute(name), names) for name, item in zip(pattern.kwd_attrs, pattern.kwd_patterns)]
+            return None if any(part is None for part in parts) else ast.BoolOp(ast.And(), parts)
+        if isinstance(pattern, ast.MatchAs):
+            inner = ast.Constant(True) if pattern.pattern is None else test(pattern.pattern, value, names)
+            if pattern.name is not None:
+                names[pattern.name] = value
+            return inner
+        return None
 
-    if any(case.guard is not None and any(isinstance(item, ast.NamedExpr) for item in ast.walk(case.guard)) for case in node.cases):
+    if any(case.guard is not None and any(isinstance(item, ast.NamedExpr) for item in flow.nodes(case.guard)) for case in node.cases):
         return None
     chain = []
     for case in reversed(node.cases):
-        condition = test(case.pattern)
-        if condition is None:
+        names = {}
+        condition = test(case.pattern, load, names)
+        if condition is None or names and chain and case.guard is not None and _binds(names, node):
             return None
         if case.guard is not None:
-            condition = ast.BoolOp(ast.And(), [condition, case.guard])
-        chain = _placed([ast.If(condition, case.body, chain)], case.body[0])
+            condition = ast.BoolOp(ast.And(), [condition, _Renamed(names).visit(case.guard)])
+        bound = _placed([_set(name, value()) for name, value in names.items()], case.body[0])
+        chain = _placed([ast.If(condition, bound + case.body, chain)], case.body[0])
     return _placed([_set(subject, node.subject)], node) + chain
 
 
@@ -216,7 +254,7 @@ def _walk(body):
         node = todo.pop()
         yield node
         if not isinstance(node, _SCOPES):
-            todo += ast.iter_child_nodes(node)
+            todo += flow.children(node)
 
 
 def _exits(node, in_loop=False):
@@ -230,7 +268,7 @@ def _exits(node, in_loop=False):
     if isinstance(node, _LOOPS):
         inside = set().union(*(_exits(item, True) for item in node.body))
         return inside.union(*(_exits(item, in_loop) for item in node.orelse))
-    return set().union(*(_exits(child, in_loop) for child in ast.iter_child_nodes(node)))
+    return set().union(*(_exits(child, in_loop) for child in flow.children(node)))
 
 
 def _always(statements):
@@ -279,7 +317,7 @@ def _set(name, value):
 def _placed(statements, node):
     """The statements, at the place of a node where they have none."""
     for statement in statements:
-        for item in ast.walk(statement):
+        for item in flow.nodes(statement):
             if "lineno" in item._attributes and not hasattr(item, "lineno"):
                 ast.copy_location(item, node)
                 item.end_lineno, item.end_col_offset = item.lineno, item.col_offset
@@ -288,4 +326,4 @@ def _placed(statements, node):
 
 def copied(node):
     """A definition to be changed; the one that was parsed stays as it is."""
-    return copy.deepcopy(node)
+    return flow.copied(node)

@@ -16,7 +16,7 @@ import numpy as np
 from . import bounds, draws, effects, errors, lists, tree, views
 from .array import Array, demand_all, is_weak, lift, local, result_dtype, traced
 from .control import UNSET, Control, dtype_of, is_data, kind_of, lies_in_order, reached, result_boxes, shape_of, zeros_like
-from .trace import Frame, Retry, current
+from .trace import COPIES, Frame, Retry, current
 
 
 RETRACES = 30
@@ -231,16 +231,20 @@ class Loop(Control):
             return
         if lists.growing(owner) is not None:
             self.growth[id(owner)] = step
-        elif owner and effects.owner(owner) is not None:
+        elif owner and effects.owner(owner) is not None and not self._stays_known(owner):
             try:
                 self.grown[id(owner)], self.growth[id(owner)] = lists.Grown(owner, name, lists.Kind(owner), step), step
             except lists.Mixed:
                 pass
 
+    def _stays_known(self, items):
+        """Whether a list holds no traced number, so that it is better known in Python, step by step, as long as there are not too many."""
+        return not any(isinstance(leaf, Array) for leaf in tree.flatten(items)[0]) and self.known - self.next_step <= COPIES
+
     def grow(self, owner):
         """A list is read by a traced index: where the source appends to it, the loop is traced again with a list that grows."""
         for name, step in self.appended:
-            if self.scope.get(name) is owner and owner and id(owner) not in self.growth and self.known and name not in self.note().still:
+            if self.scope.get(name) is owner and owner and id(owner) not in self.growth and self.known and name not in self.note().still and not self._stays_known(owner):
                 try:
                     self.grown[id(owner)], self.growth[id(owner)] = lists.Grown(owner, name, lists.Kind(owner), step), step
                 except lists.Mixed:
@@ -464,7 +468,7 @@ class Loop(Control):
         owner, before = effect.owner, effect.before
         self._demand_count()
         step = len(owner) - len(before)
-        if type(owner) is not list or self.known is None or len(before) + step * (self.known - self.next_step) < 0:
+        if type(owner) is not list or self.known is None or len(before) + step * (self.known - self.next_step) < 0 or self._stays_known([*before, *owner]):
             return False
         try:
             kind = lists.Kind([*before, *owner])

@@ -7,6 +7,7 @@ import numpy as np
 
 from . import _native, bounds, effects, errors, texts, tree, views, writes
 from .array import Array, describe, lift, traced
+from .narrow import Narrow
 from .outside import Outside
 from .trace import NUMPY, Retry, Trace, current, is_float, tracing
 
@@ -17,6 +18,8 @@ WITHOUT_AUX = {"hvp", "hessian", *JACOBIANS}
 
 class Outcome:
     """A function traced over arguments of fixed types."""
+
+    externals = ()
 
     def __init__(self, fun, arguments, wanted, has_aux, wrt, varying=()):
         self.wanted, self.has_aux, self.wrt = wanted, has_aux, wrt
@@ -43,7 +46,7 @@ class Outcome:
                 continue
             break
         self.taken = [array for array, _ in trace.taken.values()]
-        self.unrolled, self.bodies_traced, self.fates = trace.unrolled, trace.bodies_traced, trace.fates
+        self.unrolled, self.bodies_traced, self.fates, self.externals = trace.unrolled, trace.bodies_traced, trace.fates, trace.externals
         if not inside:
             self._check_outside(fun, arguments, notes, trace)
 
@@ -60,6 +63,10 @@ class Outcome:
                 handle = trace.tracer.input(dtype, list(shape))
                 if scalar and dtype in ("i64", "i32") and not shape and _is_known(arguments.leaves[k][0]):
                     trace.derived[handle] = frozenset([Argument(self, k, arguments.leaves[k][0].item())])
+                kind, _, number = scalar.partition(" ")
+                if kind not in ("", "python", "numpy", "large"):
+                    boxes.append(Narrow(traced(handle, scalar=bool(number)), kind))
+                    continue
                 boxes.append(traced(handle, scalar=bool(scalar), weak=scalar in ("python", "large")) if k not in self.static else self.static[k])
                 _bound(boxes[-1], scalar, arguments.leaves[k][0])
             args, kwargs = arguments.rebuild(boxes)
@@ -105,7 +112,8 @@ class Outcome:
         for value in tree.statics(self.structure):
             if value is not None or result is None:
                 found = type(value.value if isinstance(value, tree.Same) else value).__name__
-                raise errors.ArgumentError(f"{name}() must return arrays and numbers, found {found}", pos)
+                hint = "NoneType: is there a `return`?" if value is None else found
+                raise errors.ArgumentError(f"{name}() must return arrays and numbers, found {hint}", pos)
         handles = [_handle(leaf, name, pos) for leaf in [*leaves, *others]]
         shape = current().type(handles[0])[1] if handles else ()
         # A gradient is that of the one number in an array, which the caller gets in the shape that the function gives it.
@@ -114,12 +122,13 @@ class Outcome:
             handles[0] = views.reshape(current(), handles[0], ())
         self.types = [current().type(handle) for handle in handles]
         self.count = len(leaves)
-        self.scalars = [not isinstance(leaf, (Array, np.ndarray)) or isinstance(leaf, Array) and leaf._scalar for leaf in [*leaves, *others]]
+        self.scalars = [_scalar(leaf) for leaf in [*leaves, *others]]
         if self.value_shape is not None:
             self.scalars[0] = self.value_shape
         if self.wanted in SCALAR and (self.structure is not None or self.types[0][1] or not is_float(self.types[0][0])):
             found = "several values" if self.structure is not None else describe(leaves[0]) if isinstance(leaves[0], Array) else type(leaves[0]).__name__
-            raise errors.ShapeError(f"a gradient needs a function that returns one float; {name}() returns {found}; reduce it with np.sum", pos)
+            advice = "compute with floats" if self.structure is None and not self.types[0][1] else "reduce it with np.sum"
+            raise errors.ShapeError(f"a gradient needs a function that returns one float; {name}() returns {found}; {advice}", pos)
         if self.wanted in JACOBIANS and not all(is_float(dtype) for dtype, _ in self.types):
             raise errors.DTypeError(f"a Jacobian needs a function that returns floats; {name}() returns {', '.join(t for t, _ in self.types)}", pos)
         return handles
@@ -253,6 +262,9 @@ def unboxed(result, scalar):
     """A result as NumPy gives it: gradients of numbers are arrays of rank 0. `scalar` is a shape where the number has one."""
     if type(scalar) is tuple:
         return result.reshape(scalar)
+    if type(scalar) is str:
+        dtype, _, number = scalar.partition(" ")
+        return result.astype(dtype)[()] if number else result.astype(dtype)
     return result[()] if scalar else result
 
 
@@ -332,7 +344,16 @@ def _run(trace, function, args, kwargs):
         raise errors.Unsupported(trace.unbound[name[1]], (frame.tb_frame.f_code.co_filename, frame.tb_lineno)) from None
 
 
+def _scalar(leaf):
+    """Whether a result is a number, as NumPy gives it; of an element type that the compiler has not, its name."""
+    if isinstance(leaf, Narrow):
+        return f"{leaf.dtype}{' numpy' if leaf.carrier._scalar else ''}"
+    return not isinstance(leaf, (Array, np.ndarray)) or isinstance(leaf, Array) and leaf._scalar
+
+
 def _handle(leaf, name, pos):
+    if isinstance(leaf, Narrow):
+        return leaf.carrier.handle()
     if not isinstance(leaf, (Array, np.ndarray, np.generic)) and hasattr(type(leaf), "__array_ufunc__"):
         np.asarray(leaf)  # what has no elements that could be returned says why
     if isinstance(leaf, np.ndarray) and type(leaf) is not np.ndarray or not isinstance(leaf, (Array, np.ndarray, np.generic, int, float)):

@@ -132,10 +132,18 @@ class Outside:
         """What the function sees of something that it reads."""
         if isinstance(value, np.ndarray):
             refuse_subclass(value, place.name)
-            return self.array(place, value) if value.dtype in DTYPES else value
+            if value.dtype in DTYPES:
+                return self.array(place, value)
+            if value.dtype != object and place.identity() not in self.guards:
+                # A constant, as long as it has these bytes.
+                self.guards[place.identity()] = (place, "bytes", (value.dtype, value.shape, value.tobytes()))
+            return value
         if isinstance(value, _NUMBERS):
             return self.number(place, value)
         self._guard(place, value)
+        if hasattr(type(value), "__array__") and not isinstance(value, Array) and not type(value).__module__.startswith("jax"):
+            # What has elements of its own may change them; JAX's arrays do not.
+            self.contents(value, place.name)
         return value
 
     def contents(self, container, name):
@@ -220,6 +228,12 @@ def snapshot(value, depth=3):
         return value
     if isinstance(value, np.ndarray):
         return (value.dtype, value.shape, value.tobytes() if value.dtype != object else id(value))
+    if hasattr(type(value), "__array__") and not isinstance(value, Array):
+        try:
+            elements = np.asarray(value)
+        except Exception:
+            return value
+        return (type(value), elements.dtype, elements.shape, elements.tobytes() if elements.dtype != object else repr(elements.tolist()))
     if depth and type(value) in (list, tuple):
         return (type(value), *[snapshot(item, depth - 1) for item in value])
     if depth and type(value) is dict:

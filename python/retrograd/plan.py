@@ -2,7 +2,6 @@
 
 import collections
 import functools
-import html
 import json
 import os
 
@@ -27,13 +26,23 @@ class Plan:
         plan.save_pictures("pictures")                  # curve.svg, and the schedule of each loop
     """
 
-    def __init__(self, executable, unrolled=()):
-        self.bytes_peak, self.bytes_spilled, self.seconds = executable.bytes_peak, executable.bytes_spilled, executable.seconds_planned
-        self._executable, self._unrolled = executable, dict(unrolled)
+    def __init__(self, executable, unrolled=(), hidden=(), whole=None):
+        self.bytes_peak, self.bytes_spilled = executable.bytes_peak, executable.bytes_spilled
+        self._executable, self._unrolled, self.hidden, self._whole = executable, dict(unrolled), tuple(hidden), whole
+
+    @functools.cached_property
+    def _planned(self):
+        """The executable with all of its plan: one that was found on disk is planned again for it."""
+        return self._executable if self._whole is None else self._whole()
+
+    @property
+    def seconds(self):
+        """Predicted seconds of a run; None where it was loaded from a file."""
+        return self._planned.seconds_planned
 
     def explain(self):
         """The whole plan in words: every loop with its schedule, every value that could be kept with its fate and why, and what was unrolled."""
-        return "\n".join([self._executable.plan().rstrip("\n"), *(f"  unrolled: {words}" for words in self._unrolled_words())])
+        return "\n".join([self._executable.plan().rstrip("\n"), *(f"  unrolled: {words}" for words in self._unrolled_words()), *(f"  read from outside at each call: {name}" for name in self.hidden)])
 
     def __str__(self):
         return "\n".join(self._summary())
@@ -52,6 +61,8 @@ class Plan:
         return found
 
     def _repr_html_(self):
+        import html
+
         rows = "".join(f"<tr><td style='text-align:left'>{html.escape(line)}</td></tr>" for line in self._summary())
         return f"<table>{rows}</table>"
 
@@ -69,7 +80,7 @@ class Plan:
             *rest[:2],
             f"at the peak: {_few(at_peak) or 'nothing'}",
             _few([*loops, *others]) or "no loops to reverse",
-            f"unrolled: {_few(self._unrolled_words()) or 'nothing'}",
+            f"unrolled: {_few(self._unrolled_words()) or 'nothing'}" + (f"; read from outside: {_few(list(self.hidden))}" if self.hidden else ""),
         ]
 
     def _unrolled_words(self):
@@ -79,7 +90,7 @@ class Plan:
     def data(self):
         """The whole plan as dicts and lists: the peak and its parts, predicted work in picoseconds, its least and its bound, every loop with its schedule, and
         every value that could be kept with its bytes, its fate and why."""
-        return json.loads(self._made(self._executable.plan_json()))
+        return json.loads(self._made(self._planned.plan_json()))
 
     @property
     def seconds_bound(self):
@@ -100,7 +111,7 @@ class Plan:
 
     def save_pictures(self, folder):
         """Writes the curve and the schedule of each loop into a folder, as SVG; returns the paths."""
-        pictures = [*self._executable.pictures(), ("curve.svg", self._curve[1])]
+        pictures = [*self._planned.pictures(), ("curve.svg", self._curve[1])]
         paths = [os.path.join(folder, name) for name, _ in pictures]
         os.makedirs(folder, exist_ok=True)
         for path, (_, picture) in zip(paths, pictures):
@@ -110,7 +121,7 @@ class Plan:
 
     @functools.cached_property
     def _curve(self):
-        return self._made(self._executable.curve())
+        return self._made(self._planned.curve())
 
     @staticmethod
     def _made(found):

@@ -5,6 +5,7 @@ rewritten once. What has no source that is the code that runs is not rewritten: 
 """
 
 import ast
+import functools
 import types
 
 from . import errors, flow, leave, source
@@ -66,7 +67,7 @@ def _compile(function):
     arguments = ast.arguments([], [ast.arg(name) for name in [*free, "_rg", "_rg_scope"]], None, [], [], None, [])
     factory = _definition("_rg_factory", arguments, [rewritten, *ast.parse(f"return {rewritten.name}").body])
     module = ast.Module([ast.copy_location(factory, node)], [])
-    ast.fix_missing_locations(module)
+    _place_missing(module)
     try:
         outer = _inner(compile(module, code.co_filename, "exec", dont_inherit=True), "_rg_factory")
     except SyntaxError as error:
@@ -75,6 +76,20 @@ def _compile(function):
     result = result.replace(co_name=code.co_name)
     _remember(result)
     return result
+
+
+def _place_missing(node, line=1, column=0, end_line=1, end_column=0):
+    """As `ast.fix_missing_locations`: parts without a place have that of what they are part of."""
+    if "lineno" in node._attributes:
+        fields = node.__dict__
+        line, column = fields.setdefault("lineno", line), fields.setdefault("col_offset", column)
+        if fields.get("end_lineno") is None:
+            node.end_lineno = end_line
+        if fields.get("end_col_offset") is None:
+            node.end_col_offset = end_column
+        end_line, end_column = node.end_lineno, node.end_col_offset
+    for child in flow.children(node):
+        _place_missing(child, line, column, end_line, end_column)
 
 
 def _definition(name, arguments, body):
@@ -99,7 +114,7 @@ def _mangle(node, owner):
     """Private names, as a class gives them to its methods."""
     prefix = "_" + owner.lstrip("_")
     private = lambda name: name.startswith("__") and not name.endswith("__") and "." not in name and prefix != "_"
-    for item in ast.walk(node):
+    for item in flow.nodes(node):
         for field in ("id", "attr", "arg", "name"):
             name = getattr(item, field, None)
             if isinstance(name, str) and private(name):
@@ -109,7 +124,7 @@ def _mangle(node, owner):
 
 
 def _has(node, kinds):
-    return any(isinstance(item, kinds) for item in ast.walk(node))
+    return any(isinstance(item, kinds) for item in flow.nodes(node))
 
 
 class _Function(ast.NodeTransformer):
@@ -134,7 +149,7 @@ class _Function(ast.NodeTransformer):
             node.decorator_list, node.returns = [], None
             node.args.defaults = [ast.Constant(None) for _ in node.args.defaults]
             node.args.kw_defaults = [default and ast.Constant(None) for default in node.args.kw_defaults]
-            for item in ast.walk(node.args):
+            for item in flow.nodes(node.args):
                 if isinstance(item, ast.arg):
                     item.annotation = None
         unsure = self._unsure(node)
@@ -239,7 +254,7 @@ class _Function(ast.NodeTransformer):
         loop = ast.While(node.test, [*statements, *count], [])
         body = [*ast.parse("_rg_count, _rg_most = 0, 10_000_000").body, loop, *ast.parse("return _rg_count").body]
         function = _at(_definition("_rg_counted", arguments, flow.copied_all(body)), node, missing=True)
-        for item in ast.walk(function):
+        for item in flow.nodes(function):
             if "lineno" in item._attributes and not hasattr(item, "lineno"):
                 _put(item, node)
         return ast.Tuple([_names(names, order=True), ast.Name("_rg_counted", ast.Load())], ast.Load()), [function]
@@ -316,6 +331,8 @@ class _Function(ast.NodeTransformer):
     def visit_Match(self, node):
         live = set(self.live)
         node.subject = self.visit(node.subject)
+        if any(isinstance(item, ast.MatchClass) for case in node.cases for item in flow.nodes(case.pattern)):
+            node.subject = _at(_call("matched", node.subject), node.subject)
         for case in node.cases:
             case.guard = self.visit(case.guard) if case.guard else None
             case.body = self.block(case.body, live)
@@ -627,7 +644,7 @@ class _Flags(ast.NodeTransformer):
         return _at(ast.Subscript(ast.Tuple([flag, node], ast.Load()), ast.Constant(1), ast.Load()), node, missing=True)
 
     def _comprehension(self, node):
-        own = {item.id for part in node.generators for item in ast.walk(part.target) if isinstance(item, ast.Name)}
+        own = {item.id for part in node.generators for item in flow.nodes(part.target) if isinstance(item, ast.Name)}
         names, self.names = self.names, self.names - own
         self.generic_visit(node)
         self.names = names
@@ -642,7 +659,7 @@ class _Flags(ast.NodeTransformer):
 
     def visit_ListComp(self, node):
         """Names of a comprehension are its own; only what it goes over first is read outside of it."""
-        own = {item.id for generator in node.generators for item in ast.walk(generator.target) if isinstance(item, ast.Name)}
+        own = {item.id for generator in node.generators for item in flow.nodes(generator.target) if isinstance(item, ast.Name)}
         first, outer = self.visit(node.generators[0].iter), self.names
         node.generators[0].iter, self.names = ast.Constant(None), self.names - own
         self.generic_visit(node)
@@ -670,17 +687,17 @@ def _scope(body):
         node = todo.pop()
         yield node
         if not isinstance(node, flow.SCOPES):
-            todo += ast.iter_child_nodes(node)
+            todo += flow.children(node)
 
 
 def _rebound_inside(body):
     """Names that functions inside a function declare `nonlocal`."""
-    return {name for statement in body for item in ast.walk(statement) if isinstance(item, ast.Nonlocal) for name in item.names}
+    return {name for statement in body for item in flow.nodes(statement) if isinstance(item, ast.Nonlocal) for name in item.names}
 
 
 def _comprehension_targets(body):
-    nodes = [item for statement in body for item in ast.walk(statement) if isinstance(item, ast.comprehension)]
-    return {item.id for node in nodes for item in ast.walk(node.target) if isinstance(item, ast.Name)}
+    nodes = [item for statement in body for item in flow.nodes(statement) if isinstance(item, ast.comprehension)]
+    return {item.id for node in nodes for item in flow.nodes(node.target) if isinstance(item, ast.Name)}
 
 
 def _call(name, *arguments):
@@ -701,7 +718,13 @@ def _expression(text, node):
 
 
 def _parse(texts, node):
-    return [_at(statement, node) for text in texts for statement in ast.parse(text).body]
+    return [_at(flow.copied(statement), node) for text in texts for statement in _parsed(text)]
+
+
+@functools.lru_cache(4096)
+def _parsed(text):
+    """Statements that are not changed."""
+    return ast.parse(text).body
 
 
 def _at(new, node, missing=False):
@@ -713,7 +736,7 @@ def _at(new, node, missing=False):
             if missing and hasattr(item, "lineno"):
                 continue
             _put(item, node)
-        todo.extend(ast.iter_child_nodes(item))
+        todo.extend(flow.children(item))
     return new
 
 

@@ -27,6 +27,16 @@ class Rule:
 
     def __init__(self, function, rule, memory):
         self.function, self.rule, self.memory = function, rule, memory
+
+    def __getattr__(self, name):
+        """What follows from signatures is found out at the first call: of all rules it would take longer than the rest of the import."""
+        if name not in ("any_number", "names", "defaults", "takes_any", "taken", "by_position"):
+            raise AttributeError(name)
+        self._read()
+        return self.__dict__[name]
+
+    def _read(self):
+        function, rule = self.function, self.rule
         listed = parameters(function) or parameters(rule)
         own = list(inspect.signature(rule).parameters.values())
         self.any_number = any(parameter.kind is parameter.VAR_POSITIONAL for parameter in own)

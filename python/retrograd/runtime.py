@@ -16,7 +16,7 @@ import warnings
 
 import numpy as np
 
-from . import array, branches, builtin, control, draws, effects, errors, functions, indexing, lists, loops, scipy, table, texts, whiles
+from . import array, branches, builtin, control, draws, effects, errors, functions, indexing, lists, loops, scipy, table, texts, tree, whiles
 from .array import Array
 from .texts import joined  # noqa: F401, called by rewritten code
 from .effects import made
@@ -171,6 +171,14 @@ def returned(value, flag):
     return None if value is UNSET else value
 
 
+def matched(subject):
+    """The subject of a `match` with patterns of classes that are not read as conditions."""
+    parts = tree.flatten(subject)[0] if isinstance(subject, (list, tuple, dict)) else [subject]
+    if any(isinstance(part, Array) for part in parts):
+        raise errors.Unsupported("a `match` of a traced value with patterns of classes inside of others; use isinstance", errors.here())
+    return subject
+
+
 # Errors
 
 
@@ -292,6 +300,8 @@ def attribute(owner, name):
     """`owner.name`, with properties of the user's classes read too."""
     kind = type(owner)
     if kind is Array:
+        if name == "__class__":
+            return builtin.type_of(owner)
         if owner._weak and not name.startswith("_") and not hasattr(builtin.type_of(owner), name):
             raise AttributeError(f"'{builtin.type_of(owner).__name__}' object has no attribute '{name}'")
         return getattr(owner, name)
@@ -307,6 +317,10 @@ def attribute(owner, name):
         if name in vars(owner):
             return _seen_attribute(owner, name, vars(owner)[name])
         return call(found.func, owner)
+    get = None if found is None or isinstance(found, types.FunctionType) else inspect.getattr_static(type(found), "__get__", None)
+    if isinstance(get, types.FunctionType) and name not in getattr(owner, "__dict__", ()):
+        # A descriptor makes its value each time.
+        return call(get, found, owner, kind) if _is_users(get) else getattr(owner, name)
     value = getattr(owner, name)
     return _seen_attribute(owner, name, value)
 
@@ -373,7 +387,7 @@ def store(container, index, value):
     if isinstance(container, Array):
         container[index] = functions.array_of(value) if isinstance(value, (list, tuple)) else value
         return
-    if isinstance(container, table.methods.Flat):
+    if getattr(type(container), "in_place", False):
         container[index] = value
         return
     if isinstance(container, np.ndarray):
@@ -501,11 +515,15 @@ def augment_attribute(number, owner, name, value):
 
 def binary(number, a, b):
     """`a + b`, with the operators of the user's classes read too."""
+    if isinstance(a, Array) != isinstance(b, Array):
+        array.refuse_foreign(a), array.refuse_foreign(b)
     if type(a) is str and number == 5:
         return texts.percent(a, b)
     if type(a) in _PLAIN and type(b) in _PLAIN:
         result = _BINARY[number](a, b)
         return _joined(result, a, b) if type(result) is list else result
+    if scipy.is_sparse_operation(a, b):
+        return scipy.operated(_NAMES[number], a, b)
     for owner, other, name in ((a, b, f"__{_NAMES[number]}__"), (b, a, f"__r{_NAMES[number]}__")):
         method = getattr(type(owner), name, None)
         if isinstance(method, types.FunctionType) and _is_users(method):
@@ -582,8 +600,9 @@ def call(function, *args, **kwargs):
         return functions.function(function, args, kwargs)
     if kind is types.FunctionType:
         if not _is_users(function):
-            return _library(function, args, kwargs)
-        return (rewrite(function) or _unread(function))(*args, **kwargs)
+            chosen = _dispatched(function, args)
+            return _library(function, args, kwargs) if chosen is None else call(chosen, *args, **kwargs)
+        return _entered(function, rewrite(function) or _unread(function), args, kwargs)
     if kind is types.MethodType and isinstance(function.__self__, draws.GENERATORS):
         return draws.draw(function.__self__, function.__name__, args, kwargs)
     if kind is types.MethodType and isinstance(function.__func__, types.FunctionType):
@@ -605,6 +624,48 @@ def call(function, *args, **kwargs):
     if isinstance(method, types.FunctionType) and _is_users(method):
         return call(method, function, *args, **kwargs)
     return _library(function, args, kwargs)
+
+
+# Calls of a function inside of itself, under traced conditions, from which on these have to be known.
+_RECURSION = 24
+
+
+def _entered(function, read, args, kwargs):
+    """A call of a user's function. Recursion ends by a condition, and where that is traced both of its sides are: it has to be known."""
+    entered, code = current().entered, function.__code__
+    depth = entered[code] = entered.get(code, 0) + 1
+    try:
+        if depth > _RECURSION:
+            _end_recursion(function)
+        return read(*args, **kwargs)
+    finally:
+        entered[code] = depth - 1
+
+
+def _end_recursion(function):
+    trace = current()
+    conditions = [frame for frame in trace.frames if frame.predicate is not None]
+    for frame in conditions:
+        sources = trace.derived.get(frame.predicate)
+        if sources:
+            trace.unwind(frame)
+            array.demand_all(sources)
+    if len(conditions) > _RECURSION:
+        pos = conditions[0].pos
+        raise errors.Unsupported(f"{function.__name__}() calls itself until a condition holds that is known only when it runs; write it as a `while` loop", pos)
+
+
+def _dispatched(function, args):
+    """What `functools.singledispatch` chooses, by the class that the argument has untraced; None where it is none."""
+    if not args or function.__code__.co_filename != functools.__file__:
+        return None
+    if hasattr(function, "registry") and hasattr(function, "dispatch"):
+        return function.dispatch(builtin.type_of(args[0]))
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
+    if hasattr(function, "register") and {"self", "obj", "cls"} <= set(cells):
+        found = cells["self"].cell_contents.dispatcher.dispatch(builtin.type_of(args[0]))
+        return found.__get__(cells["obj"].cell_contents, cells["cls"].cell_contents)
+    return None
 
 
 def _construct(kind, args, kwargs):

@@ -9,6 +9,8 @@ import inspect
 import linecache
 import sys
 
+from . import flow
+
 Definition = collections.namedtuple("Definition", "node owner")
 Definition.__doc__ = """The parsed definition of a function, with the lines of its file, and the name of the class around it or None."""
 
@@ -95,7 +97,7 @@ def _functions(text):
             first = min([node.lineno, *(item.lineno for item in decorators)])
             found.setdefault((first, getattr(node, "name", "<lambda>")), []).append(Definition(node, owner))
         owner = node.name if isinstance(node, ast.ClassDef) else owner
-        todo += [(child, owner) for child in ast.iter_child_nodes(node)]
+        todo += [(child, owner) for child in flow.children(node)]
     return found
 
 

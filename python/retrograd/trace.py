@@ -43,6 +43,8 @@ class Frame:
         self.depth = None
         self.open = True
         self.raised = False
+        self.predicate = None  # of a branch
+        self.again = False  # whether it may run twice in a derivative
         self.mutated, self.roots, self.read, self.effects = {}, {}, {}, {}
         self.checked = set()  # values that are checked here, and for what
         self.draws = []  # what a step draws of generators from outside of it
@@ -80,6 +82,8 @@ class Trace:
         self.overflows = 0  # checks of integers whose bounds do not show that they fit
         self.unrolled = {}
         self.fates = []
+        self.externals = []
+        self.entered = {}  # code that runs now, with how many times
         self.prints = None  # of the outermost function
         self.bodies_traced = {}
         self.risks = []

@@ -118,7 +118,7 @@ def parts_of(value, objects=True):
     if dataclasses.is_dataclass(kind):
         names = tuple(dict.fromkeys([*(field.name for field in dataclasses.fields(kind)), *getattr(value, "__dict__", ())]))
         return Node(kind, names), [getattr(value, name) for name in names], [f".{name}" for name in names]
-    if objects != ANY or isinstance(value, _LEAVES) or any(hasattr(kind, name) for name in ("__array__", "__dlpack__", "shape", "__next__", "tree_flatten")):
+    if objects != ANY or isinstance(value, _LEAVES) or any(hasattr(value, name) for name in ("__array__", "__dlpack__", "shape", "__next__")):
         return None
     if type(getattr(value, "__dict__", None)) is dict and kind.__new__ is object.__new__ and _is_users(kind):
         names = tuple(value.__dict__)
@@ -220,6 +220,22 @@ def paths(value, name, objects=False):
             return [name]
         items = zip(parts[2], parts[1])
     return [path for part, item in items for path in paths(item, f"{name}{part}", objects)]
+
+
+def statics_of(value, name):
+    """What is static in a value, as pairs of a name, as one would write it, and the thing itself; objects as `Same`."""
+    if isinstance(value, (tuple, list)):
+        items = [(f"[{k}]", item) for k, item in enumerate(value)]
+    elif type(value) is dict:
+        items = [(f"[{key!r}]", item) for key, item in value.items()]
+    else:
+        parts = parts_of(value, ANY)
+        if parts is None:
+            return []
+        if parts[0].kind == "static":
+            return [(name, parts[0].rest)]
+        items = zip(parts[2], parts[1])
+    return [found for part, item in items for found in statics_of(item, f"{name}{part}")]
 
 
 def _build(structure, leaves):

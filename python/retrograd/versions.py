@@ -1,8 +1,6 @@
 """What a report of a problem should say."""
 
-import importlib.metadata
 import os
-import platform
 import sys
 
 
@@ -12,6 +10,9 @@ def show_versions() -> None:
         >>> rg.show_versions()                    # doctest: +ELLIPSIS
         retrograd ...
     """
+    import importlib.metadata
+    import platform
+
     for name in ("retrograd", "numpy", "scipy", "pandas", "jax", "torch"):
         try:
             print(name, importlib.metadata.version(name))

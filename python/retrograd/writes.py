@@ -11,6 +11,7 @@ import numpy as np
 from . import errors, tree
 from .array import Array, lift
 from .control import is_data
+from .narrow import Narrow
 
 
 class Writes:
@@ -23,15 +24,16 @@ class Writes:
     def of(arguments, boxes, values, result):
         """What has become of arguments; `boxes` are the traced ones, `values` the arguments that the function had."""
         self = Writes()
-        places = {id(box): k for k, box in enumerate(boxes) if isinstance(box, Array)}
-        written = [k for k, box in enumerate(boxes) if isinstance(box, Array) and not box._scalar and box._changes]
+        places = {id(box): k for k, box in enumerate(boxes) if isinstance(box, (Array, Narrow))}
+        arrays = [box.carrier if isinstance(box, Narrow) else box for box in boxes]
+        written = [k for k, box in enumerate(arrays) if isinstance(box, Array) and not box._scalar and box._changes]
         for number, (value, (structure, first, count, _)) in enumerate(zip(values, arguments.parts)):
             leaves, nested = tree.flatten(value, objects=tree.ANY)
             same = nested == structure and all(leaf is box for leaf, box in zip(leaves, boxes[first : first + count]))
             if not same or any(first <= k < first + count for k in written):
                 self.changed.append((number, nested, [self._place(leaf, places) for leaf in leaves]))
         for k in written:
-            self.in_place[k] = self._result(boxes[k])
+            self.in_place[k] = self._result(arrays[k])
         for number, leaf in enumerate(tree.flatten(result, objects=tree.ANY)[0]):
             if places.get(id(leaf)) in self.in_place:
                 self.returned[number] = places[id(leaf)]

@@ -213,6 +213,12 @@ OTHERS = {
             if i % 2 == 0:
                 xs.append(x[i])
         return np.sum(np.array(xs) * np.arange(3))""",
+    "known in Python": """
+        sizes, powers = [32], [1]
+        for i in range(5):
+            sizes.append(sizes[-1] // 2)
+            powers.append(powers[i] * 2 ** 20)
+        return np.sum(np.zeros(sizes[3]) + x[0]) * (powers[-1] % 7) + sum(np.sum(np.ones(n)) for n in sizes)""",
     "until a break": """
         xs, s = [], x[0]
         for i in range(6):

@@ -268,13 +268,22 @@ def test_hidden_inputs_are_saved_with_freeze(tmp_path):
         return np.sum(x * w)
 
     compiled = rg.jit(f).compile(v)
-    with pytest.raises(rg.ArgumentError, match="reads w from outside"):
-        compiled.save(tmp_path / "f.rgx")
+    frozen = rg.jit(f).compile(v, freeze=True)
+    assert compiled.hidden == ("w",) and "read from outside: w" in str(compiled.plan) and compiled.plan.hidden == ("w",)
+    compiled.save(tmp_path / "open.rgx")
     compiled.save(tmp_path / "f.rgx", freeze=True)
     expected = f(v)
     w[0] = 100.0
     close(rg.load(tmp_path / "f.rgx")(v), expected)
+    close(frozen(v), expected)
     close(compiled(v), f(v))
+    close(compiled(v, w=2 * w), 2 * f(v))
+    opened = rg.load(tmp_path / "open.rgx")
+    close(opened(v, w=2 * w), 2 * f(v))
+    with pytest.raises(rg.ArgumentError, match="was saved with w as further arguments"):
+        opened(v)
+    with pytest.raises(rg.ArgumentError, match=r"`w`, which f\(\) reads from outside, is float64 of shape \(4,\); found float64 of shape \(2,\)"):
+        opened(v, w=w[:2])
 
 
 def test_what_a_partial_holds_is_read_at_each_call():

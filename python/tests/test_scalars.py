@@ -173,3 +173,13 @@ def test_comparisons_of_python_numbers_are_bools(tmp_path):
     f = written(tmp_path, "a, b = x > 1.0, x < 3.0\nc = a + b\nd = (x > 0.0) * 2 + (not a)\nreturn x * c + d + (a is not None)")
     for x in (0.5, 2.0, 4.0):
         assert rg.jit(f)(x) == f(x)
+
+
+def test_items_and_lists_of_arrays_are_pythons_numbers(tmp_path):
+    body = "a, l, m = x[0].item(), (x * 2).tolist(), np.outer(x, x).tolist()\nl[0] = a\nreturn a * np.sum(x).item() + sum(l) + m[1][0] * x.item(1) + isinstance(a, float)"
+    f = written(tmp_path, body)
+    x = np.array([0.5, 1.5])
+    assert rg.jit(f)(x) == pytest.approx(f(x))
+    np.testing.assert_allclose(rg.grad(f)(x), [5.75, 4.0])
+    with pytest.raises(ZeroDivisionError):
+        rg.jit(written(tmp_path, "return 1.0 / x[0].item()"))(np.zeros(2))

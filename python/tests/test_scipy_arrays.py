@@ -23,39 +23,86 @@ la, si, sd = scipy.linalg, scipy.integrate, scipy.spatial.distance
 
 # name in SciPy: calls, each with its arguments.
 CASES = {
-    "linalg.cholesky": [(lambda S: la.cholesky(S), [S]), (lambda S: la.cholesky(S, lower=True, check_finite=False), [S])],
+    "linalg.cholesky": [
+        (lambda S: la.cholesky(S), [S]),
+        (lambda S: la.cholesky(S, lower=True, check_finite=False), [S]),
+    ],
     "linalg.cho_factor": [(lambda S, b: la.cho_solve(la.cho_factor(S), b), [S, b])],
     "linalg.cho_solve": [(lambda S, b: la.cho_solve(la.cho_factor(S, lower=True, overwrite_a=True), b), [S, B])],
     "linalg.lu_factor": [(lambda A: la.lu_factor(A)[0], [A]), (lambda A: 1.0 * la.lu_factor(A)[1], [A])],
-    "linalg.lu_solve": [(lambda A, b: la.lu_solve(la.lu_factor(A), b), [A, b]), (lambda A, b: la.lu_solve(la.lu_factor(A), b, trans=1), [A, B])],
-    "linalg.solve_triangular": [(lambda A, b: la.solve_triangular(A, b, trans=1, lower=True), [S, b]), (lambda A, b: la.solve_triangular(A, b, unit_diagonal=True), [S, B])],
+    "linalg.lu_solve": [
+        (lambda A, b: la.lu_solve(la.lu_factor(A), b), [A, b]),
+        (lambda A, b: la.lu_solve(la.lu_factor(A), b, trans=1), [A, B]),
+    ],
+    "linalg.solve_triangular": [
+        (lambda A, b: la.solve_triangular(A, b, trans=1, lower=True), [S, b]),
+        (lambda A, b: la.solve_triangular(A, b, unit_diagonal=True), [S, B]),
+    ],
     "linalg.solve": [
-        (lambda A, b: la.solve(A, b), [A, b]), (lambda A, b: la.solve(A, b, assume_a="sym"), [S, b]), (lambda A, b: la.solve(A, b, assume_a="pos", lower=True), [S, B]),
-        (lambda A, b: la.solve(A, b, transposed=True), [A, b]), (lambda A, b: la.solve(A, b, assume_a="upper triangular"), [np.triu(S), b]),
+        (lambda A, b: la.solve(A, b), [A, b]),
+        (lambda A, b: la.solve(A, b, assume_a="sym"), [S, b]),
+        (lambda A, b: la.solve(A, b, assume_a="pos", lower=True), [S, B]),
+        (lambda A, b: la.solve(A, b, transposed=True), [A, b]),
+        (lambda A, b: la.solve(A, b, assume_a="upper triangular"), [np.triu(S), b]),
     ],
     "linalg.inv": [(lambda A: la.inv(A), [A])],
     "linalg.det": [(lambda A: la.det(A), [A])],
     "linalg.norm": [(lambda A: la.norm(A), [A])],
     "linalg.solve_banded": [(lambda ab, b: la.solve_banded((1, 1), ab, b), [bands, c])],
     "linalg.solve_sylvester": [(lambda A, D, Q: la.solve_sylvester(A, D, Q), [S, A[:3, :3] + 5 * np.eye(3), B])],
-    "linalg.expm": [(lambda A: la.expm(A), [A]), (lambda A: la.expm(A), [6 * A]), (lambda A: la.expm(A), [1e-3 * A]), (lambda A: la.expm(A), [np.stack([A, 0.1 * A])])],
+    "linalg.expm": [
+        (lambda A: la.expm(A), [A]),
+        (lambda A: la.expm(A), [6 * A]),
+        (lambda A: la.expm(A), [1e-3 * A]),
+        (lambda A: la.expm(A), [np.stack([A, 0.1 * A])]),
+    ],
     "linalg.sqrtm": [(lambda A: la.sqrtm(A), [S]), (lambda A: la.sqrtm(A), [A + 5 * np.eye(4)])],
     "linalg.logm": [(lambda A: la.logm(A), [S]), (lambda A: la.logm(A), [0.3 * A + 3 * np.eye(4)])],
     "linalg.toeplitz": [(lambda c, r: la.toeplitz(c, r), [b, c]), (lambda c: la.toeplitz(c), [b])],
     "linalg.circulant": [(lambda c: la.circulant(c), [b])],
     "linalg.hankel": [(lambda c, r: la.hankel(c, r), [b, c]), (lambda c: la.hankel(c), [b])],
     "linalg.block_diag": [(lambda a, b, c: la.block_diag(a, b, c), [A, B, b])],
-    "integrate.trapezoid": [(lambda y, x: si.trapezoid(y, x), [y, x]), (lambda y: si.trapezoid(y, dx=0.5, axis=0), [B])],
-    "integrate.simpson": [(lambda y, x: si.simpson(y, x=x), [y, x]), (lambda y, x: si.simpson(y, x=x), [y[:6], x[:6]]), (lambda y: si.simpson(y, dx=0.3, axis=0), [B])],
-    "integrate.cumulative_trapezoid": [(lambda y, x: si.cumulative_trapezoid(y, x, initial=0), [y, x]), (lambda y: si.cumulative_trapezoid(y, dx=0.5, axis=0), [B])],
-    "integrate.fixed_quad": [(lambda a, b: si.fixed_quad(lambda t: np.sin(t) * b, a, 2.0)[0], [np.array(0.3), np.array(0.7)])],
+    "integrate.trapezoid": [
+        (lambda y, x: si.trapezoid(y, x), [y, x]),
+        (lambda y: si.trapezoid(y, dx=0.5, axis=0), [B]),
+    ],
+    "integrate.simpson": [
+        (lambda y, x: si.simpson(y, x=x), [y, x]),
+        (lambda y, x: si.simpson(y, x=x), [y[:6], x[:6]]),
+        (lambda y: si.simpson(y, dx=0.3, axis=0), [B]),
+    ],
+    "integrate.cumulative_trapezoid": [
+        (lambda y, x: si.cumulative_trapezoid(y, x, initial=0), [y, x]),
+        (lambda y: si.cumulative_trapezoid(y, dx=0.5, axis=0), [B]),
+    ],
+    "integrate.fixed_quad": [
+        (lambda a, b: si.fixed_quad(lambda t: np.sin(t) * b, a, 2.0)[0], [np.array(0.3), np.array(0.7)])
+    ],
     "spatial.distance.cdist": [
-        *[(lambda X, Y, metric=metric: sd.cdist(X, Y, metric), [B, C]) for metric in ("euclidean", "sqeuclidean", "cityblock", "chebyshev", "cosine", "correlation", "canberra", "braycurtis")],
+        *[
+            (lambda X, Y, metric=metric: sd.cdist(X, Y, metric), [B, C])
+            for metric in (
+                "euclidean",
+                "sqeuclidean",
+                "cityblock",
+                "chebyshev",
+                "cosine",
+                "correlation",
+                "canberra",
+                "braycurtis",
+            )
+        ],
         (lambda X, Y: sd.cdist(X, Y, "minkowski", p=3.0), [B, C]),
     ],
     "spatial.distance.pdist": [(lambda X: sd.pdist(X), [B]), (lambda X: sd.pdist(X, metric="cityblock"), [B])],
-    "spatial.distance.squareform": [(lambda v: sd.squareform(v), [np.arange(1.0, 7.0)]), (lambda X: sd.squareform(sd.squareform(sd.pdist(X))), [B])],
-    **{f"spatial.distance.{name}": [(lambda u, v, name=name: getattr(sd, name)(u, v), [b, A[0]])] for name in ("euclidean", "sqeuclidean", "cityblock", "chebyshev", "cosine", "correlation", "minkowski")},
+    "spatial.distance.squareform": [
+        (lambda v: sd.squareform(v), [np.arange(1.0, 7.0)]),
+        (lambda X: sd.squareform(sd.squareform(sd.pdist(X))), [B]),
+    ],
+    **{
+        f"spatial.distance.{name}": [(lambda u, v, name=name: getattr(sd, name)(u, v), [b, A[0]])]
+        for name in ("euclidean", "sqeuclidean", "cityblock", "chebyshev", "cosine", "correlation", "minkowski")
+    },
 }
 SYMMETRIC = {"linalg.cholesky", "linalg.cho_factor", "linalg.cho_solve"}
 FLAT = [(name, k) for name, cases in CASES.items() for k in range(len(cases))]
@@ -68,7 +115,9 @@ def differenced(f, h):
 def check_case(f, args, symmetric=False, tolerance=1e-11, accuracy=1e-7, order=2):
     """The value is SciPy's; gradients along a direction are those of differences, and so is the tangent of the gradient."""
     expected = np.asarray(f(*args))
-    np.testing.assert_allclose(rg.jit(f)(*args), expected, rtol=tolerance, atol=tolerance * max(1.0, np.max(np.abs(expected), initial=0.0)))
+    np.testing.assert_allclose(
+        rg.jit(f)(*args), expected, rtol=tolerance, atol=tolerance * max(1.0, np.max(np.abs(expected), initial=0.0))
+    )
     weights = np.cos(np.arange(expected.size)).reshape(expected.shape)
 
     def total(*args):
@@ -83,12 +132,19 @@ def check_case(f, args, symmetric=False, tolerance=1e-11, accuracy=1e-7, order=2
     scale = 1e-3 * min(1.0, max(np.max(np.abs(a)) for a in args))
     for k in every:
         along = lambda t: total(*[a + t * directions[k] if i == k else a for i, a in enumerate(args)])
-        np.testing.assert_allclose(np.sum(found[k] * directions[k]), differenced(along, scale), rtol=accuracy, atol=accuracy)
+        np.testing.assert_allclose(
+            np.sum(found[k] * directions[k]), differenced(along, scale), rtol=accuracy, atol=accuracy
+        )
     if order == 2:
         second = rg.jvp(gradient, tuple(args), directions)[1]
-        expected = differenced(lambda t: np.concatenate([np.ravel(g) for g in gradient(*[a + t * d for a, d in zip(args, directions)])]), scale)
+        expected = differenced(
+            lambda t: np.concatenate([np.ravel(g) for g in gradient(*[a + t * d for a, d in zip(args, directions)])]),
+            scale,
+        )
         second = np.concatenate([np.ravel(g) for g in second])
-        np.testing.assert_allclose(second, expected, rtol=10 * accuracy, atol=10 * accuracy * max(1.0, np.max(np.abs(expected))))
+        np.testing.assert_allclose(
+            second, expected, rtol=10 * accuracy, atol=10 * accuracy * max(1.0, np.max(np.abs(expected)))
+        )
 
 
 @pytest.mark.parametrize("name, k", FLAT)
@@ -137,7 +193,12 @@ def test_what_is_not_there_is_refused_by_name():
     def schur(a):
         return np.sum(scipy.linalg.schur(a)[0])
 
-    for f, words in [(structure, "assume_a='unknown'"), (metric, "jaccard"), (integral, "fixed_quad"), (schur, "scipy.linalg.schur is not supported")]:
+    for f, words in [
+        (structure, "assume_a='unknown'"),
+        (metric, "jaccard"),
+        (integral, "fixed_quad"),
+        (schur, "scipy.linalg.schur is not supported"),
+    ]:
         with pytest.raises(rg.Error, match=words) as caught:
             rg.grad(f)(A)
         assert caught.value.pos[0] == __file__
@@ -145,4 +206,7 @@ def test_what_is_not_there_is_refused_by_name():
 
 def test_every_rule_has_a_case():
     topics = ("linalg.", "integrate.", "spatial.")
-    assert {name for name in table.RULES if name.startswith(topics)} - {"integrate.solve_ivp", "integrate.odeint"} == set(CASES)
+    assert {name for name in table.RULES if name.startswith(topics)} - {
+        "integrate.solve_ivp",
+        "integrate.odeint",
+    } == set(CASES)

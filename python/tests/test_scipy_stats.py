@@ -10,8 +10,19 @@ from retrograd.scipy import multivariate, stats, table  # noqa: F401, fills the 
 inf, nan = np.inf, np.nan
 # Shapes of each distribution, and points inside of its support.
 SHAPES = {
-    "t": [3.5], "gamma": [2.3], "beta": [2.3, 0.7], "lognorm": [0.8], "weibull_min": [1.7], "chi2": [3.4], "invgamma": [2.5], "pareto": [2.2],
-    "poisson": [3.2], "binom": [7.0, 0.3], "bernoulli": [0.3], "geom": [0.3], "nbinom": [4.0, 0.4],
+    "t": [3.5],
+    "gamma": [2.3],
+    "beta": [2.3, 0.7],
+    "lognorm": [0.8],
+    "weibull_min": [1.7],
+    "chi2": [3.4],
+    "invgamma": [2.5],
+    "pareto": [2.2],
+    "poisson": [3.2],
+    "binom": [7.0, 0.3],
+    "bernoulli": [0.3],
+    "geom": [0.3],
+    "nbinom": [4.0, 0.4],
 }
 CONTINUOUS = [name for name, row in stats.TABLE.items() if not row.discrete]
 DISCRETE = [name for name, row in stats.TABLE.items() if row.discrete]
@@ -19,12 +30,20 @@ DISCRETE = [name for name, row in stats.TABLE.items() if row.discrete]
 
 def points(name):
     low, high = getattr(scipy.stats, name)(*SHAPES.get(name, ())).support()
-    return np.array([0.2, 0.5, 0.8]) if high == 1 else low + np.array([0.3, 1.1, 2.7]) if low > -inf else np.array([-2.0, 0.3, 1.5])
+    return (
+        np.array([0.2, 0.5, 0.8])
+        if high == 1
+        else low + np.array([0.3, 1.1, 2.7])
+        if low > -inf
+        else np.array([-2.0, 0.3, 1.5])
+    )
 
 
 def difference(f, x, h=1e-3):
     step = h * max(abs(x), 0.1)
-    return (45 * (f(x + step) - f(x - step)) - 9 * (f(x + 2 * step) - f(x - 2 * step)) + (f(x + 3 * step) - f(x - 3 * step))) / (60 * step)
+    return (
+        45 * (f(x + step) - f(x - step)) - 9 * (f(x + 2 * step) - f(x - 2 * step)) + (f(x + 3 * step) - f(x - 3 * step))
+    ) / (60 * step)
 
 
 @pytest.mark.parametrize("method", ["pdf", "logpdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf"])
@@ -73,6 +92,7 @@ def test_edges_are_scipys(name):
     x = np.array([-inf, -1.0, 0.0, 0.5, 1.0, 2.0, 30.0, inf, nan])
     methods = ["pdf", "logpdf", "cdf", "sf"] if name in CONTINUOUS else ["pmf", "logpmf", "cdf", "sf"]
     for method in methods:
+
         def run(x, method=method):
             return getattr(dist, method)(x, *shapes)
 
@@ -98,7 +118,12 @@ def test_second_derivatives(name):
     p = np.array([0.1, 1.2, 0.05])
     found = rg.hessian(total)(p)
     gradient = rg.grad(total)
-    expected = np.array([[difference(lambda t: gradient(np.where(np.arange(3) == j, t, p))[i], p[j], 1e-2) for j in range(3)] for i in range(3)])
+    expected = np.array(
+        [
+            [difference(lambda t: gradient(np.where(np.arange(3) == j, t, p))[i], p[j], 1e-2) for j in range(3)]
+            for i in range(3)
+        ]
+    )
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
     np.testing.assert_allclose(found, found.T, rtol=1e-9, atol=1e-9)
 
@@ -128,7 +153,11 @@ def test_vectors():
     alpha = np.array([1.5, 2.0, 3.0])
 
     def normal(x, mean, cov):
-        return np.sum(scipy.stats.multivariate_normal.logpdf(x, mean, cov)) + np.sum(scipy.stats.multivariate_normal(mean, cov).pdf(x)) + np.sum(VECTOR.logpdf(x))
+        return (
+            np.sum(scipy.stats.multivariate_normal.logpdf(x, mean, cov))
+            + np.sum(scipy.stats.multivariate_normal(mean, cov).pdf(x))
+            + np.sum(VECTOR.logpdf(x))
+        )
 
     def dirichlet(p, alpha):
         return scipy.stats.dirichlet.logpdf(p, alpha)
@@ -138,6 +167,7 @@ def test_vectors():
         np.testing.assert_allclose(found, normal(x, mean, cov), rtol=1e-13)
         for gradient, at, k in ((dx, x, 0), (dmean, mean, 1)):
             for index in np.ndindex(at.shape):
+
                 def along(t):
                     moved = at.copy()
                     moved[index] = t
@@ -147,7 +177,10 @@ def test_vectors():
         direction = np.array([[0.2, -0.5], [-0.5, 1.0]])
         expected = difference(lambda t: normal(x, mean, cov + t * direction), 0.0)
         np.testing.assert_allclose(np.sum(dcov * direction), expected, rtol=1e-7)
-    np.testing.assert_allclose(rg.jit(lambda x: scipy.stats.multivariate_normal.logpdf(x, cov=2.0))(x), scipy.stats.multivariate_normal.logpdf(x, mean=[0, 0], cov=2.0))
+    np.testing.assert_allclose(
+        rg.jit(lambda x: scipy.stats.multivariate_normal.logpdf(x, cov=2.0))(x),
+        scipy.stats.multivariate_normal.logpdf(x, mean=[0, 0], cov=2.0),
+    )
     p = np.array([0.2, 0.3, 0.5])
     np.testing.assert_allclose(rg.jit(dirichlet)(p, alpha), dirichlet(p, alpha), rtol=1e-13)
     expected = [difference(lambda t: dirichlet(p, np.where(np.arange(3) == k, t, alpha)), alpha[k]) for k in range(3)]
@@ -167,7 +200,12 @@ def test_what_is_not_there_is_refused_by_name():
     def fit(x):
         return scipy.stats.norm.fit(x)[0]
 
-    for f, words in [(steps, "step function"), (other, "pdf is not supported"), (keyword, "loc, scale"), (fit, "fit is not supported")]:
+    for f, words in [
+        (steps, "step function"),
+        (other, "pdf is not supported"),
+        (keyword, "loc, scale"),
+        (fit, "fit is not supported"),
+    ]:
         with pytest.raises(rg.Error, match=words) as caught:
             rg.grad(f)(np.array([0.5, 1.5]))
         assert caught.value.pos[0] == __file__

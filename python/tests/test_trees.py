@@ -212,3 +212,11 @@ def test_a_budget_of_the_outer_gradient_covers_the_inner_one():
     tight = rg.grad(outer, budget=refused.value.needed)
     assert tight.plan(x).bytes_peak <= refused.value.needed < free.plan(x).bytes_peak
     np.testing.assert_array_equal(tight(x), free(x))
+
+
+def test_kinds_of_arguments_are_forgotten_and_told():
+    f = rg.jit(lambda x, c: 2.0 * x)
+    with pytest.warns(UserWarning, match="more than 256 kinds of arguments"):
+        for k in range(260):
+            assert f(1.0, str(k)) == 2.0
+    assert len(f.cache) == 256

@@ -258,8 +258,15 @@ unsafe extern "C" fn routine(call: *const RoutineCall, addresses: *const *mut u8
     let RoutineCall { routine, attrs, args: types, result, scratch: rooms } = call;
     // SAFETY: the caller passes the address of a stack slot of that many words.
     let addresses = unsafe { std::slice::from_raw_parts(addresses, types.len() + 1 + rooms.len()) };
-    // Nothing is allocated during a run.
-    let mut args = [Slice::F64(&[]); MOST];
+    // Nothing is allocated during a run, but by whoever calls the host with many arguments.
+    let (mut few, mut many) = ([Slice::F64(&[]); MOST], vec![]);
+    let args = match types.len() {
+        ..=MOST => &mut few[..types.len()],
+        count => {
+            many.resize(count, Slice::F64(&[]));
+            &mut many[..]
+        }
+    };
     for (k, ty) in types.iter().enumerate() {
         // SAFETY: the plan laid out an array of this type there, and nothing writes to it during the call.
         args[k] = unsafe { slice(ty, addresses[k]) };
@@ -271,7 +278,7 @@ unsafe extern "C" fn routine(call: *const RoutineCall, addresses: *const *mut u8
     }
     // SAFETY: as for scratch.
     let result = unsafe { slice_mut(result, addresses[types.len()]) };
-    (routine.run)(types, attrs, &args[..types.len()], result, &mut scratch[..rooms.len()]);
+    (routine.run)(types, attrs, args, result, &mut scratch[..rooms.len()]);
 }
 
 /// # Safety

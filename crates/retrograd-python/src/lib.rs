@@ -4,6 +4,7 @@ mod array;
 mod error;
 mod executable;
 mod expr;
+mod host;
 mod ticks;
 mod tracer;
 
@@ -15,6 +16,8 @@ mod _native {
     use crate::executable::{Direct, Executable, cache_clear, cache_info, compile, load};
     #[pymodule_export]
     use crate::expr::Expr;
+    #[pymodule_export]
+    use crate::host::serve;
     #[pymodule_export]
     use crate::ticks::forked;
     #[pymodule_export]

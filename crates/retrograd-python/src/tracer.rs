@@ -30,6 +30,12 @@ impl Program {
         self.0.to_string()
     }
 
+    /// The lines that its instructions come from, in their order.
+    fn places(&self) -> String {
+        let insts = self.0.functions.iter().flat_map(|function| &function.insts);
+        insts.map(|inst| format!("{}\n", inst.pos)).collect()
+    }
+
     /// The Program with every operation rounded as it is written.
     fn exact(&self) -> Program {
         Program(pipeline::exact(&self.0))

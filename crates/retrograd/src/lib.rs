@@ -57,7 +57,9 @@ pub use linalg::Triangle;
 pub use pipeline::{
     Backend, Compiled, Counts, Direction, Executable, Plan, Progress, Seeds, Sighting, SpillTo, Stats, Strategy, Watch, strategy,
 };
-pub use retrograd_compiler::ir::{Array, Attr, Attrs, DType, Data, EXACT, Error, ErrorKind, Part, Pos, Program, Row, Type};
+pub use retrograd_compiler::ir::{
+    Array, Attr, Attrs, DType, Data, EXACT, Error, ErrorKind, Host, Part, Pos, Program, Row, Slice, SliceMut, Type, serve,
+};
 pub use retrograd_compiler::plan::Fate;
 pub use retrograd_compiler::{eval, ops};
 pub use rules::{check, override_jvp, override_vjp};

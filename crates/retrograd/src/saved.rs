@@ -14,7 +14,7 @@ use std::io::Read;
 use std::path::Path;
 
 use retrograd_compiler::fuse;
-use retrograd_compiler::ir::{Error, ErrorKind, Pos};
+use retrograd_compiler::ir::{Error, ErrorKind, Op, Pos};
 use retrograd_compiler::plan::Decided;
 use retrograd_jit::{Backend, Executable};
 
@@ -99,6 +99,7 @@ impl Saved {
     /// Verifies it and makes machine code of it: the same bits and the same peak of memory as before, or an error where the file holds no
     /// valid Program or a decision that does not fit it.
     pub fn compile(&self, backend: &Backend) -> Result<Executable, Error> {
+        self.check_host()?;
         let fused = fuse::fuse_decided(&self.decided).map_err(|error| Error { pos: Pos::unknown(), ..error })?;
         Executable::new(backend, &fused)
     }
@@ -118,7 +119,24 @@ impl Saved {
 
     /// What [`save`](Saved::save) writes.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
+        self.check_host()?;
         encode_as(VERSION, self)
+    }
+
+    /// Functions of the host stay in the process that has them.
+    fn check_host(&self) -> Result<(), Error> {
+        let insts = self.decided.program().functions.iter().flat_map(|function| &function.insts);
+        let mut names = insts.filter_map(|inst| match &inst.op {
+            Op::Row(row, attrs) if row.lowering.is_host() => Some((attrs.text("name").to_owned(), inst.pos.clone())),
+            Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
+        });
+        match names.next() {
+            Some((name, pos)) => {
+                let message = format!("the external function `{name}` is part of this process: what calls it cannot be saved");
+                Err(Error::new(ErrorKind::Unsupported, pos, message))
+            }
+            None => Ok(()),
+        }
     }
 
     /// What [`load`](Saved::load) makes of the bytes of a file.

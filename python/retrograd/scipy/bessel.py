@@ -62,7 +62,9 @@ def _ie(n, x, scaled):
     else:
         finite = np.where(far < inf, far, 8.0)
         # exp(x/2) twice: I is still finite a little beyond where exp is.
-        distant = np.where(far < inf, distant * np.exp(0.5 * finite) * np.exp(0.5 * finite), inf if n == 0 else np.copysign(inf, x))
+        distant = np.where(
+            far < inf, distant * np.exp(0.5 * finite) * np.exp(0.5 * finite), inf if n == 0 else np.copysign(inf, x)
+        )
     return np.where(np.isnan(x), nan, np.where(size < 8, close, distant))
 
 
@@ -120,7 +122,9 @@ def _jn(n):
         near = inside(x, ~up, 0.5)
         climbed = np.where((size < inf), _upwards(n, far, _j(0, far), _j(1, far), -1.0), 0.0)
         climbed = climbed if n % 2 == 0 else np.copysign(1.0, x) * climbed
-        return np.where(np.isnan(x), nan, np.where(up, climbed, looped(_normalised, n, near, 2 * ((n + 30 + n // 2) // 2))))
+        return np.where(
+            np.isnan(x), nan, np.where(up, climbed, looped(_normalised, n, near, 2 * ((n + 30 + n // 2) // 2)))
+        )
 
     return value
 
@@ -148,14 +152,22 @@ def _of_order(name, build):
         if known is None and v.dtype.kind == "i" and not v.shape:
             known = v.__index__()
         if known is None:
-            raise errors.Unsupported(f"scipy.special.{name[0]} of a traced order is not supported: there is no derivative by it; give the order as a number", errors.here())
+            raise errors.Unsupported(
+                f"scipy.special.{name[0]} of a traced order is not supported: there is no derivative by it; give the order as a number",
+                errors.here(),
+            )
         if np.ndim(known):
             orders = [rule(order, x) for order in np.ravel(known)]
             if np.ndim(x) == 0:
                 return np.reshape(np.stack(orders), np.shape(known))
-            raise errors.Unsupported(f"scipy.special.{name[0]} of several orders and an array is not supported; call it for each order", errors.here())
+            raise errors.Unsupported(
+                f"scipy.special.{name[0]} of several orders and an array is not supported; call it for each order",
+                errors.here(),
+            )
         if float(known) != int(known):
-            raise errors.Unsupported(f"scipy.special.{name[0]} of the order {known} is not supported: integer orders are", errors.here())
+            raise errors.Unsupported(
+                f"scipy.special.{name[0]} of the order {known} is not supported: integer orders are", errors.here()
+            )
         return build(int(known))(x)
 
     return rule
@@ -171,7 +183,13 @@ def _build(simple, higher, alternates, slope):
 
     def build(n):
         order = abs(n)
-        function = simple[order] if order < 2 else elementwise(partials=[lambda x: slope(build(order - 1)(x), build(order)(x), build(order + 1)(x), x)])(higher(order))
+        function = (
+            simple[order]
+            if order < 2
+            else elementwise(partials=[lambda x: slope(build(order - 1)(x), build(order)(x), build(order + 1)(x), x)])(
+                higher(order)
+            )
+        )
         return _signed(n, function) if alternates else function
 
     return build
@@ -180,7 +198,11 @@ def _build(simple, higher, alternates, slope):
 def _yn(n):
     def value(x):
         inner = inside(x, (x > 0) & (x < inf), 1.0)
-        return np.where((x > 0) & (x < inf), _upwards(n, inner, _y(0, inner), _y(1, inner), -1.0), np.where(x == inf, 0.0, np.where(x == 0, -inf, nan)))
+        return np.where(
+            (x > 0) & (x < inf),
+            _upwards(n, inner, _y(0, inner), _y(1, inner), -1.0),
+            np.where(x == inf, 0.0, np.where(x == 0, -inf, nan)),
+        )
 
     return value
 
@@ -188,7 +210,11 @@ def _yn(n):
 def _kn(n, scaled):
     def value(x):
         inner = inside(x, (x > 0) & (x < inf), 1.0)
-        return np.where((x > 0) & (x < inf), _upwards(n, inner, _ke(0, inner, scaled), _ke(1, inner, scaled), 1.0), np.where(x == inf, 0.0, np.where(x == 0, inf, nan)))
+        return np.where(
+            (x > 0) & (x < inf),
+            _upwards(n, inner, _ke(0, inner, scaled), _ke(1, inner, scaled), 1.0),
+            np.where(x == inf, 0.0, np.where(x == 0, inf, nan)),
+        )
 
     return value
 
@@ -211,7 +237,22 @@ def _in(n, scaled):
 
 jv = _of_order(("jv", "jn"), _build([j0, j1], _jn, True, lambda below, here, above, x: 0.5 * (below - above)))
 yn = _of_order(("yn", "yv"), _build([y0, y1], _yn, True, lambda below, here, above, x: 0.5 * (below - above)))
-iv = _of_order(("iv",), _build([i0, i1], lambda n: _in(n, False), False, lambda below, here, above, x: 0.5 * (below + above)))
-ive = _of_order(("ive",), _build([i0e, i1e], lambda n: _in(n, True), False, lambda below, here, above, x: 0.5 * (below + above) - np.sign(x) * here))
-kn = _of_order(("kn", "kv"), _build([k0, k1], lambda n: _kn(n, False), False, lambda below, here, above, x: -0.5 * (below + above)))
-kve = _of_order(("kve",), _build([k0e, k1e], lambda n: _kn(n, True), False, lambda below, here, above, x: here - 0.5 * (below + above)))
+iv = _of_order(
+    ("iv",), _build([i0, i1], lambda n: _in(n, False), False, lambda below, here, above, x: 0.5 * (below + above))
+)
+ive = _of_order(
+    ("ive",),
+    _build(
+        [i0e, i1e],
+        lambda n: _in(n, True),
+        False,
+        lambda below, here, above, x: 0.5 * (below + above) - np.sign(x) * here,
+    ),
+)
+kn = _of_order(
+    ("kn", "kv"), _build([k0, k1], lambda n: _kn(n, False), False, lambda below, here, above, x: -0.5 * (below + above))
+)
+kve = _of_order(
+    ("kve",),
+    _build([k0e, k1e], lambda n: _kn(n, True), False, lambda below, here, above, x: here - 0.5 * (below + above)),
+)

@@ -48,13 +48,14 @@ class Elementwise:
                 return np.asarray(self._known([np.asarray(arg, np.float64) for arg in args]))
         dtype = NUMPY[_floating(_common(*args))]
         shape = np.broadcast_shapes(*[np.shape(arg) for arg in args])
-        args = [_spread(arg, shape) if is_traced else np.asarray(arg, np.float64) for arg, is_traced in zip(args, traced)]
+        args = [
+            _spread(arg, shape) if is_traced else np.asarray(arg, np.float64) for arg, is_traced in zip(args, traced)
+        ]
         result = self._applied(args, traced)
         return result if result.dtype == dtype else astype(result, dtype)
 
     def _applied(self, args, traced):
-        depth = getattr(_state, "depth", 0)
-        if self.partials is None or depth >= _STATED or depth >= current().order:
+        if self.partials is None or not is_differentiated():
             return self._or_nan(args)
         places = [k for k, is_traced in enumerate(traced) if is_traced]
 
@@ -63,7 +64,7 @@ class Elementwise:
 
         def tangent(primals, tangents):
             full = merged(primals)
-            with _deeper():
+            with deeper():
                 partials = self._partials(full, places)
             parts = [partial * dx for partial, dx in zip(partials, tangents)]
             total = parts[0]
@@ -73,7 +74,7 @@ class Elementwise:
 
         def body(*given):
             # What has a stated derivative is never differentiated itself.
-            with _deeper(_STATED):
+            with deeper(_STATED):
                 return self._or_nan(merged(given))
 
         stated = custom_jvp(body)
@@ -101,8 +102,14 @@ def _spread(x, shape):
     return x if x.shape == shape else np.broadcast_to(x, shape)
 
 
+def is_differentiated():
+    """Whether a derivative of what is traced now will be asked for, and is stated."""
+    depth = getattr(_state, "depth", 0)
+    return depth < _STATED and depth < current().order
+
+
 @contextlib.contextmanager
-def _deeper(orders=1):
+def deeper(orders=1):
     """So many orders of derivatives fewer are asked of what is traced inside."""
     _state.depth = getattr(_state, "depth", 0) + orders
     try:
@@ -128,5 +135,7 @@ def known_integer(n, what, name):
         known = n.__index__() if n.dtype.kind == "i" and not n.shape else None
     if known is None or np.ndim(known) or int(known) != known:
         found = "a traced value" if known is None else f"{known}"
-        raise errors.Unsupported(f"scipy.special.{name} needs {what} as one known integer, found {found}", errors.here())
+        raise errors.Unsupported(
+            f"scipy.special.{name} needs {what} as one known integer, found {found}", errors.here()
+        )
     return int(known)

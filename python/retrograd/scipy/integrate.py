@@ -17,7 +17,9 @@ def _along(y, x, dx, axis, name):
     x = _as_array(x)
     if x.ndim == 1:
         if x.shape[0] != y.shape[-1]:
-            raise errors.ShapeError(f"scipy.integrate.{name}: {x.shape[0]} points for {y.shape[-1]} values", errors.here())
+            raise errors.ShapeError(
+                f"scipy.integrate.{name}: {x.shape[0]} points for {y.shape[-1]} values", errors.here()
+            )
         return y, np.diff(x)
     return y, np.diff(np.moveaxis(x, axis, -1), axis=-1)
 
@@ -28,7 +30,9 @@ def cumulative_trapezoid(y, x=None, dx=1.0, axis=-1, initial=None):
     result = np.cumsum(widths * (y[..., 1:] + y[..., :-1]) / 2.0, axis=-1)
     if initial is not None:
         if not isinstance(initial, (int, float)) or initial != 0:
-            raise errors.Unsupported("scipy.integrate.cumulative_trapezoid with initial= other than 0 is not supported", errors.here())
+            raise errors.Unsupported(
+                "scipy.integrate.cumulative_trapezoid with initial= other than 0 is not supported", errors.here()
+            )
         result = np.concatenate([np.zeros((*result.shape[:-1], 1)), result], axis=-1)
     return np.moveaxis(result, -1, axis)
 
@@ -50,7 +54,15 @@ def simpson(y, x=None, dx=1.0, axis=-1):
         y, h = y[..., :-1], h[..., :-1]
     h0, h1 = h[..., 0::2], h[..., 1::2]
     total, product, ratio = h0 + h1, h0 * h1, h0 / h1
-    parts = total / 6.0 * (y[..., 0:-2:2] * (2.0 - 1.0 / ratio) + y[..., 1:-1:2] * (total * total / product) + y[..., 2::2] * (2.0 - ratio))
+    parts = (
+        total
+        / 6.0
+        * (
+            y[..., 0:-2:2] * (2.0 - 1.0 / ratio)
+            + y[..., 1:-1:2] * (total * total / product)
+            + y[..., 2::2] * (2.0 - ratio)
+        )
+    )
     return np.sum(parts, axis=-1) + last
 
 
@@ -64,4 +76,12 @@ def fixed_quad(func, a, b, args=(), n=5):
     return 0.5 * (b - a) * np.sum(weights * readable(func)(at, *args), axis=-1), None
 
 
-refuse("its points depend on values; use scipy.integrate.fixed_quad, or solve_ivp", "integrate.quad", "integrate.dblquad", "integrate.tplquad", "integrate.nquad", "integrate.quad_vec", "integrate.romb")
+refuse(
+    "its points depend on values; use scipy.integrate.fixed_quad, or solve_ivp",
+    "integrate.quad",
+    "integrate.dblquad",
+    "integrate.tplquad",
+    "integrate.nquad",
+    "integrate.quad_vec",
+    "integrate.romb",
+)

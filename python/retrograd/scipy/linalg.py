@@ -1,7 +1,5 @@
 """`scipy.linalg`: factors and solutions with SciPy's arguments, functions of matrices, and matrices with a pattern."""
 
-
-
 import numpy as np
 
 from .. import errors
@@ -60,8 +58,20 @@ def solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False):
 
 
 _STRUCTURES = {
-    None: "gen", "gen": "gen", "general": "gen", "sym": "sym", "symmetric": "sym", "her": "sym", "hermitian": "sym", "pos": "pos", "positive definite": "pos",
-    "upper triangular": "upper", "lower triangular": "lower", "diagonal": "diagonal", "tridiagonal": "tridiagonal", "banded": "gen",
+    None: "gen",
+    "gen": "gen",
+    "general": "gen",
+    "sym": "sym",
+    "symmetric": "sym",
+    "her": "sym",
+    "hermitian": "sym",
+    "pos": "pos",
+    "positive definite": "pos",
+    "upper triangular": "upper",
+    "lower triangular": "lower",
+    "diagonal": "diagonal",
+    "tridiagonal": "tridiagonal",
+    "banded": "gen",
 }
 
 
@@ -103,7 +113,9 @@ def lu_factor(a):
     """The packed factors and LAPACK's exchanges of rows."""
     a = _matrix(a, "lu_factor")
     if a.ndim > 2:
-        raise errors.Unsupported("scipy.linalg.lu_factor of batches is not supported; call it for each matrix", errors.here())
+        raise errors.Unsupported(
+            "scipy.linalg.lu_factor of batches is not supported; call it for each matrix", errors.here()
+        )
     packed, order = ours.lu(a)
     return packed, looped(_exchanges, order, a.shape[-1]).astype(np.int32)
 
@@ -139,7 +151,9 @@ def lu_solve(lu_and_piv, b, trans=0):
     known = payload_of(pivots)
     rows = _order(known, n) if known is not None else looped(_order, pivots.astype(np.int64), n)
     if not trans:
-        half = _triangular(packed, np.take(b, rows, axis=0) if isinstance(b, Array) else _as_array(b)[rows], True, False, True)
+        half = _triangular(
+            packed, np.take(b, rows, axis=0) if isinstance(b, Array) else _as_array(b)[rows], True, False, True
+        )
         return _triangular(packed, half, False, False)
     half = _triangular(packed, _triangular(packed, b, False, True), True, True, True)
     back = np.argsort(rows) if isinstance(rows, Array) else _as_array(np.argsort(rows))
@@ -153,13 +167,20 @@ def solve_banded(l_and_u, ab, b):
     ab, b = _as_array(ab), _as_array(b)
     n = ab.shape[-1]
     if ab.shape[0] != below + above + 1:
-        raise errors.ShapeError(f"scipy.linalg.solve_banded needs {below + above + 1} diagonals, found {ab.shape[0]}", errors.here())
+        raise errors.ShapeError(
+            f"scipy.linalg.solve_banded needs {below + above + 1} diagonals, found {ab.shape[0]}", errors.here()
+        )
     if n > _LARGEST:
-        raise errors.Unsupported(f"scipy.linalg.solve_banded with more than {_LARGEST} rows is not supported: it is solved as a dense system", errors.here())
+        raise errors.Unsupported(
+            f"scipy.linalg.solve_banded with more than {_LARGEST} rows is not supported: it is solved as a dense system",
+            errors.here(),
+        )
     i, j = np.indices((n, n))
     diagonal = above + i - j
     inside = (diagonal >= 0) & (diagonal <= below + above)
-    dense = np.where(inside, np.reshape(np.take(np.ravel(ab), np.ravel(np.where(inside, diagonal * n + j, 0))), (n, n)), 0.0)
+    dense = np.where(
+        inside, np.reshape(np.take(np.ravel(ab), np.ravel(np.where(inside, diagonal * n + j, 0))), (n, n)), 0.0
+    )
     return np.linalg.solve(dense, b)
 
 
@@ -169,7 +190,10 @@ def solve_sylvester(a, b, q):
     a, b, q = _matrix(a, "solve_sylvester"), _matrix(b, "solve_sylvester"), _as_array(q)
     n, m = a.shape[0], b.shape[0]
     if n * m > _LARGEST:
-        raise errors.Unsupported(f"scipy.linalg.solve_sylvester with more than {_LARGEST} unknowns is not supported: it is solved as a dense system", errors.here())
+        raise errors.Unsupported(
+            f"scipy.linalg.solve_sylvester with more than {_LARGEST} unknowns is not supported: it is solved as a dense system",
+            errors.here(),
+        )
     # Of X row by row: (A ⊗ I + I ⊗ Bᵀ) x = q.
     system = a[:, None, :, None] * np.eye(m)[None, :, None, :] + np.eye(n)[:, None, :, None] * _t(b)[None, :, None, :]
     return np.reshape(np.linalg.solve(np.reshape(system, (n * m, n * m)), np.reshape(q, (n * m,))), (n, m))
@@ -177,7 +201,22 @@ def solve_sylvester(a, b, q):
 
 # Functions of matrices
 
-_PADE_13 = [64764752532480000.0, 32382376266240000.0, 7771770303897600.0, 1187353796428800.0, 129060195264000.0, 10559470521600.0, 670442572800.0, 33522128640.0, 1323241920.0, 40840800.0, 960960.0, 16380.0, 182.0, 1.0]
+_PADE_13 = [
+    64764752532480000.0,
+    32382376266240000.0,
+    7771770303897600.0,
+    1187353796428800.0,
+    129060195264000.0,
+    10559470521600.0,
+    670442572800.0,
+    33522128640.0,
+    1323241920.0,
+    40840800.0,
+    960960.0,
+    16380.0,
+    182.0,
+    1.0,
+]
 
 
 @implements("linalg.expm")
@@ -215,14 +254,20 @@ def sqrtm(A):
     """The principal square root, where it is real: Newton's iteration in product form (Cheng, Higham, Kenney, Laub 2001), checked by X² = A."""
     a = _matrix(A, "sqrtm")
     if a.ndim > 2:
-        raise errors.Unsupported("scipy.linalg.sqrtm of batches is not supported; call it for each matrix", errors.here())
+        raise errors.Unsupported(
+            "scipy.linalg.sqrtm of batches is not supported; call it for each matrix", errors.here()
+        )
     return _checked_root(a, "sqrtm")
 
 
 def _checked_root(a, name):
     root = looped(_root, a, np.eye(a.shape[0], dtype=a.dtype), 1e-14 if a.dtype == np.float64 else 1e-6)
     tolerance = 1e-6 if a.dtype == np.float64 else 1e-2
-    check(np.max(np.abs(root @ root - a)) <= tolerance * np.max(np.abs(a)), f"scipy.linalg.{name}: the matrix has no real result, or an ill-conditioned one", ValueError)
+    check(
+        np.max(np.abs(root @ root - a)) <= tolerance * np.max(np.abs(a)),
+        f"scipy.linalg.{name}: the matrix has no real result, or an ill-conditioned one",
+        ValueError,
+    )
     return root
 
 
@@ -247,7 +292,9 @@ def logm(A):
     """The principal logarithm, where it is real: square roots until the matrix is near the identity, then Gauss–Legendre's form of Padé's approximant."""
     a = _matrix(A, "logm")
     if a.ndim > 2:
-        raise errors.Unsupported("scipy.linalg.logm of batches is not supported; call it for each matrix", errors.here())
+        raise errors.Unsupported(
+            "scipy.linalg.logm of batches is not supported; call it for each matrix", errors.here()
+        )
     eye = np.eye(a.shape[0], dtype=a.dtype)
     root, scale = looped(_near_identity, a, eye, 1e-14 if a.dtype == np.float64 else 1e-6)
     away = root - eye
@@ -259,7 +306,11 @@ def logm(A):
 
     back = expm(stop_gradient(result))
     tolerance = 1e-6 if a.dtype == np.float64 else 1e-2
-    check(np.max(np.abs(back - a)) <= tolerance * np.max(np.abs(a)), "scipy.linalg.logm: the matrix has no real result, or an ill-conditioned one", ValueError)
+    check(
+        np.max(np.abs(back - a)) <= tolerance * np.max(np.abs(a)),
+        "scipy.linalg.logm: the matrix has no real result, or an ill-conditioned one",
+        ValueError,
+    )
     return result
 
 
@@ -317,5 +368,11 @@ def block_diag(*arrs):
     return np.concatenate(rows)
 
 
-refuse("its results are complex in general; np.linalg.eigh is for symmetric matrices", "linalg.eig", "linalg.eigvals", "linalg.schur", "linalg.signm", "linalg.funm")
-
+refuse(
+    "its results are complex in general; np.linalg.eigh is for symmetric matrices",
+    "linalg.eig",
+    "linalg.eigvals",
+    "linalg.schur",
+    "linalg.signm",
+    "linalg.funm",
+)

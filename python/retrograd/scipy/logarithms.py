@@ -33,7 +33,9 @@ def xlog1py(x, y):
 def entr(x):
     """-x log x; 0 at 0, -∞ below."""
     positive = x > 0
-    return np.where(np.isnan(x), x, np.where(positive, -x * np.log(inside(x, positive, 1.0)), np.where(x == 0, 0.0, -inf)))
+    return np.where(
+        np.isnan(x), x, np.where(positive, -x * np.log(inside(x, positive, 1.0)), np.where(x == 0, 0.0, -inf))
+    )
 
 
 @elementwise("rel_entr")
@@ -43,7 +45,9 @@ def rel_entr(x, y):
     a, b = inside(x, both, 1.0), inside(y, both, 1.0)
     ratio = a / b
     near, ordinary = (ratio > 0.5) & (ratio < 2), (ratio > 0) & (ratio < inf)
-    usual = np.where(near, np.log1p((inside(a, near, 1.0) - inside(b, near, 1.0)) / b), np.log(inside(ratio, ordinary, 1.0)))
+    usual = np.where(
+        near, np.log1p((inside(a, near, 1.0) - inside(b, near, 1.0)) / b), np.log(inside(ratio, ordinary, 1.0))
+    )
     value = a * np.where(ordinary, usual, np.log(a) - np.log(b))
     return np.where(np.isnan(x) | np.isnan(y), nan, np.where(both, value, np.where((x == 0) & (y >= 0), 0.0, inf)))
 
@@ -122,7 +126,10 @@ def pseudo_huber(delta, r):
 @implements("special.logsumexp")
 def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
     if return_sign and b is None:
-        raise errors.Unsupported("scipy.special.logsumexp with return_sign=True and without b= is not supported; the sign is 1", errors.here())
+        raise errors.Unsupported(
+            "scipy.special.logsumexp with return_sign=True and without b= is not supported; the sign is 1",
+            errors.here(),
+        )
     if b is None:
         return _logsumexp(a, axis, keepdims)
     a, b = np.broadcast_arrays(_as_array(a), _as_array(b))
@@ -158,7 +165,9 @@ def lambertw(z, k=0, tol=1e-8):
     """w with w exp w = z on the branches 0 and -1, as a real number: where SciPy's has an imaginary part it is NaN."""
     k = known_integer(k, "the branch", "lambertw")
     if k not in (0, -1):
-        raise errors.Unsupported(f"scipy.special.lambertw has no real values on branch {k}; 0 and -1 have", errors.here())
+        raise errors.Unsupported(
+            f"scipy.special.lambertw has no real values on branch {k}; 0 and -1 have", errors.here()
+        )
     return _lambert[k](z)
 
 

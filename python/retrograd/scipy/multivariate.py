@@ -16,7 +16,10 @@ from .table import CLASSES
 def _normal_logpdf(x, mean=None, cov=1, allow_singular=False):
     """By the Cholesky factor: cov must be positive definite."""
     if allow_singular:
-        raise errors.Unsupported("scipy.stats.multivariate_normal with allow_singular=True is not supported: a singular matrix has no density", errors.here())
+        raise errors.Unsupported(
+            "scipy.stats.multivariate_normal with allow_singular=True is not supported: a singular matrix has no density",
+            errors.here(),
+        )
     x, mean, cov = _double(x), None if mean is None else _double(mean), _double(cov)
     dim = mean.size if mean is not None else cov.shape[-1] if cov.ndim else x.shape[-1] if x.ndim else 1
     mean = np.zeros(dim) if mean is None else np.reshape(mean, (dim,))
@@ -40,7 +43,9 @@ def _normal_logpdf(x, mean=None, cov=1, allow_singular=False):
 def _dirichlet_logpdf(x, alpha):
     x, alpha = _double(x), _double(alpha)
     if alpha.ndim != 1 or not x.ndim or x.shape[0] not in (alpha.shape[0], alpha.shape[0] - 1):
-        raise errors.ShapeError(f"x of {alpha.shape[0]} rows, or one fewer, is needed, found shape {x.shape}", errors.here())
+        raise errors.ShapeError(
+            f"x of {alpha.shape[0]} rows, or one fewer, is needed, found shape {x.shape}", errors.here()
+        )
     if x.shape[0] == alpha.shape[0] - 1:
         x = np.concatenate([x, 1.0 - np.sum(x, axis=0, keepdims=True)])
     beta = np.sum(gammaln(alpha)) - gammaln(np.sum(alpha))
@@ -62,7 +67,11 @@ class FrozenVector:
 
 
 def _methods(logpdf):
-    rules = {"logpdf": logpdf, "pdf": lambda *args, **kwargs: np.exp(logpdf(*args, **kwargs)), "__call__": lambda *args, **kwargs: FrozenVector(logpdf, args, kwargs)}
+    rules = {
+        "logpdf": logpdf,
+        "pdf": lambda *args, **kwargs: np.exp(logpdf(*args, **kwargs)),
+        "__call__": lambda *args, **kwargs: FrozenVector(logpdf, args, kwargs),
+    }
     return lambda owner, name: rules.get(name)
 
 
@@ -79,6 +88,7 @@ def _frozen(logpdf, parameters):
 
 CLASSES["stats.multivariate_normal"] = _methods(_normal_logpdf)
 CLASSES["stats.dirichlet"] = _methods(_dirichlet_logpdf)
-CLASSES["stats._multivariate.multivariate_normal_frozen"] = _frozen(_normal_logpdf, lambda owner: (owner.mean, owner.cov_object.covariance))
+CLASSES["stats._multivariate.multivariate_normal_frozen"] = _frozen(
+    _normal_logpdf, lambda owner: (owner.mean, owner.cov_object.covariance)
+)
 CLASSES["stats._multivariate.dirichlet_frozen"] = _frozen(_dirichlet_logpdf, lambda owner: (owner.alpha,))
-

@@ -43,19 +43,39 @@ METRICS = {
     "correlation": lambda a, b: _cosine(_centred(a), _centred(b)),
     "minkowski": _minkowski,
     "mahalanobis": lambda a, b, VI: _root(np.sum(((a - b) @ VI) * (a - b), axis=-1)),
-    "canberra": lambda a, b: np.sum(np.where(np.abs(a) + np.abs(b) > 0, np.abs(a - b) / np.where(np.abs(a) + np.abs(b) > 0, np.abs(a) + np.abs(b), 1.0), 0.0), axis=-1),
+    "canberra": lambda a, b: np.sum(
+        np.where(
+            np.abs(a) + np.abs(b) > 0,
+            np.abs(a - b) / np.where(np.abs(a) + np.abs(b) > 0, np.abs(a) + np.abs(b), 1.0),
+            0.0,
+        ),
+        axis=-1,
+    ),
     "braycurtis": lambda a, b: np.sum(np.abs(a - b), axis=-1) / np.sum(np.abs(a + b), axis=-1),
 }
-METRICS.update({"cityblock": METRICS["cityblock"], "l1": METRICS["cityblock"], "manhattan": METRICS["cityblock"], "l2": METRICS["euclidean"]})
+METRICS.update(
+    {
+        "cityblock": METRICS["cityblock"],
+        "l1": METRICS["cityblock"],
+        "manhattan": METRICS["cityblock"],
+        "l2": METRICS["euclidean"],
+    }
+)
 
 
 def _measured(metric, a, b, options, name):
     if not isinstance(metric, str) or metric.lower() not in METRICS:
-        raise errors.Unsupported(f"scipy.spatial.distance.{name} with metric={metric!r} is not supported; {', '.join(METRICS)} are", errors.here())
+        raise errors.Unsupported(
+            f"scipy.spatial.distance.{name} with metric={metric!r} is not supported; {', '.join(METRICS)} are",
+            errors.here(),
+        )
     try:
         return METRICS[metric.lower()](a, b, **options)
     except TypeError:
-        raise errors.Unsupported(f"scipy.spatial.distance.{name} with metric={metric!r} and {', '.join(options)}= is not supported", errors.here()) from None
+        raise errors.Unsupported(
+            f"scipy.spatial.distance.{name} with metric={metric!r} and {', '.join(options)}= is not supported",
+            errors.here(),
+        ) from None
 
 
 @implements("spatial.distance.cdist")
@@ -77,7 +97,9 @@ def squareform(X, force="no", checks=True):
     if x.ndim == 1 and force != "tomatrix" or x.ndim == 1:
         n = int(np.ceil(np.sqrt(2 * x.shape[0])))
         if n * (n - 1) // 2 != x.shape[0]:
-            raise errors.ShapeError("scipy.spatial.distance.squareform: the length of a vector of distances is n (n - 1) / 2", errors.here())
+            raise errors.ShapeError(
+                "scipy.spatial.distance.squareform: the length of a vector of distances is n (n - 1) / 2", errors.here()
+            )
         place = np.zeros((n, n), dtype=np.int64)
         i, j = np.triu_indices(n, 1)
         place[i, j] = place[j, i] = np.arange(x.shape[0])
@@ -86,5 +108,10 @@ def squareform(X, force="no", checks=True):
     return np.take(np.ravel(x), i * x.shape[0] + j)
 
 
-for _name, _metric in {name: METRICS[name] for name in ("euclidean", "sqeuclidean", "cityblock", "chebyshev", "cosine", "correlation", "minkowski")}.items():
-    implements(f"spatial.distance.{_name}")(lambda u, v, _metric=_metric, **options: _metric(1.0 * _as_array(u), 1.0 * _as_array(v), **options))
+for _name, _metric in {
+    name: METRICS[name]
+    for name in ("euclidean", "sqeuclidean", "cityblock", "chebyshev", "cosine", "correlation", "minkowski")
+}.items():
+    implements(f"spatial.distance.{_name}")(
+        lambda u, v, _metric=_metric, **options: _metric(1.0 * _as_array(u), 1.0 * _as_array(v), **options)
+    )

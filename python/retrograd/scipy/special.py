@@ -19,8 +19,13 @@ _HALF_LOG_2PI = 0.9189385332046727418
 
 # Ops of the Program, and functions that NumPy has, too.
 for _name, _rule in {
-    "erf": SPECIAL["erf"], "erfc": SPECIAL["erfc"], "expit": SPECIAL["expit"], "expm1": UFUNCS[np.expm1], "log1p": UFUNCS[np.log1p],
-    "cbrt": UFUNCS[np.cbrt], "exp2": UFUNCS[np.exp2],
+    "erf": SPECIAL["erf"],
+    "erfc": SPECIAL["erfc"],
+    "expit": SPECIAL["expit"],
+    "expm1": UFUNCS[np.expm1],
+    "log1p": UFUNCS[np.log1p],
+    "cbrt": UFUNCS[np.cbrt],
+    "exp2": UFUNCS[np.exp2],
 }.items():
     implements(f"special.{_name}")(_rule)
 
@@ -129,7 +134,17 @@ def digamma(x):
     return np.where(below & _is_pole(x), nan, np.where(below, reflected, value))
 
 
-_BERNOULLI = [1 / 12, -1 / 720, 1 / 30240, -1 / 1209600, 1 / 47900160, -691 / 1307674368000, 1 / 74724249600, -3617 / 10670622842880000, 43867 / 5109094217170944000]
+_BERNOULLI = [
+    1 / 12,
+    -1 / 720,
+    1 / 30240,
+    -1 / 1209600,
+    1 / 47900160,
+    -691 / 1307674368000,
+    1 / 74724249600,
+    -3617 / 10670622842880000,
+    43867 / 5109094217170944000,
+]
 _SHIFT = 10
 
 
@@ -166,7 +181,13 @@ def riemann(s):
     t = np.minimum(t, 1e4)
     value = hurwitz(t, 1.0 + 0.0 * t)
     r = inside(s, below & (s > -169), -0.5)
-    reflected = 2.0 ** r * pi ** (r - 1.0) * np.sin(0.5 * pi * (r - 4.0 * np.round(0.25 * r))) * gamma(1.0 - r) * hurwitz(1.0 - r, 1.0 + 0.0 * r)
+    reflected = (
+        2.0**r
+        * pi ** (r - 1.0)
+        * np.sin(0.5 * pi * (r - 4.0 * np.round(0.25 * r)))
+        * gamma(1.0 - r)
+        * hurwitz(1.0 - r, 1.0 + 0.0 * r)
+    )
     return np.where(np.isnan(s), nan, np.where(s == 1, inf, np.where(below, reflected, value)))
 
 
@@ -225,7 +246,13 @@ def betaln(a, b):
     return np.where(use, gammaln(s) + difference, gammaln(a) + gammaln(b) - gammaln(a + b))
 
 
-@elementwise("beta", partials=[lambda a, b: beta(a, b) * (digamma(a) - digamma(a + b)), lambda a, b: beta(a, b) * (digamma(b) - digamma(a + b))])
+@elementwise(
+    "beta",
+    partials=[
+        lambda a, b: beta(a, b) * (digamma(a) - digamma(a + b)),
+        lambda a, b: beta(a, b) * (digamma(b) - digamma(a + b)),
+    ],
+)
 def beta(a, b):
     return gammasgn(a) * gammasgn(b) * gammasgn(a + b) * np.exp(betaln(a, b))
 
@@ -246,7 +273,9 @@ def binom(n, k):
 @implements("special.comb")
 def comb(N, k, exact=False, repetition=False):
     if exact:
-        raise errors.Unsupported("scipy.special.comb with exact=True of traced values is not supported; leave it out", errors.here())
+        raise errors.Unsupported(
+            "scipy.special.comb with exact=True of traced values is not supported; leave it out", errors.here()
+        )
     if repetition:
         N = N + k - 1
     return np.where((k <= N) & (N >= 0) & (k >= 0) if not repetition else (k >= 0), binom(N, k), 0.0)
@@ -255,12 +284,17 @@ def comb(N, k, exact=False, repetition=False):
 @implements("special.factorial")
 def factorial(n, exact=False, extend="zero"):
     if exact or extend != "zero":
-        raise errors.Unsupported("scipy.special.factorial of traced values is that by the gamma function; exact= and extend= are not supported", errors.here())
+        raise errors.Unsupported(
+            "scipy.special.factorial of traced values is that by the gamma function; exact= and extend= are not supported",
+            errors.here(),
+        )
     n = _as_array(n)
     return np.where(n < 0, 0.0, gamma(inside(n, n >= 0, 0) + 1.0))
 
 
-@elementwise("poch", partials=[lambda a, m: poch(a, m) * (digamma(a + m) - digamma(a)), lambda a, m: poch(a, m) * digamma(a + m)])
+@elementwise(
+    "poch", partials=[lambda a, m: poch(a, m) * (digamma(a + m) - digamma(a)), lambda a, m: poch(a, m) * digamma(a + m)]
+)
 def poch(a, m):
     return np.where(m == 0, 1.0, gammasgn(a + m) * gammasgn(a) * np.exp(gammaln(a + m) - gammaln(a)))
 

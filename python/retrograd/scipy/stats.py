@@ -31,12 +31,20 @@ class Distribution:
 
     def method(self, name):
         """The rule of a method; None where there is none."""
-        if name in ("pdf", "logpdf") and not self.discrete or name in ("pmf", "logpmf") and self.discrete or name in ("cdf", "sf", "logcdf", "logsf"):
+        if (
+            name in ("pdf", "logpdf")
+            and not self.discrete
+            or name in ("pmf", "logpmf")
+            and self.discrete
+            or name in ("cdf", "sf", "logcdf", "logsf")
+        ):
             return lambda x, *args, **kwargs: self.of_points(name, x, args, kwargs)
         if name in ("ppf", "isf") and not self.discrete:
             return lambda q, *args, **kwargs: self.of_levels(name, q, args, kwargs)
         if name in ("ppf", "isf"):
-            return f"the .{name} of a discrete distribution is a step function, whose derivative is 0; compute it outside"
+            return (
+                f"the .{name} of a discrete distribution is a step function, whose derivative is 0; compute it outside"
+            )
         if name in ("__call__", "freeze"):
             return lambda *args, **kwargs: Frozen(self, args, kwargs)
         return None
@@ -64,8 +72,14 @@ class Distribution:
         y = (x - loc) / scale
         low, high = self.support(*shapes)
         # A shape that is not allowed is computed at one that is, and gives NaN.
-        shapes = [inside(shape, allowed, fill) for shape, fill in zip(shapes, self.given.get("inside", (0.5,) * len(shapes)))]
-        within = (y >= low) & (y <= high) & allowed if not self.discrete or name in ("cdf", "sf", "logcdf", "logsf") else (y >= low) & (y <= high) & (y == np.floor(y)) & allowed
+        shapes = [
+            inside(shape, allowed, fill) for shape, fill in zip(shapes, self.given.get("inside", (0.5,) * len(shapes)))
+        ]
+        within = (
+            (y >= low) & (y <= high) & allowed
+            if not self.discrete or name in ("cdf", "sf", "logcdf", "logsf")
+            else (y >= low) & (y <= high) & (y == np.floor(y)) & allowed
+        )
         finite = within & (np.abs(y) < inf)
         point = inside(y, finite, self.given.get("at", 0.5))
         value, below, above = self._value(name, point, shapes)
@@ -96,7 +110,9 @@ class Distribution:
         shapes, loc, scale, allowed = self.parameters(args, kwargs)
         q = _double(q)
         low, high = self.support(*shapes)
-        shapes = [inside(shape, allowed, fill) for shape, fill in zip(shapes, self.given.get("inside", (0.5,) * len(shapes)))]
+        shapes = [
+            inside(shape, allowed, fill) for shape, fill in zip(shapes, self.given.get("inside", (0.5,) * len(shapes)))
+        ]
         between = (q > 0) & (q < 1) & allowed
         level = inside(q, between, 0.5)
         if name == "isf" and "isf" in self.given:
@@ -105,7 +121,9 @@ class Distribution:
             value = self.given["ppf"](level if name == "ppf" else 1.0 - level, *shapes)
         first, last = (low, high) if name == "ppf" else (high, low)
         ends = np.where(q == 0, first, np.where(q == 1, last, nan))
-        return np.where(allowed, np.where(between, value * scale + loc, np.where((q == 0) | (q == 1), ends * scale + loc, nan)), nan)
+        return np.where(
+            allowed, np.where(between, value * scale + loc, np.where((q == 0) | (q == 1), ends * scale + loc, nan)), nan
+        )
 
 
 class Frozen:
@@ -119,7 +137,10 @@ class Frozen:
             raise AttributeError(name)
         rule = self._distribution.method(name)
         if rule is None or isinstance(rule, str):
-            raise errors.Unsupported(rule or f"the method .{name} of a frozen distribution with traced parameters is not supported", errors.here())
+            raise errors.Unsupported(
+                rule or f"the method .{name} of a frozen distribution with traced parameters is not supported",
+                errors.here(),
+            )
         return lambda x: rule(x, *self._args, **self._kwargs)
 
 
@@ -198,72 +219,240 @@ def _steps(function):
 
 TABLE = {
     "norm": Distribution(
-        "", _everywhere, None, at=0.0, logpdf=lambda y: -0.5 * y * y - _LOG_ROOT_2PI, cdf=special.ndtr, sf=lambda y: special.ndtr(-y),
-        logcdf=special.log_ndtr, logsf=lambda y: special.log_ndtr(-y), ppf=special.ndtri, isf=lambda q: -special.ndtri(q),
+        "",
+        _everywhere,
+        None,
+        at=0.0,
+        logpdf=lambda y: -0.5 * y * y - _LOG_ROOT_2PI,
+        cdf=special.ndtr,
+        sf=lambda y: special.ndtr(-y),
+        logcdf=special.log_ndtr,
+        logsf=lambda y: special.log_ndtr(-y),
+        ppf=special.ndtri,
+        isf=lambda q: -special.ndtri(q),
     ),
-    "t": Distribution("df", _everywhere, _all_positive, at=0.0, logpdf=_student, cdf=lambda y, df: incomplete.stdtr(df, y), sf=lambda y, df: incomplete.stdtr(df, -y), ppf=lambda q, df: incomplete.stdtrit(df, q), isf=lambda q, df: -incomplete.stdtrit(df, q)),
+    "t": Distribution(
+        "df",
+        _everywhere,
+        _all_positive,
+        at=0.0,
+        logpdf=_student,
+        cdf=lambda y, df: incomplete.stdtr(df, y),
+        sf=lambda y, df: incomplete.stdtr(df, -y),
+        ppf=lambda q, df: incomplete.stdtrit(df, q),
+        isf=lambda q, df: -incomplete.stdtrit(df, q),
+    ),
     "gamma": Distribution(
-        "a", _positive, _all_positive, logpdf=lambda y, a: xlogy(a - 1.0, y) - y - gammaln(a), cdf=lambda y, a: incomplete.gammainc(a, y),
-        sf=lambda y, a: incomplete.gammaincc(a, y), ppf=lambda q, a: incomplete.gammaincinv(a, q), isf=lambda q, a: incomplete.gammainccinv(a, q),
+        "a",
+        _positive,
+        _all_positive,
+        logpdf=lambda y, a: xlogy(a - 1.0, y) - y - gammaln(a),
+        cdf=lambda y, a: incomplete.gammainc(a, y),
+        sf=lambda y, a: incomplete.gammaincc(a, y),
+        ppf=lambda q, a: incomplete.gammaincinv(a, q),
+        isf=lambda q, a: incomplete.gammainccinv(a, q),
     ),
     "beta": Distribution(
-        "a b", _unit, _all_positive, logpdf=lambda y, a, b: xlog1py(b - 1.0, -y) + xlogy(a - 1.0, y) - betaln(a, b), cdf=lambda y, a, b: incomplete.betainc(a, b, y),
-        sf=lambda y, a, b: incomplete.betaincc(a, b, y), ppf=lambda q, a, b: incomplete.betaincinv(a, b, q),
+        "a b",
+        _unit,
+        _all_positive,
+        logpdf=lambda y, a, b: xlog1py(b - 1.0, -y) + xlogy(a - 1.0, y) - betaln(a, b),
+        cdf=lambda y, a, b: incomplete.betainc(a, b, y),
+        sf=lambda y, a, b: incomplete.betaincc(a, b, y),
+        ppf=lambda q, a, b: incomplete.betaincinv(a, b, q),
     ),
-    "expon": Distribution("", _positive, None, logpdf=lambda y: -y, cdf=lambda y: -np.expm1(-y), sf=lambda y: np.exp(-y), logsf=lambda y: -y, ppf=lambda q: -np.log1p(-q), isf=lambda q: -np.log(q)),
+    "expon": Distribution(
+        "",
+        _positive,
+        None,
+        logpdf=lambda y: -y,
+        cdf=lambda y: -np.expm1(-y),
+        sf=lambda y: np.exp(-y),
+        logsf=lambda y: -y,
+        ppf=lambda q: -np.log1p(-q),
+        isf=lambda q: -np.log(q),
+    ),
     "lognorm": Distribution(
-        "s", _positive, _all_positive, logpdf=_log_of_lognorm, cdf=_cdf_of_lognorm, sf=lambda y, s: _cdf_of_lognorm(y, s, -1.0),
-        ppf=lambda q, s: np.exp(s * special.ndtri(q)), isf=lambda q, s: np.exp(-s * special.ndtri(q)),
+        "s",
+        _positive,
+        _all_positive,
+        logpdf=_log_of_lognorm,
+        cdf=_cdf_of_lognorm,
+        sf=lambda y, s: _cdf_of_lognorm(y, s, -1.0),
+        ppf=lambda q, s: np.exp(s * special.ndtri(q)),
+        isf=lambda q, s: np.exp(-s * special.ndtri(q)),
     ),
     "uniform": Distribution("", _unit, None, logpdf=lambda y: 0.0 * y, cdf=lambda y: y, ppf=lambda q: q),
     "weibull_min": Distribution(
-        "c", _positive, _all_positive, logpdf=lambda y, c: np.log(c) + xlogy(c - 1.0, y) - _power(y, c), cdf=lambda y, c: -np.expm1(-_power(y, c)),
-        sf=lambda y, c: np.exp(-_power(y, c)), logsf=lambda y, c: -_power(y, c), ppf=lambda q, c: (-np.log1p(-q)) ** (1.0 / c), isf=lambda q, c: (-np.log(q)) ** (1.0 / c),
+        "c",
+        _positive,
+        _all_positive,
+        logpdf=lambda y, c: np.log(c) + xlogy(c - 1.0, y) - _power(y, c),
+        cdf=lambda y, c: -np.expm1(-_power(y, c)),
+        sf=lambda y, c: np.exp(-_power(y, c)),
+        logsf=lambda y, c: -_power(y, c),
+        ppf=lambda q, c: (-np.log1p(-q)) ** (1.0 / c),
+        isf=lambda q, c: (-np.log(q)) ** (1.0 / c),
     ),
     "logistic": Distribution(
-        "", _everywhere, None, at=0.0, logpdf=lambda y: log_expit(y) + log_expit(-y), cdf=_expit, sf=lambda y: _expit(-y), logcdf=log_expit,
-        logsf=lambda y: log_expit(-y), ppf=logit, isf=lambda q: -logit(q),
+        "",
+        _everywhere,
+        None,
+        at=0.0,
+        logpdf=lambda y: log_expit(y) + log_expit(-y),
+        cdf=_expit,
+        sf=lambda y: _expit(-y),
+        logcdf=log_expit,
+        logsf=lambda y: log_expit(-y),
+        ppf=logit,
+        isf=lambda q: -logit(q),
     ),
     "laplace": Distribution(
-        "", _everywhere, None, at=0.0, logpdf=lambda y: -np.abs(y) - math.log(2.0), cdf=_laplace_cdf, sf=lambda y: _laplace_cdf(-y),
+        "",
+        _everywhere,
+        None,
+        at=0.0,
+        logpdf=lambda y: -np.abs(y) - math.log(2.0),
+        cdf=_laplace_cdf,
+        sf=lambda y: _laplace_cdf(-y),
         ppf=lambda q: np.where(q > 0.5, -np.log(2.0 * (1.0 - q)), np.log(2.0 * q)),
     ),
     "cauchy": Distribution(
-        "", _everywhere, None, at=0.0, logpdf=lambda y: -math.log(pi) - np.log1p(y * y), cdf=lambda y: np.arctan2(1.0 + 0.0 * y, -y) / pi,
-        sf=lambda y: np.arctan2(1.0 + 0.0 * y, y) / pi, ppf=lambda q: -special.cospi(q) / special.sinpi(q), isf=lambda q: special.cospi(q) / special.sinpi(q),
+        "",
+        _everywhere,
+        None,
+        at=0.0,
+        logpdf=lambda y: -math.log(pi) - np.log1p(y * y),
+        cdf=lambda y: np.arctan2(1.0 + 0.0 * y, -y) / pi,
+        sf=lambda y: np.arctan2(1.0 + 0.0 * y, y) / pi,
+        ppf=lambda q: -special.cospi(q) / special.sinpi(q),
+        isf=lambda q: special.cospi(q) / special.sinpi(q),
     ),
     "chi2": Distribution(
-        "df", _positive, _all_positive, logpdf=lambda y, df: xlogy(0.5 * df - 1.0, y) - 0.5 * y - gammaln(0.5 * df) - (0.5 * math.log(2.0)) * df,
-        cdf=lambda y, df: incomplete.gammainc(0.5 * df, 0.5 * y), sf=lambda y, df: incomplete.gammaincc(0.5 * df, 0.5 * y),
-        ppf=lambda q, df: 2.0 * incomplete.gammaincinv(0.5 * df, q), isf=lambda q, df: 2.0 * incomplete.gammainccinv(0.5 * df, q),
+        "df",
+        _positive,
+        _all_positive,
+        logpdf=lambda y, df: xlogy(0.5 * df - 1.0, y) - 0.5 * y - gammaln(0.5 * df) - (0.5 * math.log(2.0)) * df,
+        cdf=lambda y, df: incomplete.gammainc(0.5 * df, 0.5 * y),
+        sf=lambda y, df: incomplete.gammaincc(0.5 * df, 0.5 * y),
+        ppf=lambda q, df: 2.0 * incomplete.gammaincinv(0.5 * df, q),
+        isf=lambda q, df: 2.0 * incomplete.gammainccinv(0.5 * df, q),
     ),
     "invgamma": Distribution(
-        "a", _positive, _all_positive, logpdf=lambda y, a: np.where(y > 0, -(a + 1.0) * np.log(inside(y, y > 0, 1.0)) - gammaln(a) - 1.0 / inside(y, y > 0, 1.0), -inf),
-        cdf=lambda y, a: incomplete.gammaincc(a, 1.0 / y), sf=lambda y, a: incomplete.gammainc(a, 1.0 / y), ppf=lambda q, a: 1.0 / incomplete.gammainccinv(a, q),
+        "a",
+        _positive,
+        _all_positive,
+        logpdf=lambda y, a: np.where(
+            y > 0, -(a + 1.0) * np.log(inside(y, y > 0, 1.0)) - gammaln(a) - 1.0 / inside(y, y > 0, 1.0), -inf
+        ),
+        cdf=lambda y, a: incomplete.gammaincc(a, 1.0 / y),
+        sf=lambda y, a: incomplete.gammainc(a, 1.0 / y),
+        ppf=lambda q, a: 1.0 / incomplete.gammainccinv(a, q),
         isf=lambda q, a: 1.0 / incomplete.gammaincinv(a, q),
     ),
     "halfnorm": Distribution(
-        "", _positive, None, logpdf=lambda y: 0.5 * math.log(2 / pi) - 0.5 * y * y, cdf=lambda y: SPECIAL["erf"](y * math.sqrt(0.5)), sf=lambda y: 2.0 * special.ndtr(-y),
-        ppf=lambda q: special.ndtri(0.5 * (1.0 + q)), isf=lambda q: -special.ndtri(0.5 * q),
+        "",
+        _positive,
+        None,
+        logpdf=lambda y: 0.5 * math.log(2 / pi) - 0.5 * y * y,
+        cdf=lambda y: SPECIAL["erf"](y * math.sqrt(0.5)),
+        sf=lambda y: 2.0 * special.ndtr(-y),
+        ppf=lambda q: special.ndtri(0.5 * (1.0 + q)),
+        isf=lambda q: -special.ndtri(0.5 * q),
     ),
-    "halfcauchy": Distribution("", _positive, None, logpdf=lambda y: math.log(2 / pi) - np.log1p(y * y), cdf=lambda y: 2 / pi * np.arctan(y), sf=lambda y: 2 / pi * np.arctan2(1.0 + 0.0 * y, y), ppf=lambda q: np.tan(0.5 * pi * q)),
-    "gumbel_r": Distribution("", _everywhere, None, at=0.0, logpdf=lambda y: -y - np.exp(-y), cdf=lambda y: np.exp(-np.exp(-y)), logcdf=lambda y: -np.exp(-y), sf=lambda y: -np.expm1(-np.exp(-y)), ppf=lambda q: -np.log(-np.log(q))),
-    "rayleigh": Distribution("", _positive, None, logpdf=lambda y: np.log(y) - 0.5 * y * y, cdf=lambda y: -np.expm1(-0.5 * y * y), sf=lambda y: np.exp(-0.5 * y * y), logsf=lambda y: -0.5 * y * y, ppf=lambda q: np.sqrt(-2.0 * np.log1p(-q)), isf=lambda q: np.sqrt(-2.0 * np.log(q))),
-    "pareto": Distribution("b", lambda *_: (1.0, inf), _all_positive, at=2.0, logpdf=lambda y, b: np.log(b) - (b + 1.0) * np.log(y), cdf=lambda y, b: -np.expm1(-b * np.log(y)), sf=lambda y, b: np.exp(-b * np.log(y)), logsf=lambda y, b: -b * np.log(y), ppf=lambda q, b: (1.0 - q) ** (-1.0 / b), isf=lambda q, b: q ** (-1.0 / b)),
+    "halfcauchy": Distribution(
+        "",
+        _positive,
+        None,
+        logpdf=lambda y: math.log(2 / pi) - np.log1p(y * y),
+        cdf=lambda y: 2 / pi * np.arctan(y),
+        sf=lambda y: 2 / pi * np.arctan2(1.0 + 0.0 * y, y),
+        ppf=lambda q: np.tan(0.5 * pi * q),
+    ),
+    "gumbel_r": Distribution(
+        "",
+        _everywhere,
+        None,
+        at=0.0,
+        logpdf=lambda y: -y - np.exp(-y),
+        cdf=lambda y: np.exp(-np.exp(-y)),
+        logcdf=lambda y: -np.exp(-y),
+        sf=lambda y: -np.expm1(-np.exp(-y)),
+        ppf=lambda q: -np.log(-np.log(q)),
+    ),
+    "rayleigh": Distribution(
+        "",
+        _positive,
+        None,
+        logpdf=lambda y: np.log(y) - 0.5 * y * y,
+        cdf=lambda y: -np.expm1(-0.5 * y * y),
+        sf=lambda y: np.exp(-0.5 * y * y),
+        logsf=lambda y: -0.5 * y * y,
+        ppf=lambda q: np.sqrt(-2.0 * np.log1p(-q)),
+        isf=lambda q: np.sqrt(-2.0 * np.log(q)),
+    ),
+    "pareto": Distribution(
+        "b",
+        lambda *_: (1.0, inf),
+        _all_positive,
+        at=2.0,
+        logpdf=lambda y, b: np.log(b) - (b + 1.0) * np.log(y),
+        cdf=lambda y, b: -np.expm1(-b * np.log(y)),
+        sf=lambda y, b: np.exp(-b * np.log(y)),
+        logsf=lambda y, b: -b * np.log(y),
+        ppf=lambda q, b: (1.0 - q) ** (-1.0 / b),
+        isf=lambda q, b: q ** (-1.0 / b),
+    ),
     "poisson": Distribution(
-        "mu", _positive, lambda mu: mu >= 0, at=1.0, logpmf=lambda k, mu: xlogy(k, mu) - gammaln(k + 1.0) - mu,
-        cdf=_steps(lambda k, mu: incomplete.gammaincc(k + 1.0, mu)), sf=_steps(lambda k, mu: incomplete.gammainc(k + 1.0, mu)),
+        "mu",
+        _positive,
+        lambda mu: mu >= 0,
+        at=1.0,
+        logpmf=lambda k, mu: xlogy(k, mu) - gammaln(k + 1.0) - mu,
+        cdf=_steps(lambda k, mu: incomplete.gammaincc(k + 1.0, mu)),
+        sf=_steps(lambda k, mu: incomplete.gammainc(k + 1.0, mu)),
     ),
     "binom": Distribution(
-        "n p", lambda n, p: (0.0, n), lambda n, p: _whole(n) & _probability(p), at=0.0, inside=(1.0, 0.5), logpmf=_binomial,
-        cdf=_steps(lambda k, n, p: incomplete.bdtr(k, n, p)), sf=_steps(lambda k, n, p: np.where(k >= n, 0.0, incomplete.betainc(inside(k + 1.0, k < n, 1.0), inside(n - k, k < n, 1.0), p))),
+        "n p",
+        lambda n, p: (0.0, n),
+        lambda n, p: _whole(n) & _probability(p),
+        at=0.0,
+        inside=(1.0, 0.5),
+        logpmf=_binomial,
+        cdf=_steps(lambda k, n, p: incomplete.bdtr(k, n, p)),
+        sf=_steps(
+            lambda k, n, p: np.where(
+                k >= n, 0.0, incomplete.betainc(inside(k + 1.0, k < n, 1.0), inside(n - k, k < n, 1.0), p)
+            )
+        ),
     ),
-    "bernoulli": Distribution("p", lambda p: (0.0, 1.0), _probability, at=0.0, logpmf=lambda k, p: xlogy(k, p) + xlog1py(1.0 - k, -p), cdf=_steps(lambda k, p: np.where(k >= 1, 1.0, 1.0 - p)), sf=_steps(lambda k, p: np.where(k >= 1, 0.0, p))),
-    "geom": Distribution("p", lambda p: (1.0, inf), lambda p: (p > 0) & (p <= 1), at=1.0, logpmf=lambda k, p: xlog1py(k - 1.0, -p) + np.log(p), cdf=_steps(lambda k, p: -np.expm1(xlog1py(k, -p))), sf=_steps(lambda k, p: np.exp(xlog1py(k, -p)))),
+    "bernoulli": Distribution(
+        "p",
+        lambda p: (0.0, 1.0),
+        _probability,
+        at=0.0,
+        logpmf=lambda k, p: xlogy(k, p) + xlog1py(1.0 - k, -p),
+        cdf=_steps(lambda k, p: np.where(k >= 1, 1.0, 1.0 - p)),
+        sf=_steps(lambda k, p: np.where(k >= 1, 0.0, p)),
+    ),
+    "geom": Distribution(
+        "p",
+        lambda p: (1.0, inf),
+        lambda p: (p > 0) & (p <= 1),
+        at=1.0,
+        logpmf=lambda k, p: xlog1py(k - 1.0, -p) + np.log(p),
+        cdf=_steps(lambda k, p: -np.expm1(xlog1py(k, -p))),
+        sf=_steps(lambda k, p: np.exp(xlog1py(k, -p))),
+    ),
     "nbinom": Distribution(
-        "n p", _positive, lambda n, p: (n > 0) & (p > 0) & (p <= 1), at=1.0, inside=(1.0, 0.5),
+        "n p",
+        _positive,
+        lambda n, p: (n > 0) & (p > 0) & (p <= 1),
+        at=1.0,
+        inside=(1.0, 0.5),
         logpmf=lambda k, n, p: gammaln(n + k) - gammaln(k + 1.0) - gammaln(n) + n * np.log(p) + xlog1py(k, -p),
-        cdf=_steps(lambda k, n, p: incomplete.betainc(n, k + 1.0, p)), sf=_steps(lambda k, n, p: incomplete.betaincc(n, k + 1.0, p)),
+        cdf=_steps(lambda k, n, p: incomplete.betainc(n, k + 1.0, p)),
+        sf=_steps(lambda k, n, p: incomplete.betaincc(n, k + 1.0, p)),
     ),
 }
 
@@ -286,4 +475,6 @@ def _of_frozen(owner, name):
 
 
 CLASSES.update({f"stats.{name}": _of_distribution(distribution) for name, distribution in TABLE.items()})
-CLASSES["stats._distn_infrastructure.rv_continuous_frozen"] = CLASSES["stats._distn_infrastructure.rv_discrete_frozen"] = _of_frozen
+CLASSES["stats._distn_infrastructure.rv_continuous_frozen"] = CLASSES[
+    "stats._distn_infrastructure.rv_discrete_frozen"
+] = _of_frozen

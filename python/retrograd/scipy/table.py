@@ -17,7 +17,22 @@ from ..rules import Rule, name_of
 RULES = {}  # by name: the rule, and whether it is asked even where all elements are known
 REFUSED = {}  # by name: why, and what to write
 CLASSES = {}  # by name of an object or a class: a function (object, method's name) -> rule or None
-_TOPICS = ("special", "logarithms", "bessel", "incomplete", "stats", "multivariate", "linalg", "integrate", "spatial")
+_TOPICS = (
+    "special",
+    "logarithms",
+    "bessel",
+    "incomplete",
+    "stats",
+    "multivariate",
+    "linalg",
+    "integrate",
+    "spatial",
+    "filters",
+    "interpolate",
+    "ivp",
+    "optimize",
+    "sparse",
+)
 # Parameters that say how SciPy uses memory, or whether it looks for NaN first: results do not depend on them.
 _WITHOUT_MEANING = {"overwrite_a", "overwrite_b", "overwrite_ab", "check_finite", "overwrite_x"}
 
@@ -62,17 +77,29 @@ def call(function, args, kwargs):
     if not always:
         known_args, known = functions._known(args)
         known_kwargs, also = functions._known(kwargs)
-        if known and also and not _is_traced_object(function):
-            return _as_local(function(*known_args, **known_kwargs))
+        if known and also:
+            return _computed(function, known_args, known_kwargs, rule)
     if rule is None or isinstance(rule, str):
-        raise errors.Unsupported(f"{name_of(function)} is not supported" + (f": {rule}" if rule else ""), errors.here())
+        _refused(function, rule)
     if isinstance(rule, Rule):
         kwargs = {key: value for key, value in kwargs.items() if key not in _WITHOUT_MEANING}
     return rule(*args, **kwargs)
 
 
-def _is_traced_object(function):
-    return hasattr(getattr(function, "__self__", None), "_retrograd_traced")
+def _computed(function, args, kwargs, rule):
+    """What SciPy computes from known elements; a function among them may still depend on traced ones, which ends in an error of ours."""
+    try:
+        return _as_local(function(*args, **kwargs))
+    except errors.Error:
+        if isinstance(rule, Rule):
+            raise
+        _refused(function, rule)
+
+
+def _refused(function, why):
+    raise errors.Unsupported(
+        f"{name_of(function)} is not supported" + (f": {why}" if why else ""), errors.here()
+    ) from None
 
 
 def _as_local(result):
@@ -108,7 +135,9 @@ def _bind():
     for name, (rule, always) in RULES.items():
         found = _named(name)
         if found is not None and found not in _bound:
-            _bound[found] = Rule(found, rule, always) if not isinstance(found, np.ufunc) else _Ufunc(found, rule, always)
+            _bound[found] = (
+                Rule(found, rule, always) if not isinstance(found, np.ufunc) else _Ufunc(found, rule, always)
+            )
     for name, why in REFUSED.items():
         found = _named(name)
         if found is not None and not isinstance(found, types.MethodType):

@@ -33,6 +33,8 @@ def _partitioned_in_place(array, kth, axis=-1, kind="introselect", order=None):
 class Flat:
     """`x.flat`: the elements in row-major order, read and assigned through to the array."""
 
+    in_place = True  # assignments act on the array behind it
+
     def __init__(self, array):
         self.array = array
 

@@ -11,6 +11,7 @@ mod jacobian;
 mod jvp;
 mod mask;
 mod once;
+mod records;
 mod sum;
 mod transform;
 mod vjp;
@@ -36,7 +37,7 @@ pub use jacobian::{Direction, Seeds, jacobian, seeds};
 /// # Ok::<(), retrograd_compiler::ir::Error>(())
 /// ```
 pub fn vjp(program: &Program, wrt: &[usize], outputs: &[usize]) -> Result<Program, Error> {
-    let program = &plain_calls(program);
+    let program = &records::recorded(plain_calls(program).into_owned())?;
     let main = check(program, wrt, outputs)?;
     let b = Builder::new(format!("{}_vjp", main.name));
     let inputs = b.params(main.param_types());

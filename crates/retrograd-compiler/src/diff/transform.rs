@@ -55,21 +55,24 @@ impl Transform {
         }
         let built = self.build("silent", &[id], &[], |t| {
             let mut function = t.program.function(id).clone();
-            for inst in &mut function.insts {
-                if inst.has_effect(|_| false) {
-                    let shown = Attrs::none().with("value", Attr::Array(Array::bool(true)));
-                    (inst.op, inst.args) = (Op::Row(&CONSTANT, shown), vec![]);
-                }
-                let kept = match &inst.op {
-                    Op::Call(CallOp { rule: Some(CustomRule::Vjp { backward, .. }), .. }) => Some(*backward),
-                    Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
-                };
-                let bodies: BTreeMap<FuncId, FuncId> = inst.bodies().into_iter().map(|body| (body, t.silent(body))).collect();
-                inst.op.map_bodies(|body| if Some(body) == kept { body } else { bodies[&body] });
-            }
+            function.insts.iter_mut().for_each(|inst| t.silence(inst));
             Ok(function)
         });
         built.expect("nothing of it can fail")
+    }
+
+    /// The same of an instruction. What calls the host once is not part of what is run again (`records`), but for a rule's backward function.
+    pub(super) fn silence(&mut self, inst: &mut Inst) {
+        if inst.has_effect(|_| false) && !matches!(&inst.op, Op::Row(row, _) if row.lowering.is_host()) {
+            let shown = Attrs::none().with("value", Attr::Array(Array::bool(true)));
+            (inst.op, inst.args) = (Op::Row(&CONSTANT, shown), vec![]);
+        }
+        let kept = match &inst.op {
+            Op::Call(CallOp { rule: Some(CustomRule::Vjp { backward, .. }), .. }) => Some(*backward),
+            Op::Row(..) | Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => None,
+        };
+        let bodies: BTreeMap<FuncId, FuncId> = inst.bodies().into_iter().map(|body| (body, self.silent(body))).collect();
+        inst.op.map_bodies(|body| if Some(body) == kept { body } else { bodies[&body] });
     }
 
     /// The function with equal work done once, and with one loop where two have the same states: what is computed once is reversed once.

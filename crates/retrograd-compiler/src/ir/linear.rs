@@ -226,7 +226,7 @@ impl<'p> Analysis<'p> {
 
     fn row(&mut self, function: &Function, inst: &Inst, row: &Row, args: &[Kind]) -> Kind {
         // Who looks at a cotangent does not change it.
-        if row.lowering.has_effect() {
+        if row.lowering.has_effect() && !row.lowering.is_host() {
             return Kind::Constant;
         }
         if let Some(fault) = args.iter().find(|kind| matches!(kind, Kind::Neither(_))) {

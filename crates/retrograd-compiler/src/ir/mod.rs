@@ -8,6 +8,7 @@ mod attr;
 mod builder;
 mod element;
 mod error;
+mod host;
 mod linear;
 mod program;
 mod routine;
@@ -23,9 +24,11 @@ pub use builder::{Builder, Expr};
 pub use element::Element;
 pub(crate) use element::{each_bits, each_element, each_float, each_integer, each_number};
 pub use error::{Error, ErrorKind, Part, Pos};
+pub(crate) use host::call as call_host;
+pub use host::{Host, serve};
 pub use linear::linear_in;
 pub use program::{CallOp, CustomRule, ForOp, FuncId, Function, IfOp, Inst, Linearity, Op, Program, UnwindArgs, UnwindOp, Value, WhileOp};
-pub use routine::{Routine, Run, Slice, SliceMut};
+pub use routine::{By, Routine, Run, Slice, SliceMut};
 pub use row::{
     Composed, Contribution, Indexing, LaneFunction, Line, Lowering, Partial, Reduction, Row, Rule, Sample, Scalar, Tangent, Transpose,
     TransposeOfEach, View, Write,

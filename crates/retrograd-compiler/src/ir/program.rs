@@ -195,7 +195,12 @@ impl Program {
 
     /// Whether a run of each function shows something: then the numbers of its steps are seen, too.
     pub fn probes(&self) -> Vec<bool> {
-        self.reaching(|lowering| *lowering == Lowering::Probe)
+        self.reaching(|lowering| *lowering == Lowering::Probe || lowering.is_host())
+    }
+
+    /// Whether a run of each function calls a function of the host that must not be called again.
+    pub fn hosts(&self) -> Vec<bool> {
+        self.reaching(|lowering| lowering.is_host() && lowering.has_effect())
     }
 
     /// Whether a run of each function comes to such a row.

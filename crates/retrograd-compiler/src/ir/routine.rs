@@ -10,10 +10,23 @@ use super::types::{DType, Type};
 /// value is NaN.
 #[derive(Clone, Copy, Debug)]
 pub struct Routine {
+    /// Who computes it.
+    pub by: By,
     /// Types of the scratch arrays, from the types of the arguments and the attributes.
     pub scratch: fn(&[Type], &Attrs) -> Vec<Type>,
     /// Computes the result. Scratch and result hold anything before.
     pub run: Run,
+}
+
+/// Who computes a routine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// Its own code: the same arguments give the same result, on any thread.
+    Code,
+    /// A function of the host that gives the same result again, called on the thread that runs.
+    PureHost,
+    /// A function of the host that is called as often as it is written and no more: an effect.
+    Host,
 }
 
 /// Types of the arguments, attributes, arguments, result, scratch.
@@ -21,7 +34,7 @@ pub type Run = fn(&[Type], &Attrs, &[Slice<'_>], SliceMut<'_>, &mut [SliceMut<'_
 
 impl PartialEq for Routine {
     fn eq(&self, other: &Routine) -> bool {
-        std::ptr::fn_addr_eq(self.run, other.run) && std::ptr::fn_addr_eq(self.scratch, other.scratch)
+        self.by == other.by && std::ptr::fn_addr_eq(self.run, other.run) && std::ptr::fn_addr_eq(self.scratch, other.scratch)
     }
 }
 

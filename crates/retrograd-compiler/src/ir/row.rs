@@ -5,7 +5,7 @@ use super::attr::Attrs;
 use super::builder::{Builder, Expr};
 use super::error::{Error, ErrorKind};
 use super::program::Value;
-use super::routine::Routine;
+use super::routine::{By, Routine};
 use super::types::{DType, Type};
 
 /// Everything about one op, in one place.
@@ -175,7 +175,16 @@ pub enum Lowering {
 impl Lowering {
     /// Whether it does something besides computing its result.
     pub fn has_effect(&self) -> bool {
-        matches!(self, Lowering::Probe | Lowering::Check)
+        matches!(self, Lowering::Probe | Lowering::Check) || self.calls(By::Host)
+    }
+
+    /// Whether it calls a function of the host.
+    pub fn is_host(&self) -> bool {
+        self.calls(By::Host) || self.calls(By::PureHost)
+    }
+
+    fn calls(&self, by: By) -> bool {
+        matches!(self, Lowering::Routine(routine) if routine.by == by)
     }
 
     /// Whether every element of the result is a number of the same elements of the arguments.

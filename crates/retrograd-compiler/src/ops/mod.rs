@@ -6,6 +6,7 @@
 mod build;
 mod dot;
 mod effect;
+mod external;
 mod fold;
 mod gather;
 mod index;
@@ -24,6 +25,7 @@ use crate::ir::{Error, Program, Row};
 
 pub use dot::{DOT, DOT_ONTO, DotAxes, DotOrder};
 pub use effect::{CHECK, PROBE};
+pub use external::{EXTERNAL, PURE_EXTERNAL, RECORDED, STILL};
 pub use fold::{ALL, ANY, ARGMAX, ARGMIN, LOGSUMEXP, PROD, REDUCE_MAX, REDUCE_MIN};
 pub use gather::{ADD_ALONG_AXIS, GATHER, SCATTER_ADD, SCATTER_MAX, SCATTER_MIN, SCATTER_MUL, SCATTER_SET, TAKE_ALONG_AXIS};
 pub use index::{ADD_AT, DYNAMIC_SLICE, SLICE, UPDATE, clamp_start};
@@ -56,6 +58,7 @@ pub fn rows() -> impl Iterator<Item = &'static Row> {
         sort::ROWS,
         linalg::ROWS,
         effect::ROWS,
+        external::ROWS,
     ];
     families.into_iter().flatten().copied()
 }

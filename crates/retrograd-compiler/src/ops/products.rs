@@ -2,7 +2,7 @@
 
 use super::linalg::dense::Real;
 use super::matrix::{Extents, Matrix, Target, multiply, scratch_elements};
-use crate::ir::{Attrs, DType, Routine, Slice, SliceMut, Type};
+use crate::ir::{Attrs, By, DType, Routine, Slice, SliceMut, Type};
 
 /// A contraction as products of matrices, one for each element of a batch; strides are in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +73,7 @@ impl Products {
 
 /// Chained contractions that are worth a call: over memory from the first element of a side on, with the attributes of [`Products`].
 pub static PRODUCTS: Routine = Routine {
+    by: By::Code,
     scratch: |types, attrs| vec![Type::new(types[0].dtype, [scratch_elements(Products::read(attrs).matrices())])],
     run: |types, attrs, args, result, scratch| match types[0].dtype {
         DType::F32 => products::<f32>(attrs, args, result, scratch),

@@ -8,7 +8,7 @@ use super::gather::TAKE_ALONG_AXIS;
 use super::ops;
 use super::scan::{along_samples, infer_along};
 use super::shape::view;
-use crate::ir::{Attrs, DType, Lowering, Routine, Row, Rule, Run, Slice, SliceMut, Type, View};
+use crate::ir::{Attrs, By, DType, Lowering, Routine, Row, Rule, Run, Slice, SliceMut, Type, View};
 
 ops! {
     /// Elements in ascending order along an axis; NaNs last. The derivative follows the permutation of the stable order.
@@ -22,7 +22,7 @@ const fn sorting(name: &'static str, run: Run) -> Row {
         attrs: &["axis"],
         infer: infer_along,
         eval: routine,
-        lowering: Lowering::Routine(Routine { scratch: longest_line, run }),
+        lowering: Lowering::Routine(Routine { by: By::Code, scratch: longest_line, run }),
         cost: 16,
         domain: APART,
         samples: along_samples,

@@ -181,7 +181,9 @@ impl Numbering {
             }
             let custom = self.is_custom(inst);
             numbered.is_custom |= custom;
-            let key = match custom {
+            // What the host answers is another number each time.
+            let answers = matches!(&inst.op, Op::Row(row, _) if row.lowering.is_host() && row.lowering.has_effect());
+            let key = match custom || answers {
                 true => Key::Alone(self.count),
                 false => Key::Inst(interned(&mut self.ops, op), interned(&mut self.types, types), args),
             };

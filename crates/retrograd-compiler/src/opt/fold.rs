@@ -80,7 +80,7 @@ fn has_nan(array: &Array) -> bool {
 /// A row over constants is its own evaluation, unless that faults: then the run shall.
 fn constant(site: &Site<'_, '_>) -> Option<Becomes> {
     let &Site { editor, row, attrs, args, ty } = site;
-    if args.is_empty() || row.lowering == Lowering::Probe {
+    if args.is_empty() || row.lowering == Lowering::Probe || row.lowering.is_host() {
         return None;
     }
     // Elementwise: f of the numbers a, b, … repeated is f(a, b, …) repeated.

@@ -163,6 +163,8 @@ fn never_faults(row: &Row, dtype: DType) -> bool {
         Lowering::View(View::Broadcast | View::Reshape | View::Transpose | View::Reverse | View::Slice) => true,
         // These are composed of total ones.
         Lowering::Composed(_) => true,
+        // A host is called in its step, and may fail.
+        Lowering::Routine(_) if row.lowering.is_host() => false,
         // What has no value is NaN.
         Lowering::Routine(_) | Lowering::Factored(_) => true,
         // An index may be out of bounds, and an effect happens in its step.

@@ -22,6 +22,7 @@ mod functions;
 mod hoist;
 mod join;
 mod products;
+mod records;
 mod unroll;
 
 use crate::ir::Program;
@@ -40,6 +41,7 @@ pub use fold::fold;
 pub use functions::compact;
 pub use hoist::hoist;
 pub use join::join;
+pub use records::read_records;
 pub use unroll::unroll;
 
 /// A pass: less work, the same bits. Whether there was anything to change.
@@ -62,6 +64,7 @@ const ROUNDS: usize = 32;
 /// What `plan` gets: no calls, simple, contracted. From here on arithmetic is frozen.
 pub fn freeze(program: &Program) -> Program {
     let mut program = all_calls(program).into_owned();
+    read_records(&mut program);
     simplify_in_place(&mut program);
     clear(&mut program);
     reorder(&mut program);

@@ -33,7 +33,7 @@ pub(super) fn refused(inst: &Inst, why: &str) -> Error {
 }
 
 /// The literal that a count is.
-fn known_count(function: &Function, count: Value) -> Option<usize> {
+pub(in crate::diff) fn known_count(function: &Function, count: Value) -> Option<usize> {
     let inst = function.insts.iter().find(|inst| inst.results.contains(&count))?;
     match &inst.op {
         Op::Row(row, attrs) if *row == &ops::CONSTANT => Some(usize::try_from(attrs.array("value").as_i64()[0]).unwrap_or(0)),

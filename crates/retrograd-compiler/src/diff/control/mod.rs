@@ -7,6 +7,8 @@ pub(super) mod custom;
 mod expanded;
 pub(super) mod unwind;
 
+pub(super) use expanded::known_count;
+
 use super::mask::{pick, spread};
 use super::transform::Transform;
 use crate::ir::{Builder, Error, FuncId, Value};

@@ -3,7 +3,7 @@
 use super::adjugate::{self, Scratch};
 use super::dense::{self, Real, Triangle};
 use super::reflect;
-use crate::ir::{Attrs, DType, Routine, Run, Slice, SliceMut, Type};
+use crate::ir::{Attrs, By, DType, Routine, Run, Slice, SliceMut, Type};
 
 /// A routine over every float type.
 macro_rules! by_float {
@@ -30,7 +30,7 @@ pub(super) const LOGDET: Routine = routine(|_, _| vec![], by_float!(logdet));
 pub(super) const ADJUGATE: Routine = routine(adjugate_scratch, by_float!(adjugate));
 
 const fn routine(scratch: fn(&[Type], &Attrs) -> Vec<Type>, run: Run) -> Routine {
-    Routine { scratch, run }
+    Routine { by: By::Code, scratch, run }
 }
 
 /// Rows of the matrices in the last two axes.

@@ -9,7 +9,7 @@ use super::component::{is_short, is_small, long_axes};
 use super::parts::Grain;
 use super::tree::{Access, Block, Index, Nest, Node, Placed, Root, RowItem, Val};
 use super::{layout, shifted};
-use crate::ir::{Attrs, DType, Lowering, Reduction, Write};
+use crate::ir::{Attrs, By, DType, Lowering, Reduction, Write};
 use crate::ops::{DotAxes, sum_axes};
 
 /// How far the schedule looks ahead for code that joins a nest.
@@ -240,7 +240,8 @@ impl Group<'_> {
             Raw::Node(Node::Clamp { .. } | Node::Probe { .. }) => true,
             Raw::Node(Node::If(_) | Node::For(_) | Node::While(_) | Node::Sweep(_) | Node::Reversal(_)) => true,
             Raw::Copy { .. } | Raw::Node(Node::Scalar(_) | Node::Load { .. } | Node::Nest(_)) => false,
-            Raw::Node(Node::Reduce { .. } | Node::Dot { .. } | Node::Line { .. } | Node::Call(_)) => false,
+            Raw::Node(Node::Call(call)) => call.routine.by != By::Code,
+            Raw::Node(Node::Reduce { .. } | Node::Dot { .. } | Node::Line { .. }) => false,
         }
     }
 
@@ -274,7 +275,8 @@ impl Group<'_> {
                 let alone = matches!(node, Node::Load { .. } | Node::Clamp { .. }) || self.open.is_none();
                 // Effects happen in the order in which they are written.
                 let shows = |raw: &Raw| matches!(raw, Raw::Node(node) if node.has_effect());
-                let in_order = self.placed.probes.is_empty() || !shows(&raws[k]) || !raws.range(..k).any(shows);
+                let nothing = self.placed.probes.is_empty() && !self.placed.calls_host;
+                let in_order = nothing || !shows(&raws[k]) || !raws.range(..k).any(shows);
                 ready && alone && in_order
             }
         }

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::parts::{Grain, Parts};
-use crate::ir::{Array, Attrs, DType, ErrorKind, FuncId, Line, Lowering, Pos, Reduction, Routine, Row, Scalar, Type, Write};
+use crate::ir::{Array, Attrs, By, DType, ErrorKind, FuncId, Line, Lowering, Pos, Reduction, Routine, Row, Scalar, Type, Write};
 use crate::plan::schedule::{Schedule, Sweep};
 
 /// A value of the tree.
@@ -58,6 +58,8 @@ pub struct Placed {
     pub literals: Vec<Array>,
     /// Places where a run can fault.
     pub faults: Vec<Fault>,
+    /// Whether functions of the host are called.
+    pub calls_host: bool,
     /// Probes.
     pub probes: Vec<Probe>,
     /// Integer divisions by their result, with their fault.
@@ -725,13 +727,14 @@ impl Node {
         }
     }
 
-    /// Whether it, or a block inside it, shows something.
+    /// Whether it, or a block inside it, shows something, or calls the host.
     pub fn has_effect(&self) -> bool {
         let step = |step: &Step| step.block.nodes.iter().any(Node::has_effect);
         match self {
             Node::Probe { .. } => true,
             Node::Scalar(_) | Node::Load { .. } | Node::Clamp { .. } | Node::Nest(_) => false,
-            Node::Reduce { .. } | Node::Dot { .. } | Node::Line { .. } | Node::Call(_) => false,
+            Node::Reduce { .. } | Node::Dot { .. } | Node::Line { .. } => false,
+            Node::Call(call) => call.routine.by != By::Code,
             Node::If(branch) => branch.blocks.iter().flat_map(|block| &block.nodes).any(Node::has_effect),
             Node::For(node) => step(&node.step),
             Node::While(node) => step(&node.step) || node.cond.nodes.iter().any(Node::has_effect),

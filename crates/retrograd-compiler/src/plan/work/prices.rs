@@ -105,6 +105,9 @@ const VECTOR: u64 = 8;
 /// Of the rows of a matrix with a factorisation, for each of its elements and every addition that the row says it is worth.
 const FACTORISATION: u64 = 8;
 
+/// Of a call of a function of the host, which may do anything: some 20 µs.
+const HOST: u64 = 20_000_000;
+
 impl Vectors {
     /// Where elements are many, they are in vectors.
     pub(super) fn prices(self, elements: u64, numbers: Numbers) -> &'static Prices {
@@ -131,6 +134,7 @@ impl Vectors {
             }
             Lowering::Map(Scalar::Call(_)) | Lowering::Composed(_) => all(prices.function),
             Lowering::Dot => self.contraction(&DotAxes::new(attrs, args[0].rank(), args[1].rank()), args),
+            Lowering::Routine(_) if row.lowering.is_host() => HOST.saturating_add(elements),
             Lowering::Routine(_) | Lowering::Factored(_) if row.attrs.contains(&"axis") => all(prices.function),
             Lowering::Routine(_) | Lowering::Factored(_) => all(FACTORISATION),
             Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Probe | Lowering::Check | Lowering::Missing => {
@@ -201,6 +205,7 @@ fn gone_through(row: &Row, args: &[&Type], result: &Type) -> u64 {
         Lowering::Write(_) | Lowering::Scatter(..) => elements(args[1]),
         Lowering::Pick(_) => elements(result),
         // n³: a matrix is gone through once for each of its rows. What works along an axis goes through once.
+        Lowering::Routine(_) if row.lowering.is_host() => largest,
         Lowering::Routine(_) | Lowering::Factored(_) if !row.attrs.contains(&"axis") => largest.saturating_mul(last_extent(args[0])),
         Lowering::Routine(_) | Lowering::Factored(_) | Lowering::Reduce(_) | Lowering::Line(_) | Lowering::Composed(_) => largest,
         // What it multiplies says its price.

@@ -11,8 +11,8 @@ use super::parts::Grain;
 use super::tree::{Access, Block, Call, Fault, Home, Node, Placed, PointerId, Probe, RowItem, TrajectoryId, Val};
 use super::view::{Start, compose, window};
 use crate::ir::{
-    Array, Attrs, Builder, Composed, DType, ErrorKind, Function, Inst, Lowering, Op, Pos, Program, Routine, Row, Scalar, Type, Value, View,
-    Write,
+    Array, Attrs, Builder, By, Composed, DType, ErrorKind, Function, Inst, Lowering, Op, Pos, Program, Routine, Row, Scalar, Type, Value,
+    View, Write,
 };
 use crate::ops;
 use crate::plan::branches::Parted;
@@ -207,6 +207,11 @@ impl<'p> Flatten<'p> {
         if row.lowering == Lowering::Probe {
             return self.probe(attrs, args[0], &inst.pos, scope);
         }
+        if let Lowering::Routine(routine) = row.lowering
+            && row.lowering.has_effect()
+        {
+            return self.call(routine, attrs, &args, ty, scope);
+        }
         if row.lowering == Lowering::Check {
             return self.check(attrs, args[0], &inst.pos, scope);
         }
@@ -289,6 +294,7 @@ impl<'p> Flatten<'p> {
     /// A routine stands alone, with its arguments and its result in memory.
     fn call(&mut self, routine: Routine, attrs: &Attrs, args: &[Val], ty: &Type, scope: &mut Scope) -> Val {
         let args: Vec<Val> = args.iter().map(|arg| self.in_one_run(*arg, scope)).collect();
+        self.placed.calls_host |= routine.by != By::Code;
         let scratch = self.defines(&(routine.scratch)(&self.types(&args), attrs));
         let shape = if ty.rank() == 0 { vec![1] } else { ty.shape.clone() };
         let result = self.placed.define(Type::new(ty.dtype, shape));

@@ -1,21 +1,34 @@
-"""Formulas against SymPy's lambdify, CasADi and JAX: a gradient of 2000 operations, and how times grow with size.
+"""Formulas against SymPy's lambdify, CasADi, JAX and C by hand: derive, compile and evaluate, in one run on one core.
 
-    .venv/bin/python -m pip install sympy casadi jax && .venv/bin/python bench/expressions.py
+    .venv-bench/bin/python -m pip install sympy casadi jax && .venv-bench/bin/python bench/expressions.py
+    bench/expressions.py chain functional       # these cases
+    bench/expressions.py --growth               # how our times grow with size
+
+Every contender has a process of its own, a limit of seconds, and must agree with ours to 1e-8. Derive and compile are seconds of CPU, since they
+are done once; evaluate is the best of many runs, a whole call from Python (of C: inside of C).
 """
 
+import argparse
+import json
+import math
+import os
 import random
+import resource
+import subprocess
+import sys
 import time
 
 import numpy as np
 
-import retrograd as rg
+OPERATIONS, POINTS, JOINTS = 2000, 1000, 6
+LIMIT = 60  # seconds
+POINT = [0.3, 0.5, 0.7, 0.2]
 
-OPERATIONS = 2000
-NAMES = ["x", "y", "z", "w"]
 
+# The three formulas, for whoever has operators and these functions.
 
-def steps(count, sin, tanh, values):
-    """The same chain of operations for whoever has sin, tanh and operators."""
+def chain(count, sin, tanh, values):
+    """Four operations a step over what came shortly before and long before."""
     source, pool = random.Random(1), list(values)
     for k in range(count // 4):
         a, b = pool[source.randrange(max(0, len(pool) - 8), len(pool))], pool[source.randrange(len(pool))]
@@ -23,7 +36,230 @@ def steps(count, sin, tanh, values):
     return pool[-1] + sum(pool[-4:-1], start=pool[0])
 
 
-def best(run, seconds=0.5):
+KAPPA, MU, BETA, GAMMA = 0.804, 0.2195149727645171, 0.06672455060314922, (1 - math.log(2)) / math.pi**2
+FIT = (0.0310907, 0.21370, 7.5957, 3.5876, 1.6382, 0.49294)
+
+
+def functional(n, sigma, log, exp, power):
+    """The energy density of PBE without spin (Perdew, Burke and Ernzerhof 1996; Perdew and Wang 1992), by density and squared gradient."""
+    a, a1, b1, b2, b3, b4 = FIT
+    s2 = sigma / (4 * (3 * math.pi**2) ** (2 / 3)) * power(n, -8 / 3)
+    exchange = -0.75 * (3 / math.pi) ** (1 / 3) * power(n, 4 / 3) * (1 + KAPPA - KAPPA / (1 + MU / KAPPA * s2))
+    rs = (3 / (4 * math.pi)) ** (1 / 3) * power(n, -1 / 3)
+    root = (3 / (4 * math.pi)) ** (1 / 6) * power(n, -1 / 6)
+    eps = -2 * a * (1 + a1 * rs) * log(1 + 1 / (2 * a * (b1 * root + b2 * rs + b3 * rs * root + b4 * rs * rs)))
+    t2 = sigma * (math.pi / 3) ** (1 / 3) / 16 * power(n, -7 / 3)
+    big = BETA / GAMMA / (exp(-eps / GAMMA) - 1)
+    h = GAMMA * log(1 + BETA / GAMMA * t2 * (1 + big * t2) / (1 + big * t2 + big * big * t2 * t2))
+    return exchange + n * (eps + h)
+
+
+def robot(q, speed, acceleration, sin, cos):
+    """Torques of an arm of six joints by recursive Newton-Euler (Luh, Walker and Paul 1980), in the frames of its links."""
+    def cross(a, b):
+        return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+
+    def add(*vectors):
+        return [sum(part[1:], start=part[0]) for part in zip(*vectors)]
+
+    def times(matrix, v):
+        return [row[0] * v[0] + row[1] * v[1] + row[2] * v[2] for row in matrix]
+
+    links = []
+    w, dw, dv = [0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 9.81]
+    for k in range(JOINTS):
+        tilt, along, offset = (math.pi / 2, 0, -math.pi / 2)[k % 3], 0.1 * (k + 1), 0.05 * k
+        s, c, st, ct = sin(q[k]), cos(q[k]), math.sin(tilt), math.cos(tilt)
+        back = [[c, s, 0.0], [-s * ct, c * ct, st], [s * st, -c * st, ct]]  # into the frame of the link
+        p, centre = [along, offset * st, offset * ct], [-along / 2, 0.02, 0.03 * (k + 1)]
+        turned = [w[0], w[1], w[2] + speed[k]]
+        turning = add(dw, cross(w, [0.0, 0.0, speed[k]]), [0.0, 0.0, acceleration[k]])
+        w, dw = times(back, turned), times(back, turning)
+        dv = add(times(back, dv), cross(dw, p), cross(w, cross(w, p)))
+        force = [(2.0 - 0.2 * k) * part for part in add(dv, cross(dw, centre), cross(w, cross(w, centre)))]
+        inertia = [0.02 + 0.001 * k, 0.03, 0.015]
+        moment = add([i * x for i, x in zip(inertia, dw)], cross(w, [i * x for i, x in zip(inertia, w)]))
+        links.append((back, p, centre, force, moment))
+    f, n, torques = [0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [None] * JOINTS
+    for k in reversed(range(JOINTS)):
+        back, p, centre, force, moment = links[k]
+        n = add(n, cross(p, f), cross([a + b for a, b in zip(p, centre)], force), moment)
+        f = add(f, force)
+        out = [[back[j][i] for j in range(3)] for i in range(3)]
+        f, n = times(out, f), times(out, n)
+        torques[k] = n[2]
+    return torques
+
+
+STATE = np.linspace(0.1, 1.3, 2 * JOINTS)
+PUSH = np.linspace(-0.5, 0.5, JOINTS)
+DENSITY = np.linspace(0.05, 2.0, POINTS)
+SIGMA = np.linspace(0.01, 0.5, POINTS)
+
+
+# Contenders: derive gives what compile takes, compile gives what is run. Results are arrays in one order.
+
+def by_retrograd(case):
+    import retrograd as rg
+
+    def compiled(parts, names, at):
+        return rg.jit(np.stack(parts).of(*names)).compile(*at)
+
+    if case == "chain":
+        names = ["x", "y", "z", "w"]
+        f = chain(OPERATIONS, np.sin, np.tanh, rg.symbols(names))
+        return lambda: f.gradient(*names), lambda parts: compiled(parts, names, POINT), lambda run: lambda: run(*POINT)
+    if case == "functional":
+        n, sigma = rg.symbols("n sigma")
+        f = functional(n, sigma, np.log, np.exp, lambda x, p: x**p)
+        # Taylor arithmetic gives a fourth derivative that is far smaller than four derivatives of each other.
+        derive = lambda: 24 * f.series("n", n, 4)[4]
+        return derive, lambda part: rg.jit(part.of("n", "sigma"), threads=1).compile(DENSITY, SIGMA), lambda run: lambda: run(DENSITY, SIGMA)
+    x, a = rg.symbols("x a")
+    named = robot(*[rg.symbols([f"{letter}{k}" for k in range(JOINTS)]) for letter in "qva"], np.sin, np.cos)
+    by = [f"{letter}{k}" for letter in "qv" for k in range(JOINTS)]
+    place = {**{f"q{k}": x[k] for k in range(JOINTS)}, **{f"v{k}": x[JOINTS + k] for k in range(JOINTS)}, **{f"a{k}": a[k] for k in range(JOINTS)}}
+    derive = lambda: np.stack([np.stack(torque.gradient(*by)) for torque in named])
+    return derive, lambda jacobian: rg.jit(jacobian.substitute(**place).of("x", "a")).compile(STATE, PUSH), lambda run: lambda: run(STATE, PUSH)
+
+
+def by_sympy(case):
+    import sympy
+
+    if case == "chain":
+        symbols = sympy.symbols("x y z w")
+        f = chain(OPERATIONS, sympy.sin, sympy.tanh, symbols)
+        return (lambda: [f.diff(symbol) for symbol in symbols]), lambda parts: sympy.lambdify(symbols, parts, modules="math", cse=True), lambda run: lambda: run(*POINT)
+    if case == "functional":
+        n, sigma = sympy.symbols("n sigma", positive=True)
+        f = functional(n, sigma, sympy.log, sympy.exp, lambda x, p: x**p)
+        return (lambda: f.diff(n, 4)), lambda part: sympy.lambdify((n, sigma), part, modules="numpy", cse=True), lambda run: lambda: run(DENSITY, SIGMA)
+    q, v, a = (sympy.symbols([f"{letter}{k}" for k in range(JOINTS)]) for letter in "qva")
+    torques = robot(q, v, a, sympy.sin, sympy.cos)
+    at = [*STATE, *PUSH]
+    derive = lambda: [[torque.diff(by) for by in (*q, *v)] for torque in torques]
+    return derive, lambda parts: sympy.lambdify([*q, *v, *a], parts, modules="math", cse=True), lambda run: lambda: run(*at)
+
+
+def by_casadi(case, machine_code=False):
+    import casadi
+
+    def buffered(function, *given):
+        """Runs without conversions: arrays in, one array out."""
+        buffer, evaluate = function.buffer()
+        given = [np.array(array, dtype=float).ravel(order="F") for array in given]
+        taken = np.zeros(math.prod(function.size_out(0)))
+        for k, array in enumerate(given):
+            buffer.set_arg(k, memoryview(array))
+        buffer.set_res(0, memoryview(taken))
+        run = lambda: evaluate()
+        run.keep, run.result = (buffer, evaluate, given, function), taken.reshape(function.size_out(0), order="F")
+        return run
+
+    def made(name, inputs, outputs):
+        function = casadi.Function(name, inputs, outputs)
+        if not machine_code:
+            return function
+        function.generate(f"{name}.c")
+        subprocess.run(["gcc", "-O2", "-march=native", "-shared", "-fPIC", f"{name}.c", "-o", f"./{name}.so"], check=True)
+        return casadi.external(name, f"./{name}.so")
+
+    if case == "chain":
+        x = casadi.SX.sym("x", 4)
+        f = chain(OPERATIONS, casadi.sin, casadi.tanh, [x[k] for k in range(4)])
+        return (lambda: casadi.gradient(f, x)), lambda g: made("chain_g", [x], [g]), lambda run: buffered(run, POINT)
+    if case == "functional":
+        n, sigma = casadi.SX.sym("n"), casadi.SX.sym("sigma")
+        f = functional(n, sigma, casadi.log, casadi.exp, lambda x, p: x**p)
+
+        def derive():
+            d = f
+            for _ in range(4):
+                d = casadi.jacobian(d, n)
+            return d
+
+        return derive, lambda d: made("functional_d", [n, sigma], [d]).map(POINTS), lambda run: buffered(run, DENSITY[None], SIGMA[None])
+    x, a = casadi.SX.sym("x", 2 * JOINTS), casadi.SX.sym("a", JOINTS)
+    torques = robot([x[k] for k in range(JOINTS)], [x[JOINTS + k] for k in range(JOINTS)], [a[k] for k in range(JOINTS)], casadi.sin, casadi.cos)
+    stacked = casadi.vertcat(*torques)
+    return (lambda: casadi.densify(casadi.jacobian(stacked, x))), lambda j: made("robot_j", [x, a], [j]), lambda run: buffered(run, STATE, PUSH)
+
+
+def by_jax(case):
+    import jax
+    import jax.numpy as jnp
+
+    jax.config.update("jax_enable_x64", True)
+    compile = lambda lowered: lowered.compile()
+    if case == "chain":
+        g = jax.jit(jax.grad(lambda *values: chain(OPERATIONS, jnp.sin, jnp.tanh, values), argnums=(0, 1, 2, 3)))
+        return (lambda: g.lower(*POINT)), compile, lambda run: lambda: jax.block_until_ready(run(*POINT))
+    if case == "functional":
+        f = lambda n, sigma: functional(n, sigma, jnp.log, jnp.exp, lambda x, p: x**p)
+        for _ in range(4):
+            f = jax.grad(f)
+        g, at = jax.jit(jax.vmap(f)), (jnp.array(DENSITY), jnp.array(SIGMA))
+        return (lambda: g.lower(*at)), compile, lambda run: lambda: jax.block_until_ready(run(*at))
+    f = lambda x, a: jnp.stack(robot(x[:JOINTS], x[JOINTS:], a, jnp.sin, jnp.cos))
+    g, at = jax.jit(jax.jacfwd(f)), (jnp.array(STATE), jnp.array(PUSH))
+    return (lambda: g.lower(*at)), compile, lambda run: lambda: jax.block_until_ready(run(*at))
+
+
+def by_c(case):
+    """The derivative is the author's work; what is timed is gcc and the run, inside of C."""
+    import ctypes
+
+    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "expressions.c")
+    tables = "\n".join(f"{{{k}, {a}, {b}}}," for k, a, b in chain_places())
+    with open("chain.h", "w") as header:
+        header.write(tables)
+
+    def compile(_):
+        subprocess.run(["gcc", "-O3", "-march=native", "-shared", "-fPIC", "-I.", f"-DSTEPS={OPERATIONS // 4}", source, "-o", "./by_hand.so", "-lm"], check=True)
+        return ctypes.CDLL("./by_hand.so")
+
+    pointer = lambda array: array.ctypes.data_as(ctypes.c_void_p)
+    given, result = {
+        "chain": ([np.array(POINT)], np.zeros(4)),
+        "functional": ([DENSITY, SIGMA], np.zeros(POINTS)),
+        "robot": ([STATE, PUSH], np.zeros((JOINTS, 2 * JOINTS))),
+    }[case]
+
+    def evaluate(library):
+        function = getattr(library, case)
+        function.restype = ctypes.c_double  # seconds of the best of many runs
+        seconds = lambda: function(*map(pointer, given), pointer(result))
+        seconds.inside, seconds.result = True, result
+        return seconds
+
+    return lambda: None, compile, evaluate
+
+
+def chain_places():
+    """Which results the steps of the chain read."""
+    source, places, length = random.Random(1), [], 4
+    for k in range(OPERATIONS // 4):
+        places.append((k % 2, source.randrange(max(0, length - 8), length), source.randrange(length)))
+        length += 1
+    return places
+
+
+CONTENDERS = {
+    "Retrograd": by_retrograd,
+    "C by hand, gcc -O3": by_c,
+    "CasADi": by_casadi,
+    "CasADi, gcc -O2": lambda case: by_casadi(case, machine_code=True),
+    "JAX": by_jax,
+    "SymPy lambdify(cse=True)": by_sympy,
+}
+CASES = {
+    "chain": f"gradient of {OPERATIONS} operations by 4 variables",
+    "functional": f"4th derivative by the density of PBE's energy at {POINTS} points",
+    "robot": f"Jacobian of the torques of {JOINTS} joints by angles and speeds",
+}
+
+
+def best(run, seconds=0.6):
     times, end = [], time.perf_counter() + seconds
     while time.perf_counter() < end or len(times) < 3:
         begin = time.perf_counter()
@@ -32,76 +268,80 @@ def best(run, seconds=0.5):
     return min(times)
 
 
-def timed(make):
-    begin = time.perf_counter()
-    made = make()
-    return made, time.perf_counter() - begin
+def work():
+    """Seconds of CPU of this process, its threads and who it waited for, such as gcc: what else runs on the machine does not count."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
 
 
-def ours(count):
-    symbols = rg.symbols(" ".join(NAMES))
-    f, built = timed(lambda: steps(count, np.sin, np.tanh, symbols))
-    g = rg.grad(f.of(*NAMES), argnums=(0, 1, 2, 3))
-    compiled, seconds = timed(lambda: g.compile(*POINT))
-    return compiled, built + seconds
+def one(case, name):
+    """One contender at one case, in this process: seconds of CPU to derive and to compile, the best time of a run, and the result."""
+    derive, compile, runner = CONTENDERS[name](case)
+    begin = work()
+    derived = derive()
+    middle = work()
+    made = compile(derived)
+    end = work()
+    run = runner(made)
+    value = run()
+    seconds = min(run() for _ in range(3)) if getattr(run, "inside", False) else best(run)
+    value = getattr(run, "result", value)
+    flat = np.concatenate([np.asarray(part, dtype=float).ravel() for part in value]) if isinstance(value, (list, tuple)) else np.asarray(value, dtype=float)
+    flat = flat.ravel()  # row by row, whatever the layout
+    print(json.dumps({"derive": middle - begin, "compile": end - middle, "evaluate": seconds, "value": flat.tolist()}))
 
 
-def by_sympy(count):
-    import sympy
-
-    symbols = sympy.symbols(NAMES)
-    f = steps(count, sympy.sin, sympy.tanh, symbols)
-    return sympy.lambdify(symbols, [f.diff(symbol) for symbol in symbols], modules="math", cse=True)
-
-
-def by_casadi(count):
-    import casadi
-
-    symbols = [casadi.SX.sym(name) for name in NAMES]
-    f = steps(count, casadi.sin, casadi.tanh, symbols)
-    function = casadi.Function("g", [casadi.vertcat(*symbols)], [casadi.gradient(f, casadi.vertcat(*symbols))])
-    buffer, evaluate = function.buffer()
-    given, taken = np.array(POINT), np.zeros(4)
-    buffer.set_arg(0, memoryview(given))
-    buffer.set_res(0, memoryview(taken))
-
-    def run(*_):
-        evaluate()
-        return taken.copy()
-
-    return run
+def table(cases):
+    for case in cases:
+        print(f"\n{CASES[case]}\n\n| | derive | compile | evaluate |\n|---|---|---|---|")
+        reference = None
+        for name in CONTENDERS:
+            try:
+                done = subprocess.run([sys.executable, os.path.abspath(__file__), "--one", case, name], capture_output=True, text=True, timeout=LIMIT, cwd=SCRATCH)
+            except subprocess.TimeoutExpired:
+                print(f"| {name} | no result within {LIMIT} s | | |", flush=True)
+                continue
+            if done.returncode:
+                print(f"| {name} | fails: {done.stderr.strip().splitlines()[-1] if done.stderr.strip() else done.returncode} | | |", flush=True)
+                continue
+            found = json.loads(done.stdout.splitlines()[-1])
+            reference = reference or found["value"]
+            wrong = not np.allclose(found["value"], reference, rtol=1e-8, atol=1e-8 * np.max(np.abs(reference)))
+            derive = "by hand" if name.startswith("C by") else f"{1e3 * found['derive']:.1f} ms"
+            print(f"| {name} | {derive} | {1e3 * found['compile']:.1f} ms | {1e6 * found['evaluate']:.2f} µs |{' WRONG' if wrong else ''}", flush=True)
 
 
-def by_jax(count):
-    import jax
+def growth():
+    import retrograd as rg
 
-    jax.config.update("jax_enable_x64", True)
-    g = jax.jit(jax.grad(lambda *values: steps(count, jax.numpy.sin, jax.numpy.tanh, values), argnums=(0, 1, 2, 3)))
-    compiled = g.lower(*POINT).compile()
-    return lambda *values: jax.block_until_ready(compiled(*values))
-
-
-POINT = [0.3, 0.5, 0.7, 0.2]
-
-
-def main():
-    print(f"gradient of {OPERATIONS} operations by 4 variables, one run of all on this machine\n")
-    (mine, seconds) = ours(OPERATIONS)
-    reference = np.array(mine(*POINT))
-    print(f"{'':12}{'derive and compile':>20}{'evaluate':>14}")
-    print(f"{'retrograd':12}{seconds:18.3f} s{1e6 * best(lambda: mine(*POINT)):11.2f} µs    (in machine code {1e6 * mine.stats.seconds:.2f} µs)")
-    for name, make, count in [("casadi", by_casadi, OPERATIONS), ("jax", by_jax, OPERATIONS // 10), ("sympy", by_sympy, OPERATIONS // 20)]:
-        function, seconds = timed(lambda: make(count))
-        if count == OPERATIONS:
-            np.testing.assert_allclose(np.array(function(*POINT), dtype=float).ravel(), reference, rtol=1e-9)
-        note = "" if count == OPERATIONS else f"    (of {count} operations only)"
-        print(f"{name:12}{seconds:18.3f} s{1e6 * best(lambda: function(*POINT)):11.2f} µs{note}")
-    print("\nsize, seconds to build, derive and compile, and the ratio to the size before")
+    print("\n| operations | symbolic gradient | trace, derive and compile the gradient | both, to half the size |\n|---|---|---|---|")
     before = None
     for count in (25_000, 50_000, 100_000, 200_000):
-        _, seconds = ours(count)
-        print(f"{count:8}{seconds:10.2f}" + ("" if before is None else f"{seconds / before:8.2f}"))
-        before = seconds
+        names = ["x", "y", "z", "w"]
+        f = chain(count, np.sin, np.tanh, rg.symbols(names)).of(*names)
+        begin = work()
+        parts = f.gradient(*names)
+        symbolic, begin = work() - begin, work()
+        rg.grad(f, argnums=(0, 1, 2, 3)).compile(*POINT)
+        compiled = work() - begin
+        ratio = "" if before is None else f"{(symbolic + compiled) / before:.2f}"
+        print(f"| {count} | {symbolic:.3f} s | {compiled:.2f} s | {ratio} |", flush=True)
+        before = symbolic + compiled
+        del parts
 
 
-main()
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("cases", nargs="*", default=list(CASES))
+    parser.add_argument("--one", nargs=2, metavar=("CASE", "NAME"))
+    parser.add_argument("--growth", action="store_true")
+    given = parser.parse_args()
+    if given.one:
+        one(*given.one)
+    elif given.growth:
+        growth()
+    else:
+        import tempfile
+
+        with tempfile.TemporaryDirectory() as SCRATCH:
+            table(given.cases)

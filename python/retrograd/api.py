@@ -563,7 +563,10 @@ class Transformed:
 
     def _outcome(self, arguments, varying=()):
         wrt = [] if self.wanted == "results" else arguments.floats() if self.argnums is None else arguments.chosen(self.argnums)
-        return Outcome(self.fun, arguments, self.wanted, self.has_aux, wrt, varying)
+        outcome = Outcome(self.fun, arguments, self.wanted, self.has_aux, wrt, varying)
+        if self.options.fast_math:
+            outcome.program = outcome.program.fast_math()
+        return outcome
 
     def wants_aux(self):
         """Whether what the function returns besides is not among the results of the Program."""

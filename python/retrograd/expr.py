@@ -25,15 +25,21 @@ FUNCTIONS = {np.sum: "sum", np.prod: "prod", np.mean: "mean", np.dot: "dot", np.
              np.linalg.norm: "norm"}
 
 
-def expr(text: str, args: Sequence[str] | None = None) -> "Expr":
+def expr(text: str, args: Sequence[str] | None = None, functions: dict[str, Sequence[str] | None] | None = None) -> "Expr":
     """The expression that a formula is: a function of its variables, in the order in which they first appear, or of `args`.
 
         f = rg.expr("x*sin(y)^2 + exp(-x/2)")
         f(1.0, 2.0)                            # by machine code
         rg.grad(f, argnums=(0, 1))(1.0, 2.0)   # as any function; budgets, too
         f.diff("x").simplify()                 # an expression
+
+    `functions` are known to this formula alone, by their definitions. One with a derivative of its own has a list: for each parameter its
+    cotangent, of the parameters, the result `r` and its cotangent `ct`.
+
+        rg.expr("3*step(x) + gauss(x)", functions={"gauss(x) = exp(-x^2)": None, "step(x) = if(x > 0, 1, 0)": ["ct"]})
     """
-    return Expr(_native.Expr.parse(text), args)
+    defined = [(definition, None if backward is None else list(backward)) for definition, backward in (functions or {}).items()]
+    return Expr(_native.Expr.parse(text, defined), args)
 
 
 def symbols(names: str | Iterable[str]) -> Any:
@@ -144,6 +150,33 @@ class Expr:
         """Expanded, with equal powers of a variable together."""
         return Expr(self._native.collect(str(name)), self.args)
 
+    def canonicalize(self):
+        """A form that is the same for all expressions that are equal by arithmetic."""
+        return Expr(self._native.canonicalize(), self.args)
+
+    def matches(self, pattern):
+        """Where a pattern is found: what stands for each of its names that begin with an underscore. `f.matches("sin(_a)*_b")`."""
+        pattern = expr(pattern) if isinstance(pattern, str) else pattern
+        return [{name: Expr(found) for name, found in bound.items()} for bound in self._native.matches(pattern._native)]
+
+    def most_accurate(self, *assume, **ranges):
+        """The form with the least error for its variables in these ranges, and its mean error in bits of a float32: `f.most_accurate(x=(1e3, 1e6))`."""
+        form, bits = self._native.most_accurate(list(assume), [(name, float(low), float(high)) for name, (low, high) in ranges.items()])
+        return Expr(form, self.args), bits
+
+    def newton(self, name, start):
+        """A number at which this is 0, by Newton's method from a start."""
+        return self._native.newton(str(name), float(start))
+
+    def bisect(self, name, low, high):
+        """A number at which this is 0, between two where its signs differ."""
+        return self._native.bisect(str(name), float(low), float(high))
+
+    def graph(self, svg=False):
+        """The computation graph with adjoints on its edges, in DOT or as SVG."""
+        dot, picture = self._native.graph()
+        return picture if svg else dot
+
     def is_linear(self, *names):
         """Whether it is linear in these variables together."""
         return self._native.is_linear([str(name) for name in names])
@@ -196,6 +229,8 @@ class Expr:
     def __array_function__(self, function, _types, args, kwargs):
         if function is np.where and not kwargs and len(args) == 3:
             return call("if", *args)
+        if function is np.stack and not kwargs and len(args) == 1:
+            return call("[]", *args[0])
         if function not in FUNCTIONS or kwargs:
             return NotImplemented
         return call(FUNCTIONS[function], *args)
@@ -251,6 +286,7 @@ SYMPY = {
     "Unequality": "!=", "And": "and", "Or": "or", "Not": "not",
     **{name: name for name in ("sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh exp log sqrt cbrt sign floor erf erfc").split()},
 }
+RECIPROCALS = {"sec": "cos", "csc": "sin", "cot": "tan", "sech": "cosh", "csch": "sinh", "coth": "tanh"}
 CONSTANTS = {"Pi": "pi", "Exp1": "e", "Infinity": "inf"}
 
 
@@ -263,6 +299,8 @@ def from_sympy(args: Any, exprs: Any) -> Any:
     names = [str(arg) for arg in (args if isinstance(args, (list, tuple)) else [args])]
     if isinstance(exprs, (list, tuple)):
         return [from_sympy(args, one) for one in exprs]
+    if getattr(exprs, "is_Matrix", False):
+        return np.stack([np.stack([from_sympy(args, entry) for entry in row]) for row in exprs.tolist()]).of(*names)
     known = {}
     stack = [(exprs, False)]
     while stack:
@@ -312,4 +350,6 @@ def _from_sympy(node, args):
         return head == "BooleanTrue"
     if head in SYMPY:
         return call(SYMPY[head], *args)
+    if head in RECIPROCALS:
+        return 1 / call(RECIPROCALS[head], *args)
     raise errors.Unsupported(f"SymPy's {head} has no form in expressions")

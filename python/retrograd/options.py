@@ -23,6 +23,8 @@ OPTIONS = {
     "threads": (None, "how many work on large arrays, as many as there are cores unless told; results do not depend on it."),
     "exact": (False, "round every operation as it is written, and add in that order. Unless True, a product that is added may be rounded together with the sum, "
               "where nothing else sees the product, and sums of products of repeated arrays are contractions."),
+    "fast_math": (None, '"egraph": elementwise arithmetic takes the form with the least work that laws of real numbers give, before it is differentiated. Values change within '
+                  "rounding, as long as none on the way leaves the range of floats; inputs are taken for finite numbers, and a law is used only where its conditions are known to hold."),
     "static_argnums": (None, "positions of arguments that decide about the Program and are no inputs, as an int or a tuple: there is a compilation for every value of them."),
     "static_argnames": (None, "the same by name, as a string or a tuple."),
     "progress": (None, "called with an `rg.Progress` during long runs, at most ten times a second; an exception of it ends the run."),
@@ -115,6 +117,11 @@ class Options:
         if not isinstance(values["exact"], bool):
             raise errors.ArgumentError(f"`exact` is True or False, found {values['exact']!r}")
         self.exact = values["exact"]
+        if values["fast_math"] not in (None, "egraph"):
+            raise errors.ArgumentError(f'`fast_math` is None or "egraph", found {values["fast_math"]!r}')
+        if values["fast_math"] and self.exact:
+            raise errors.ArgumentError("`exact` rounds every operation as it is written, and `fast_math` writes others: one of them, not both")
+        self.fast_math = values["fast_math"]
         numbers, names = values["static_argnums"], values["static_argnames"]
         numbers = () if numbers is None else numbers if isinstance(numbers, (tuple, list)) else (numbers,)
         self.static_numbers = tuple(integer("static_argnums", number, -1000, 1000, "an int or a tuple of ints") for number in numbers)

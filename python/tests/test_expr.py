@@ -124,6 +124,49 @@ def test_what_sympy_has_and_expressions_have_not_is_refused():
         rg.from_sympy((x,), sympy.zeta(x))
     with pytest.raises(rg.ArgumentError, match="not among"):
         rg.from_sympy((x,), x + sympy.symbols("y"))
+    y = sympy.symbols("y")
+    np.testing.assert_allclose(rg.from_sympy((x, y), sympy.Matrix([[x, y], [sympy.sec(x), 1]]))(0.5, 2.0), [[0.5, 2.0], [1 / math.cos(0.5), 1.0]])
     piecewise = rg.from_sympy((x,), sympy.Piecewise((x**2, x < 0), (sympy.sqrt(x), True)))
     assert (piecewise(-2.0), piecewise(4.0)) == (4.0, 2.0)
     assert rg.grad(piecewise)(-2.0) == -4.0
+
+
+def test_functions_of_a_formula_hold_in_it_alone():
+    f = rg.expr("3*step(x) + gauss(x)", functions={"gauss(x) = exp(-x^2)": None, "step(x) = if(x > 0, 1, 0)": ["ct"]})
+    assert f(0.5) == pytest.approx(3 + math.exp(-0.25))
+    assert rg.grad(f)(0.5) == pytest.approx(3 - math.exp(-0.25))
+    with pytest.raises(rg.Error, match="no function `step`"):
+        rg.expr("step(x)")
+
+
+def test_symbolic_abilities():
+    form = lambda text: str(rg.expr(text).canonicalize())
+    assert form("1/a + 1/b") == form("(b + a)/(a*b)") and form("x/x") == "x/x"
+    assert [{name: str(part) for name, part in found.items()} for found in rg.expr("1 + y*sin(2*x)").matches("sin(_a)*_b")] == [{"_a": "2*x", "_b": "y"}]
+    assert rg.expr("cos(x) - x").newton("x", 1) == pytest.approx(0.7390851332151607)
+    assert rg.expr("cos(x) - x").bisect("x", 0, 1) == pytest.approx(0.7390851332151607)
+    best, bits = rg.expr("sqrt(x + 1) - sqrt(x)").most_accurate("x > 0", x=(1e3, 1e6))
+    assert bits < 3 and best(1e6) == pytest.approx(math.sqrt(1e6 + 1) - math.sqrt(1e6))
+    assert "x*cos(y)" in rg.expr("x*sin(y)").graph() and rg.expr("x*sin(y)").graph(svg=True).startswith("<svg")
+    x, y = rg.symbols("x y")
+    assert np.stack([x, y**2])(2.0, 3.0).tolist() == [2.0, 9.0]
+    assert str(rg.expr("(x*y)^n/y^n").simplify("integer(n)", "y != 0")) == "x^n"
+
+
+def test_fast_math_changes_work_and_not_values():
+    def loss(s, theta):
+        for i in range(20):
+            s = s + 0.01 * np.exp(theta) * np.exp(s) * (np.sin(s) ** 2 + np.cos(s) ** 2)
+        return np.sum(s * theta + s * theta**2)
+
+    s, theta = np.linspace(-1, 1, 7), np.linspace(0.1, 0.7, 7)
+    plain, fast = rg.value_and_grad(loss, argnums=(0, 1)), rg.value_and_grad(loss, argnums=(0, 1), fast_math="egraph")
+    for a, b in zip(np.ravel([*plain(s, theta)[1]]), np.ravel([*fast(s, theta)[1]])):
+        assert a == pytest.approx(b, rel=1e-12)
+    assert fast(s, theta)[0] == pytest.approx(plain(s, theta)[0], rel=1e-13)
+    # A law whose condition is not known is not used: what is not defined stays so.
+    with np.errstate(all="ignore"):
+        assert np.isnan(rg.jit(lambda x: x / x, fast_math="egraph")(np.zeros(2))).all()
+    for wrong in ({"fast_math": "yes"}, {"fast_math": "egraph", "exact": True}):
+        with pytest.raises(rg.ArgumentError, match="fast_math"):
+            rg.jit(loss, **wrong)

@@ -182,6 +182,9 @@ pub(crate) enum Command {
         /// A number between these two instead, by bisection: 0:2
         #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
         between: Option<String>,
+        /// A number near this one instead, by Newton's method: 1.5
+        #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, conflicts_with = "between")]
+        near: Option<f64>,
     },
     /// Draw a formula of one variable and its derivatives, in the terminal or as SVG
     Plot {
@@ -197,10 +200,13 @@ pub(crate) enum Command {
         #[arg(long)]
         svg: bool,
     },
-    /// Print the operations of a formula with adjoints on their edges, in DOT
+    /// Draw the operations of a formula with adjoints on their edges, in DOT or as SVG
     Graph {
         #[command(flatten)]
         formula: Formula,
+        /// Print SVG
+        #[arg(long)]
+        svg: bool,
     },
     /// Print why the simplest form of a formula equals it, law by law
     Explain {

@@ -71,9 +71,9 @@ pub(crate) fn execute(command: &Command) -> Result<Report, String> {
         Command::Simplify { formula, cost, accuracy } => said(formula.simplify(*cost, accuracy)),
         Command::Expand { formula, collect } => said(formula.expand(collect.as_deref())),
         Command::Explain { formula } => said(formula.explain()),
-        Command::Solve { formula, wrt, between } => said(formula.solve(wrt.as_deref(), between.as_deref())),
+        Command::Solve { formula, wrt, between, near } => said(formula.solve(wrt.as_deref(), between.as_deref(), *near)),
         Command::Plot { formula, range, order, svg } => said(formula.plot(range, *order, *svg)),
-        Command::Graph { formula } => said(formula.graph()),
+        Command::Graph { formula, svg } => said(formula.graph(*svg)),
         Command::Ops => Ok(Report::of(table())),
     }
 }

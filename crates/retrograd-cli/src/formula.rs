@@ -6,8 +6,8 @@ use std::io::Read;
 use clap::{Args, ValueEnum};
 use retrograd::{Array, Error};
 use retrograd_expr::{
-    Assumptions, Bindings, Cost, Expr, Root, Simplifier, bisect, collect, diff, evaluate, expand, gradient, hessian, most_accurate, plot,
-    solve, to_dot,
+    Assumptions, Bindings, Cost, Expr, Root, Simplifier, bisect, collect, diff, evaluate, expand, gradient, graph, hessian, most_accurate,
+    newton, plot, solve,
 };
 
 use crate::source::argument;
@@ -78,9 +78,11 @@ impl Formula {
     pub(crate) fn diff(&self, wrt: Option<&[String]>, order: usize) -> Result<String, Error> {
         let expr = self.read()?;
         let mut found = vec![];
+        let simplifier = self.options.simplifier(Cost::Size)?;
         for name in chosen(&expr, wrt) {
-            let derivative = (0..order).try_fold(expr.clone(), |expr, _| diff(&expr, &name))?;
-            found.push((name, self.options.simplifier(Cost::Size)?.simplify(&derivative)?));
+            // Simplified after each step, so that those of high order stay small.
+            let derivative = (0..order).try_fold(expr.clone(), |expr, _| simplifier.simplify(&diff(&expr, &name)?))?;
+            found.push((name, derivative));
         }
         Ok(self.options.form.formulas(&found))
     }
@@ -119,7 +121,7 @@ impl Formula {
     }
 
     /// Real solutions, one a line.
-    pub(crate) fn solve(&self, wrt: Option<&str>, between: Option<&str>) -> Result<String, Error> {
+    pub(crate) fn solve(&self, wrt: Option<&str>, between: Option<&str>, near: Option<f64>) -> Result<String, Error> {
         let expr = Expr::parse_equation(&text_of(&self.text)?)?;
         let names = expr.free_vars();
         let name = match (wrt, &names[..]) {
@@ -130,6 +132,16 @@ impl Formula {
         if let Some(range) = between {
             let (_, low, high) = self::range(&format!("{name}={range}"))?;
             return Ok(format!("{}\n", bisect(&expr, name, low, high)?));
+        }
+        if let Some(start) = near {
+            return Ok(format!("{}\n", newton(&expr, name, start)?));
+        }
+        if self.options.form == Form::Json {
+            let root = |root: Root| {
+                let unless = root.unless_zero.map_or_else(|| "null".to_owned(), |leading| self.options.form.shown(&leading));
+                format!("{{\"{name}\": {}, \"unless_zero\": {unless}}}", self.options.form.shown(&root.value))
+            };
+            return Ok(format!("[{}]\n", solve(&expr, name)?.into_iter().map(root).collect::<Vec<_>>().join(", ")));
         }
         let shown = |root: Root| match root.unless_zero {
             Some(leading) => format!("{}    where {} is not 0\n", self.options.form.shown(&root.value), self.options.form.shown(&leading)),
@@ -144,12 +156,25 @@ impl Formula {
         Ok(if svg { curves.to_svg() } else { curves.to_text() })
     }
 
-    pub(crate) fn graph(&self) -> Result<String, Error> {
-        to_dot(&self.read()?)
+    pub(crate) fn graph(&self, svg: bool) -> Result<String, Error> {
+        let graph = graph(&self.read()?)?;
+        Ok(if svg { graph.to_svg() } else { graph.to_dot() })
     }
 
     pub(crate) fn explain(&self) -> Result<String, Error> {
-        Ok(self.options.simplifier(Cost::Size)?.explain(&self.read()?)?.to_string())
+        let (form, explanation) = (self.options.form, self.options.simplifier(Cost::Size)?.explain(&self.read()?)?);
+        Ok(match form {
+            Form::Text => explanation.to_string(),
+            Form::Json => {
+                let step = |(expr, why): &(Expr, String)| format!("{{\"form\": {}, \"because\": {}}}", form.shown(expr), json(why));
+                let steps: Vec<String> = explanation.steps.iter().map(step).collect();
+                format!("{{\"start\": {}, \"steps\": [{}]}}\n", form.shown(&explanation.start), steps.join(", "))
+            }
+            Form::Sexpr | Form::Latex => {
+                let step = |(expr, why): &(Expr, String)| format!("= {}    ({why})\n", form.shown(expr));
+                format!("  {}\n{}", form.shown(&explanation.start), explanation.steps.iter().map(step).collect::<String>())
+            }
+        })
     }
 }
 
@@ -232,7 +257,7 @@ impl Form {
             Form::Text => expr.to_string(),
             Form::Sexpr => expr.to_sexpr(),
             Form::Latex => expr.to_latex(),
-            Form::Json => format!("{:?}", expr.to_string()),
+            Form::Json => json(&expr.to_string()),
         }
     }
 
@@ -243,7 +268,7 @@ impl Form {
     /// One formula as it is, several by name.
     fn formulas(self, all: &[(String, Expr)]) -> String {
         let line = |(name, expr): &(String, Expr)| match self {
-            Form::Json => format!("{name:?}: {}", self.shown(expr)),
+            Form::Json => format!("{}: {}", json(name), self.shown(expr)),
             Form::Text | Form::Sexpr | Form::Latex => format!("{name}: {}", self.shown(expr)),
         };
         match (self, all) {
@@ -257,39 +282,67 @@ impl Form {
         let mut out = String::new();
         match (self, all) {
             (Form::Json, _) => {
-                let fields: Vec<String> = all.iter().map(|(name, array)| format!("{name:?}: {}", numbers(array, Some("null")))).collect();
+                let fields: Vec<String> = all.iter().map(|(name, array)| format!("{}: {}", json(name), self.array(array))).collect();
                 let _ = writeln!(out, "{{{}}}", fields.join(", "));
             }
             (_, [(_, one)]) => {
-                let _ = writeln!(out, "{}", numbers(one, None));
+                let _ = writeln!(out, "{}", self.array(one));
             }
             _ => all.iter().for_each(|(name, array)| {
-                let _ = writeln!(out, "{name}: {}", numbers(array, None));
+                let _ = writeln!(out, "{name}: {}", self.array(array));
             }),
         }
         out
     }
-}
 
-/// A number, or lists of them; JSON has no NaN.
-fn numbers(array: &Array, not_finite: Option<&str>) -> String {
-    fn level(shape: &[usize], numbers: &[String]) -> String {
-        match shape {
-            [] => numbers[0].clone(),
-            [count, rest @ ..] => {
-                let size = numbers.len() / (*count).max(1);
-                let rows: Vec<String> = (0..*count).map(|k| level(rest, &numbers[k * size..(k + 1) * size])).collect();
-                format!("[{}]", rows.join(", "))
+    /// A number, or lists of them; JSON has no NaN.
+    fn array(self, array: &Array) -> String {
+        let number = |x: f64| match self {
+            Form::Json if !x.is_finite() => "null".to_owned(),
+            Form::Latex if x.is_infinite() => if x > 0.0 { "\\infty" } else { "-\\infty" }.to_owned(),
+            Form::Text | Form::Sexpr | Form::Json | Form::Latex => format!("{x}"),
+        };
+        let all: Vec<String> = match array.data() {
+            retrograd::Data::F32(x) => x.iter().map(|x| number(f64::from(*x))).collect(),
+            retrograd::Data::F64(x) => x.iter().map(|x| number(*x)).collect(),
+            retrograd::Data::I32(x) => x.iter().map(ToString::to_string).collect(),
+            retrograd::Data::I64(x) => x.iter().map(ToString::to_string).collect(),
+            retrograd::Data::Bool(x) => x.iter().map(ToString::to_string).collect(),
+        };
+        match (self, array.shape()) {
+            (Form::Latex, [_]) => format!("\\begin{{bmatrix}} {} \\end{{bmatrix}}", all.join(" \\\\ ")),
+            (Form::Latex, [_, columns]) => {
+                let rows: Vec<String> = all.chunks((*columns).max(1)).map(|row| row.join(" & ")).collect();
+                format!("\\begin{{bmatrix}} {} \\end{{bmatrix}}", rows.join(" \\\\ "))
             }
+            (_, shape) => nested(shape, &all),
         }
     }
-    let shown = |x: f64| if x.is_finite() || not_finite.is_none() { format!("{x}") } else { not_finite.unwrap_or_default().to_owned() };
-    let all: Vec<String> = match array.data() {
-        retrograd::Data::F32(x) => x.iter().map(|x| shown(f64::from(*x))).collect(),
-        retrograd::Data::F64(x) => x.iter().map(|x| shown(*x)).collect(),
-        retrograd::Data::I32(x) => x.iter().map(ToString::to_string).collect(),
-        retrograd::Data::I64(x) => x.iter().map(ToString::to_string).collect(),
-        retrograd::Data::Bool(x) => x.iter().map(ToString::to_string).collect(),
-    };
-    level(array.shape(), &all)
+}
+
+/// Lists of lists.
+fn nested(shape: &[usize], numbers: &[String]) -> String {
+    match shape {
+        [] => numbers[0].clone(),
+        [count, rest @ ..] => {
+            let size = numbers.len() / (*count).max(1);
+            let rows: Vec<String> = (0..*count).map(|k| nested(rest, &numbers[k * size..(k + 1) * size])).collect();
+            format!("[{}]", rows.join(", "))
+        }
+    }
+}
+
+/// A text of JSON.
+fn json(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            c if c < ' ' => {
+                let _ = write!(out, "\\u{:04x}", u32::from(c));
+            }
+            c => out.push(c),
+        }
+    }
+    out + "\""
 }

@@ -6,6 +6,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 use crate::expr::{Expr, Op};
 
 /// A subexpression by its place in the list.
@@ -15,6 +17,8 @@ pub(crate) type Id = usize;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Dag {
     pub(crate) entries: Vec<Entry>,
+    /// An expression for each entry.
+    exprs: Vec<Expr>,
     /// What the expressions that it was made of are in it.
     pub(crate) roots: Vec<Id>,
 }
@@ -34,8 +38,8 @@ impl Dag {
     /// The subexpressions of several.
     pub(crate) fn of_all(exprs: &[Expr]) -> Dag {
         let mut dag = Dag::default();
-        let mut known: HashMap<Entry, Id> = HashMap::new();
-        let mut by_address: HashMap<usize, Id> = HashMap::new();
+        let mut known: FxHashMap<Entry, Id> = FxHashMap::default();
+        let mut by_address: FxHashMap<usize, Id> = FxHashMap::default();
         for expr in exprs {
             let mut stack = vec![(expr, false)];
             while let Some((expr, arguments_done)) = stack.pop() {
@@ -51,6 +55,7 @@ impl Dag {
                 let entry = Entry { op: expr.op().clone(), args };
                 let id = *known.entry(entry).or_insert_with_key(|entry| {
                     dag.entries.push(entry.clone());
+                    dag.exprs.push(expr.clone());
                     dag.entries.len() - 1
                 });
                 by_address.insert(expr.address(), id);
@@ -87,9 +92,17 @@ impl Dag {
         values
     }
 
-    /// Expressions for all entries, sharing what they have in common.
-    pub(crate) fn exprs(&self) -> Vec<Expr> {
-        self.fold(|op, args, exprs: &[Expr]| Expr::new(op.clone(), args.iter().map(|arg| exprs[*arg].clone()).collect()))
+    /// One more entry over those that are there.
+    pub(crate) fn add(&mut self, op: Op, args: Vec<Id>) -> Id {
+        let expr = Expr::new(op.clone(), args.iter().map(|arg| self.exprs[*arg].clone()).collect());
+        self.entries.push(Entry { op, args });
+        self.exprs.push(expr);
+        self.entries.len() - 1
+    }
+
+    /// Expressions for all entries.
+    pub(crate) fn exprs(&self) -> &[Expr] {
+        &self.exprs
     }
 
     /// How often each entry is used, by others or as a root.

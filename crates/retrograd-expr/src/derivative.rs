@@ -1,6 +1,5 @@
 //! Symbolic derivatives: the rows of the functions state them, this file follows the chain rule.
 
-use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use retrograd::{Error, ErrorKind, Pos};
@@ -41,6 +40,32 @@ pub fn diff(expr: &Expr, name: &str) -> Result<Expr, Error> {
     diff_by_number(expr, name)
 }
 
+/// The derivative of an order. Each is a small multiple of the one before it: where one of 20,000 operations would be differentiated again,
+/// that is refused, and [`series`](crate::series) or [`taylor`](crate::taylor) give it.
+///
+/// ```
+/// use retrograd_expr::{Expr, diff_order};
+/// assert_eq!(diff_order(&Expr::parse("x^5")?, "x", 3)?.to_string(), "60*x^2");
+/// assert!(diff_order(&Expr::parse("x^3*log(x)")?, "x", 40).is_err());
+/// # Ok::<(), retrograd::Error>(())
+/// ```
+pub fn diff_order(expr: &Expr, name: &str, order: usize) -> Result<Expr, Error> {
+    const LARGEST: usize = 20_000;
+    let mut derivative = expr.clone();
+    for k in 0..order {
+        derivative = diff(&derivative, name)?;
+        if k + 1 < order && derivative.size() > LARGEST.max(4 * expr.size()) {
+            let message = format!(
+                "the derivative of order {} has {} operations, and every further one more; `taylor` and `series` give it",
+                k + 1,
+                derivative.size()
+            );
+            return Err(Error::new(ErrorKind::Unsupported, Pos::unknown(), message));
+        }
+    }
+    Ok(derivative)
+}
+
 fn shown(op: &Op) -> &str {
     match op {
         Op::Array(array) => array.name(),
@@ -68,7 +93,7 @@ pub fn diff_by_number(expr: &Expr, name: &str) -> Result<Expr, Error> {
         return Ok(Expr::number(0));
     }
     let exprs = dag.exprs();
-    let forward = Forward { dag: &dag, exprs: &exprs, in_arrays: in_arrays(&dag) };
+    let forward = Forward { dag: &dag, exprs, in_arrays: in_arrays(&dag) };
     let mut tangents: Vec<Option<Expr>> = Vec::with_capacity(dag.len());
     for id in 0..dag.len() {
         let tangent = forward.tangent(id, name, &tangents)?;
@@ -215,7 +240,7 @@ fn unsupported(what: &str) -> Error {
 
 /// ∂f/∂aₖ of arguments and the result; `None` where it is flat.
 pub(crate) fn partial(function: Function, k: usize, args: &[&Expr], result: &Expr) -> Option<Expr> {
-    let dag = partials().get(&(function, k))?;
+    let dag = partial_of(function, k)?;
     let values = dag.fold(|op, of, exprs: &[Expr]| match op {
         Op::Variable(name) => match &**name {
             "a" => args[0].clone(),
@@ -237,15 +262,14 @@ pub(crate) fn partial(function: Function, k: usize, args: &[&Expr], result: &Exp
     Some(values[dag.root()].clone())
 }
 
-/// The partials of the rows, read once.
-fn partials() -> &'static HashMap<(Function, usize), Dag> {
-    static PARTIALS: OnceLock<HashMap<(Function, usize), Dag>> = OnceLock::new();
-    PARTIALS.get_or_init(|| {
-        let rows = Function::ALL.iter().filter(|function| **function != Function::Select);
-        let texts = rows.flat_map(|function| function.row().partials.iter().enumerate().map(move |(k, text)| ((*function, k), *text)));
-        let read = |text: &str| Dag::of(&Expr::parse(text).expect("partials are written in the language"));
-        texts.filter(|(_, text)| !text.is_empty()).map(|(key, text)| (key, read(text))).collect()
-    })
+/// The partial of a row by an argument, read when it is first needed.
+fn partial_of(function: Function, k: usize) -> Option<&'static Dag> {
+    const MOST: usize = 3;
+    static PARTIALS: OnceLock<Vec<OnceLock<Dag>>> = OnceLock::new();
+    let text = function.row().partials.get(k).filter(|text| !text.is_empty() && function != Function::Select)?;
+    let all = PARTIALS.get_or_init(|| (0..MOST * Function::ALL.len()).map(|_| OnceLock::new()).collect());
+    let read = || Dag::of(&Expr::parse(text).expect("partials are written in the language"));
+    Some(all[function as usize * MOST + k].get_or_init(read))
 }
 
 /// The derivatives of an expression by several variables, in one sweep backwards where it is elementwise: their size together is a
@@ -299,6 +323,10 @@ pub(crate) fn contribution(function: Function, k: usize, args: &[&Expr], result:
         (Function::Select, 1) => Expr::call(Function::Select, [args[0].clone(), adjoint.clone(), Expr::number(0)]),
         (Function::Select, _) => Expr::call(Function::Select, [args[0].clone(), Expr::number(0), adjoint.clone()]),
         (Function::Div, 0) => tidy::div(adjoint, args[1]),
+        // The most frequent ones without a look at the table.
+        (Function::Add, _) | (Function::Sub, 0) => adjoint.clone(),
+        (Function::Sub, _) | (Function::Neg, _) => tidy::neg(adjoint),
+        (Function::Mul, _) => tidy::mul(adjoint, args[1 - k]),
         _ => tidy::mul(adjoint, &partial(function, k, args, result)?),
     };
     (!part.is(0)).then_some(part)

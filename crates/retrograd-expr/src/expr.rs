@@ -1,8 +1,10 @@
 //! Expressions: what they are made of, and how they are made.
 
 use std::collections::HashSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
+
+use rustc_hash::FxHasher;
 
 use crate::function::Function;
 use crate::number::{Fraction, Number};
@@ -178,10 +180,13 @@ struct Node {
 impl Expr {
     /// An op over its arguments. Of numbers, what has a shorter form takes it: `-(3)` is the number −3 and `1/3` a fraction.
     pub fn new(op: Op, args: Vec<Expr>) -> Expr {
-        let numbers: Vec<Option<Number>> = args.iter().take(2).map(Expr::as_number).collect();
-        match (&op, &numbers[..]) {
-            (Op::Call(Function::Neg), [Some(x)]) => return Expr::number(x.negated()),
-            (Op::Call(Function::Div), [Some(Number::Fraction(a)), Some(Number::Fraction(b))]) => {
+        match (&op, &args[..]) {
+            (Op::Call(Function::Neg), [x]) => {
+                if let Some(x) = x.as_number() {
+                    return Expr::number(x.negated());
+                }
+            }
+            (Op::Call(Function::Div), [a, b]) => {
                 let whole = a.as_integer().zip(b.as_integer());
                 if let Some(quotient) = whole.and_then(|(a, b)| Fraction::new(a.into(), b.into())) {
                     return Expr::number(quotient);
@@ -193,7 +198,7 @@ impl Expr {
     }
 
     fn raw(op: Op, args: Vec<Expr>) -> Expr {
-        let mut hasher = DefaultHasher::new();
+        let mut hasher = FxHasher::default();
         op.hash(&mut hasher);
         args.iter().for_each(|arg| hasher.write_u64(arg.0.hash));
         Expr(Arc::new(Node { op, args, hash: hasher.finish() }))

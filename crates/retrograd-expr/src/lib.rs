@@ -31,8 +31,10 @@
 mod algebra;
 mod dag;
 mod derivative;
+mod drawing;
 mod evaluate;
 mod expr;
+mod fast_math;
 mod function;
 mod lower;
 mod number;
@@ -43,16 +45,18 @@ mod syntax;
 mod tidy;
 
 pub use algebra::{Root, bisect, canonicalize, collect, expand, integrate, is_linear, limit, newton, series, solve, taylor};
-pub use derivative::{diff, diff_all, diff_by_number};
+pub use derivative::{diff, diff_all, diff_by_number, diff_order};
+pub use drawing::{Graph, graph};
 pub use evaluate::{
     Bindings, Checked, Clip, Derived, OnNan, clipped, evaluate, grad, gradient, gradient_checked, hessian, jacobian, jvp, sparse_gradient,
     value_and_grad, vjp,
 };
 pub use expr::{ArrayOp, Constant, Custom, Expr, Fold, Op};
+pub use fast_math::fast_math;
 pub use function::{Function, FunctionRow};
 pub use lower::program;
 pub use number::{Fraction, Number};
-pub use plot::{Curves, plot, to_dot};
+pub use plot::{Curves, plot};
 pub use simplify::{
     Assumptions, Condition, Cost, Explanation, Facts, LAWS, Law, Limits, Simplifier, Way, most_accurate, simplify, simplify_with,
 };

@@ -1,14 +1,12 @@
-//! Pictures: a function of one variable with its derivatives, and the operations of an expression with their adjoints.
+//! Pictures of functions: one of one variable with its derivatives.
 
 use std::fmt::Write;
 
 use retrograd::{Array, Error, ErrorKind, Pos};
 
-use crate::dag::Dag;
-use crate::derivative::{contribution, diff};
+use crate::derivative::diff;
 use crate::evaluate::{Bindings, elements, evaluate};
-use crate::expr::{Expr, Op};
-use crate::function::Function;
+use crate::expr::Expr;
 
 /// Points of a curve.
 const POINTS: usize = 600;
@@ -157,48 +155,6 @@ fn runs(values: &[f64]) -> Vec<std::ops::Range<usize>> {
     runs
 }
 
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
-}
-
-/// The operations of an elementwise expression as a graph in DOT, arguments below; on each edge, what the argument gets of the adjoint.
-///
-/// ```
-/// use retrograd_expr::{Expr, to_dot};
-/// let dot = to_dot(&Expr::parse("x*sin(y)")?)?;
-/// assert!(dot.starts_with("digraph") && dot.contains("x*cos(y)"));
-/// # Ok::<(), retrograd::Error>(())
-/// ```
-pub fn to_dot(expr: &Expr) -> Result<String, Error> {
-    let dag = Dag::of(expr);
-    let elementwise = |op: &Op| matches!(op, Op::Number(_) | Op::Constant(_) | Op::Variable(_) | Op::Call(_) | Op::StopGradient);
-    if !dag.entries.iter().all(|entry| elementwise(&entry.op)) {
-        return Err(Error::new(ErrorKind::Unsupported, Pos::unknown(), "adjoints are drawn for functions of numbers alone"));
-    }
-    let (exprs, adjoints) = (dag.exprs(), crate::derivative::adjoints(&dag));
-    let mut out = String::from("digraph expression {\n  rankdir=BT;\n  node [shape=box];\n");
-    for (id, entry) in dag.entries.iter().enumerate() {
-        let label = match &entry.op {
-            Op::Call(function) => function.row().name.to_owned(),
-            Op::StopGradient => "stop_gradient".to_owned(),
-            Op::Number(_) | Op::Constant(_) | Op::Variable(_) | Op::Array(_) | Op::Einsum(_) | Op::Stack | Op::Index => {
-                exprs[id].to_string()
-            }
-            Op::Fold(..) | Op::Custom(_) => exprs[id].to_string(),
-        };
-        let _ = writeln!(out, "  n{id} [label={label:?}];");
-        let args: Vec<&Expr> = entry.args.iter().map(|arg| &exprs[*arg]).collect();
-        for (k, arg) in entry.args.iter().enumerate() {
-            let part = match (&entry.op, &adjoints[id]) {
-                (Op::Call(function), Some(adjoint)) => adjoint_of(*function, k, &args, &exprs[id], adjoint),
-                _ => String::new(),
-            };
-            let _ = writeln!(out, "  n{arg} -> n{id} [label={part:?}];");
-        }
-    }
-    Ok(out + "}\n")
-}
-
-fn adjoint_of(function: Function, k: usize, args: &[&Expr], result: &Expr, adjoint: &Expr) -> String {
-    contribution(function, k, args, result, adjoint).map_or_else(String::new, |part| part.to_string())
 }

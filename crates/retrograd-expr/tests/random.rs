@@ -3,58 +3,7 @@
 use retrograd::Array;
 use retrograd_expr::{Bindings, Expr, Function, Op, diff_all, evaluate, gradient};
 
-/// SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
-    }
-
-    fn unit(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
-    }
-}
-
-const NAMES: [&str; 3] = ["x", "y", "z"];
-
-/// A smooth expression, at most so deep, whose functions are defined near the points that are drawn.
-fn smooth(random: &mut Random, depth: usize) -> Expr {
-    if depth == 0 || random.below(8) == 0 {
-        return match random.below(4) {
-            0 => Expr::number(random.below(7) as i64 - 3),
-            _ => Expr::variable(NAMES[random.below(3)]),
-        };
-    }
-    let a = smooth(random, depth - 1);
-    let one = |function, a: Expr| Expr::new(Op::Call(function), vec![a]);
-    let square = |a: &Expr| a * a;
-    match random.below(20) {
-        0..=2 => a + smooth(random, depth - 1),
-        3 | 4 => a - smooth(random, depth - 1),
-        5..=7 => a * smooth(random, depth - 1),
-        8 => a / (square(&smooth(random, depth - 1)) + 1),
-        9 => one(Function::Sin, a),
-        10 => one(Function::Cos, a),
-        11 => one(Function::Exp, one(Function::Tanh, a)),
-        12 => one(Function::Log, square(&a) + 1),
-        13 => one(Function::Sqrt, square(&a) + 2),
-        14 => one(Function::Atan, a),
-        15 => -a,
-        16 => one(Function::Sin, a).pow(random.below(4) as i64),
-        17 => (square(&a) + 1).pow(Expr::number(1) / 3),
-        18 => one(Function::Sigmoid, a),
-        _ => one(Function::Erf, one(Function::Tanh, a)),
-    }
-}
+use crate::support::{NAMES, Random, smooth};
 
 /// Any expression, defined or not.
 fn any(random: &mut Random, depth: usize) -> Expr {

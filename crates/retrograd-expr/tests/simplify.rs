@@ -3,6 +3,8 @@
 use retrograd::{Array, eval};
 use retrograd_expr::{Assumptions, Condition, Cost, Expr, LAWS, Law, Op, Simplifier, program, simplify, simplify_with};
 
+use crate::support::Random;
+
 fn parse(text: &str) -> Expr {
     Expr::parse(text).unwrap_or_else(|error| panic!("{error}"))
 }
@@ -163,19 +165,6 @@ fn contradictions_raise_an_alarm() {
     let known = Assumptions::new().assume("x == 0").unwrap();
     assert!(simplify_with(&parse("x + 1"), &known).is_ok());
     assert!(simplify(&parse("1/0")).is_ok_and(|expr| expr.to_string() == "1/0"));
-}
-
-/// SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % n as u64) as usize
-    }
 }
 
 fn random(source: &mut Random, depth: usize) -> String {

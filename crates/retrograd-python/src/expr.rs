@@ -1,5 +1,7 @@
 //! Expressions as Python sees them; operators and NumPy's functions are in `python/retrograd/expr.py`.
 
+use std::collections::BTreeMap;
+
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use retrograd::Type;
@@ -20,10 +22,14 @@ fn raised<T>(py: Python<'_>, result: Result<T, retrograd::Error>) -> PyResult<T>
 
 #[pymethods]
 impl Expr {
-    /// Reads a formula.
+    /// Reads a formula that may use these functions, some with cotangents of their parameters.
     #[staticmethod]
-    fn parse(py: Python<'_>, text: &str) -> PyResult<Expr> {
-        Ok(Expr(raised(py, retrograd_expr::Expr::parse_with(text, &Definitions::new()))?))
+    fn parse(py: Python<'_>, text: &str, functions: Vec<(String, Option<Vec<String>>)>) -> PyResult<Expr> {
+        let defined = functions.iter().try_fold(Definitions::new(), |all, (text, backward)| match backward {
+            None => all.function(text),
+            Some(backward) => all.vjp(text, &backward.iter().map(String::as_str).collect::<Vec<_>>()),
+        });
+        Ok(Expr(raised(py, retrograd_expr::Expr::parse_with(text, &raised(py, defined)?))?))
     }
 
     #[staticmethod]
@@ -107,6 +113,40 @@ impl Expr {
 
     fn expand(&self) -> Expr {
         Expr(retrograd_expr::expand(&self.0))
+    }
+
+    fn canonicalize(&self) -> Expr {
+        Expr(retrograd_expr::canonicalize(&self.0))
+    }
+
+    /// What stands for the names of a pattern that begin with an underscore, wherever it is found.
+    fn matches(&self, py: Python<'_>, pattern: &Expr) -> PyResult<Vec<BTreeMap<String, Expr>>> {
+        let found = raised(py, Simplifier::default().matches(&self.0, &pattern.0))?;
+        Ok(found.into_iter().map(|bound| bound.into_iter().map(|(name, expr)| (name, Expr(expr))).collect()).collect())
+    }
+
+    /// The form with the least error in ranges of its variables, and its mean error in bits.
+    fn most_accurate(&self, py: Python<'_>, assume: Vec<String>, ranges: Vec<(String, f64, f64)>) -> PyResult<(Expr, f64)> {
+        let simplifier = raised(py, simplifier(&assume, "size"))?;
+        let ranges: Vec<(&str, f64, f64)> = ranges.iter().map(|(name, low, high)| (name.as_str(), *low, *high)).collect();
+        let (form, bits) = raised(py, py.detach(|| retrograd_expr::most_accurate(&simplifier, &self.0, &ranges)))?;
+        Ok((Expr(form), bits))
+    }
+
+    /// A zero near a start.
+    fn newton(&self, py: Python<'_>, name: &str, start: f64) -> PyResult<f64> {
+        raised(py, retrograd_expr::newton(&self.0, name, start))
+    }
+
+    /// A zero between two points.
+    fn bisect(&self, py: Python<'_>, name: &str, low: f64, high: f64) -> PyResult<f64> {
+        raised(py, retrograd_expr::bisect(&self.0, name, low, high))
+    }
+
+    /// The computation graph in DOT and as SVG.
+    fn graph(&self, py: Python<'_>) -> PyResult<(String, String)> {
+        let graph = raised(py, retrograd_expr::graph(&self.0))?;
+        Ok((graph.to_dot(), graph.to_svg()))
     }
 
     fn collect(&self, name: &str) -> Expr {

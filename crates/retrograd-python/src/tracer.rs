@@ -41,6 +41,11 @@ impl Program {
         Program(pipeline::exact(&self.0))
     }
 
+    /// The Program with less elementwise work, by laws of real numbers.
+    fn fast_math(&self, py: Python<'_>) -> PyResult<Program> {
+        Ok(Program(raised(py, py.detach(|| retrograd_expr::fast_math(&self.0)))?))
+    }
+
     /// The Program that computes what is wanted, with respect to the inputs `argnums`.
     fn derive(&self, py: Python<'_>, wanted: &str, argnums: Vec<usize>) -> PyResult<Program> {
         Ok(Program(raised(py, pipeline::derive(&self.0, wanted_of(wanted)?, &argnums))?))

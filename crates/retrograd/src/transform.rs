@@ -361,6 +361,20 @@ impl<'f, M: Mode> Transformed<'f, M> {
         Transformed { arithmetic: Arithmetic::Exact, compiled: Mutex::default(), ..self }
     }
 
+    /// With a rewrite of the traced Program before it is differentiated, such as `retrograd_expr::fast_math`.
+    ///
+    /// ```
+    /// use retrograd::{Array, jit};
+    /// let same = jit(|[x]| x * x).rewritten(|program| Ok(program.clone()));
+    /// assert_eq!(same.run(&[Array::scalar(3.0)])?, [Array::scalar(9.0)]);
+    /// # Ok::<(), retrograd::Error>(())
+    /// ```
+    #[must_use]
+    pub fn rewritten(self, rewrite: impl Fn(&Program) -> Result<Program, Error> + Send + Sync + 'f) -> Transformed<'f, M> {
+        let trace = self.trace;
+        Transformed { trace: Box::new(move |types| rewrite(&trace(types)?)), compiled: Mutex::default(), ..self }
+    }
+
     /// The plan for arguments of these types: what is kept, recomputed or spilled, and the bytes that it takes.
     #[track_caller]
     pub fn plan<T: Typed>(&self, args: &[T]) -> Result<Plan, Error> {

@@ -24,6 +24,13 @@ fn values_and_derivatives() {
 fn forms() {
     says(&["simplify", "sin(x)^2 + cos(x)^2"], "1\n");
     says(&["simplify", "x/x"], "x/x\n");
+    says(&["simplify", "(x*y)^n/y^n", "--assume", "integer(n) and y != 0"], "x^n\n");
+    says(&["eval", "[[1, x], [0, 2]]", "--at", "x=3", "--form", "latex"], "\\begin{bmatrix} 1 & 3 \\\\ 0 & 2 \\end{bmatrix}\n");
+    says(&["solve", "a*x = b", "--wrt", "x", "--form", "json"], "[{\"x\": \"b/a\", \"unless_zero\": \"a\"}]\n");
+    says(
+        &["explain", "exp(log(x))", "--assume", "x > 0", "--form", "json"],
+        "{\"start\": \"exp(log(x))\", \"steps\": [{\"form\": \"x\", \"because\": \"exp of log: exp(log(a)) = a, since a > 0\"}]}\n",
+    );
     says(&["simplify", "x/x", "--assume", "x != 0"], "1\n");
     says(&["expand", "(x + y)*(x - y)"], "x^2 - y^2\n");
     says(&["expand", "a*x + b*x", "--collect", "x", "--form", "latex"], "\\left(a + b\\right) \\, x\n");
@@ -39,7 +46,10 @@ fn equations_and_pictures() {
     );
     assert!(retrograd(&scratch("formulas_pictures"), &["plot", "sin(x)", "--range", "0:6"], "").ok().starts_with("* sin(x)\no cos(x)\n"));
     assert!(retrograd(&scratch("formulas_pictures"), &["plot", "x^2", "--svg"], "").ok().starts_with("<svg"));
-    assert!(retrograd(&scratch("formulas_pictures"), &["graph", "x*sin(y)"], "").ok().contains("x*cos(y)"));
+    assert!(retrograd(&scratch("formulas_pictures"), &["graph", "x*sin(y)"], "").ok().contains("n1 -> n2 [label=\"x*cos(y)\"];"));
+    let picture = retrograd(&scratch("formulas_pictures"), &["graph", "x*sin(y) < 1", "--svg"], "").ok();
+    assert!(picture.starts_with("<svg") && picture.contains(">&lt;</text>"));
+    assert!(retrograd(&scratch("formulas_pictures"), &["solve", "exp(x) = 2", "--near", "1"], "").ok().starts_with("0.693147180559945"));
 }
 
 #[test]

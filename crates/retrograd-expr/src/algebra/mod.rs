@@ -1,5 +1,6 @@
 //! Algebra: polynomials in whatever is not one, and what follows from them.
 
+mod canonical;
 mod integrate;
 mod polynomial;
 mod series;
@@ -10,8 +11,9 @@ use crate::expr::{Expr, Op};
 use crate::function::Function;
 use crate::tidy;
 
+pub use canonical::canonicalize;
 pub use integrate::integrate;
-pub use polynomial::{canonicalize, collect, expand, is_linear};
+pub use polynomial::{collect, expand, is_linear};
 pub use series::{limit, series, taylor};
 pub use solve::{Root, bisect, newton, solve};
 

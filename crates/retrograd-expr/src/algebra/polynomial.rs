@@ -22,16 +22,16 @@ pub(crate) struct Polynomial {
 }
 
 impl Polynomial {
-    fn constant(x: Fraction) -> Polynomial {
+    pub(super) fn constant_of(x: Fraction) -> Polynomial {
         let terms = if x == Fraction::ZERO { BTreeMap::new() } else { BTreeMap::from([(Monomial::new(), x)]) };
         Polynomial { terms }
     }
 
-    fn atom(expr: Expr) -> Polynomial {
+    pub(super) fn atom(expr: Expr) -> Polynomial {
         Polynomial { terms: BTreeMap::from([(Monomial::from([(expr, 1)]), Fraction::ONE)]) }
     }
 
-    fn plus(&self, other: &Polynomial, factor: Fraction) -> Option<Polynomial> {
+    pub(super) fn plus(&self, other: &Polynomial, factor: Fraction) -> Option<Polynomial> {
         let mut sum = self.clone();
         for (monomial, x) in &other.terms {
             let before = sum.terms.get(monomial).copied().unwrap_or(Fraction::ZERO);
@@ -45,7 +45,7 @@ impl Polynomial {
         Some(sum)
     }
 
-    fn times(&self, other: &Polynomial) -> Option<Polynomial> {
+    pub(super) fn times(&self, other: &Polynomial) -> Option<Polynomial> {
         if self.terms.len().saturating_mul(other.terms.len()) > TERMS {
             return None;
         }
@@ -61,16 +61,39 @@ impl Polynomial {
         Some(product)
     }
 
-    fn to_power(&self, exponent: i64) -> Option<Polynomial> {
-        (0..exponent).try_fold(Polynomial::constant(Fraction::ONE), |power, _| power.times(self))
+    pub(super) fn to_power(&self, exponent: i64) -> Option<Polynomial> {
+        (0..exponent).try_fold(Polynomial::constant_of(Fraction::ONE), |power, _| power.times(self))
+    }
+
+    /// The number that it is.
+    pub(super) fn constant(&self) -> Option<Fraction> {
+        match self.terms.len() {
+            0 => Some(Fraction::ZERO),
+            1 => self.terms.get(&Monomial::new()).copied(),
+            _ => None,
+        }
+    }
+
+    pub(super) fn negated(&self) -> Polynomial {
+        Polynomial { terms: self.terms.iter().map(|(monomial, x)| (monomial.clone(), x.negated())).collect() }
+    }
+
+    /// The terms, those of higher degree first.
+    fn ordered(&self) -> Vec<(&Monomial, Fraction)> {
+        let degree = |monomial: &Monomial| monomial.values().sum::<i64>();
+        let mut terms: Vec<(&Monomial, Fraction)> = self.terms.iter().map(|(monomial, x)| (monomial, *x)).collect();
+        terms.sort_by_key(|(monomial, _)| std::cmp::Reverse(degree(monomial)));
+        terms
+    }
+
+    /// The first term, unless it is 0.
+    pub(super) fn leading(&self) -> Option<(&Monomial, Fraction)> {
+        self.ordered().first().copied()
     }
 
     /// The expression, monomials of higher degree first.
     pub(crate) fn to_expr(&self) -> Expr {
-        let degree = |monomial: &Monomial| monomial.values().sum::<i64>();
-        let mut terms: Vec<(&Monomial, &Fraction)> = self.terms.iter().collect();
-        terms.sort_by_key(|(monomial, _)| std::cmp::Reverse(degree(monomial)));
-        let sum = terms.into_iter().map(|(monomial, x)| term(monomial, *x)).reduce(|a, b| tidy::add(&a, &b));
+        let sum = self.ordered().into_iter().map(|(monomial, x)| term(monomial, x)).reduce(|a, b| tidy::add(&a, &b));
         sum.unwrap_or_else(|| Expr::number(0))
     }
 
@@ -113,14 +136,14 @@ pub(crate) fn polynomial(expr: &Expr) -> Polynomial {
     let all = dag.fold(|op, args, done: &[Polynomial]| {
         let of = |k: usize| &done[args[k]];
         let found = match op {
-            Op::Number(Number::Fraction(x)) => Some(Polynomial::constant(*x)),
+            Op::Number(Number::Fraction(x)) => Some(Polynomial::constant_of(*x)),
             Op::Call(Function::Add) => of(0).plus(of(1), Fraction::ONE),
             Op::Call(Function::Sub) => of(0).plus(of(1), Fraction::MINUS_ONE),
             Op::Call(Function::Neg) => Polynomial::default().plus(of(0), Fraction::MINUS_ONE),
             Op::Call(Function::Mul) => of(0).times(of(1)),
-            Op::Call(Function::Div) => constant_of(of(1)).and_then(Fraction::inverted).and_then(|x| Polynomial::default().plus(of(0), x)),
+            Op::Call(Function::Div) => of(1).constant().and_then(Fraction::inverted).and_then(|x| Polynomial::default().plus(of(0), x)),
             Op::Call(Function::Pow) => {
-                let exponent = constant_of(of(1)).and_then(Fraction::as_integer).filter(|n| (0..=POWER).contains(n));
+                let exponent = of(1).constant().and_then(Fraction::as_integer).filter(|n| (0..=POWER).contains(n));
                 exponent.and_then(|n| of(0).to_power(n))
             }
             Op::Number(_) | Op::Constant(_) | Op::Variable(_) | Op::Call(_) | Op::Array(_) | Op::Einsum(_) => None,
@@ -129,14 +152,6 @@ pub(crate) fn polynomial(expr: &Expr) -> Polynomial {
         found.unwrap_or_else(|| Polynomial::atom(Expr::new(op.clone(), args.iter().map(|arg| done[*arg].to_expr()).collect())))
     });
     all[dag.root()].clone()
-}
-
-fn constant_of(polynomial: &Polynomial) -> Option<Fraction> {
-    match polynomial.terms.len() {
-        0 => Some(Fraction::ZERO),
-        1 => polynomial.terms.get(&Monomial::new()).copied(),
-        _ => None,
-    }
 }
 
 /// Products and integer powers of sums, multiplied out, with equal terms together.
@@ -152,12 +167,6 @@ fn constant_of(polynomial: &Polynomial) -> Option<Fraction> {
 #[must_use]
 pub fn expand(expr: &Expr) -> Expr {
     kept_domain(expr, polynomial(expr).to_expr())
-}
-
-/// A form that is the same for all expressions that are equal as polynomials in their atoms: expanded, in one order.
-#[must_use]
-pub fn canonicalize(expr: &Expr) -> Expr {
-    expand(expr)
 }
 
 /// Expanded, with equal powers of a variable together.
@@ -201,7 +210,7 @@ fn is_polynomial(expr: &Expr) -> bool {
     polynomial(expr).terms.keys().all(|monomial| monomial.keys().all(|atom| matches!(atom.op(), Op::Variable(_) | Op::Constant(_))))
 }
 
-fn is_total(dag: &Dag, id: usize) -> bool {
+pub(super) fn is_total(dag: &Dag, id: usize) -> bool {
     let number = |k: usize| if let Op::Number(x) = dag.op(dag.args(id)[k]) { x.fraction() } else { None };
     match dag.op(id) {
         Op::Call(Function::Pow) => number(1).is_some_and(|n| n.as_integer().is_some_and(|n| n >= 0)),

@@ -7,8 +7,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use retrograd::{Error, ErrorKind, Pos};
-
 use crate::dag::{Dag, Entry, Id, indices};
 use crate::expr::{ArrayOp, Op};
 use crate::function::Function;
@@ -34,21 +32,25 @@ enum Need {
 }
 
 impl Guarded {
-    pub(super) fn of(dag: Dag) -> Result<Guarded, Error> {
+    pub(super) fn of(dag: Dag) -> Guarded {
         let indices = indices(&dag);
         let select = |entry: &Entry| entry.op == Op::Call(Function::Select);
         if !dag.entries.iter().any(select) {
-            return Ok(Guarded { dag, conditions: HashMap::new(), indices });
+            return Guarded { dag, conditions: HashMap::new(), indices };
         }
         let mut conditions = Conditions { known: HashMap::new(), dag };
         let guarded = conditions.found();
-        let all = Guarded { dag: conditions.dag, conditions: guarded, indices };
-        all.check()?;
-        Ok(all)
+        let mut all = Guarded { dag: conditions.dag, conditions: guarded, indices };
+        // A condition that needs what it guards cannot come before it. Then the entry is computed everywhere, and `diff` alone takes care of
+        // its side.
+        while let Some(id) = all.in_a_cycle() {
+            all.conditions.remove(&id);
+        }
+        all
     }
 
-    /// A condition that can only be computed after what it guards has no order.
-    fn check(&self) -> Result<(), Error> {
+    /// An entry whose condition can only be computed after it.
+    fn in_a_cycle(&self) -> Option<Id> {
         #[derive(Clone, Copy, PartialEq)]
         enum State {
             New,
@@ -57,25 +59,28 @@ impl Guarded {
         }
         let mut states = vec![State::New; self.dag.len()];
         let mut stack: Vec<(Id, bool)> = self.dag.roots.iter().map(|root| (*root, false)).collect();
+        let mut path: Vec<Id> = vec![];
         while let Some((id, close)) = stack.pop() {
-            if close {
-                states[id] = State::Done;
-                continue;
-            }
-            match states[id] {
-                State::Done => continue,
-                State::Open => {
-                    let message = "a condition depends on a function that only the condition makes defined, and is needed to compute it";
-                    return Err(Error::new(ErrorKind::Unsupported, Pos::unknown(), message));
+            match (states[id], close) {
+                (_, true) => {
+                    states[id] = State::Done;
+                    path.pop();
                 }
-                State::New => {}
+                (State::Done, false) => {}
+                (State::Open, false) => {
+                    let start = path.iter().position(|other| *other == id)?;
+                    return path[start..].iter().copied().find(|id| self.conditions.contains_key(id));
+                }
+                (State::New, false) => {
+                    states[id] = State::Open;
+                    path.push(id);
+                    stack.push((id, true));
+                    let needs = self.dag.args(id).iter().copied().chain(self.conditions.get(&id).copied());
+                    stack.extend(needs.filter(|needed| states[*needed] != State::Done).map(|needed| (needed, false)));
+                }
             }
-            states[id] = State::Open;
-            stack.push((id, true));
-            let needs = self.dag.args(id).iter().copied().chain(self.conditions.get(&id).copied());
-            stack.extend(needs.filter(|needed| states[*needed] != State::Done).map(|needed| (needed, false)));
         }
-        Ok(())
+        None
     }
 }
 
@@ -175,10 +180,7 @@ impl Conditions {
     fn entry(&mut self, op: Op, args: Vec<Id>) -> Id {
         let entry = Entry { op, args };
         let dag = &mut self.dag;
-        *self.known.entry(entry).or_insert_with_key(|entry| {
-            dag.entries.push(entry.clone());
-            dag.entries.len() - 1
-        })
+        *self.known.entry(entry).or_insert_with_key(|entry| dag.add(entry.op.clone(), entry.args.clone()))
     }
 }
 

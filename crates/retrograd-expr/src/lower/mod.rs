@@ -54,7 +54,7 @@ pub fn program(exprs: &[Expr], inputs: &[(&str, Type)]) -> Result<Program, Error
 
 /// Traces expressions over values of these names.
 fn trace(tracer: &Tracer, exprs: &[Expr], inputs: &BTreeMap<&str, Traced>) -> Result<Vec<Traced>, Error> {
-    let guarded = Guarded::of(Dag::of_all(exprs))?;
+    let guarded = Guarded::of(Dag::of_all(exprs));
     let types: Vec<DType> = inputs.values().map(|value| tracer.ty(*value).dtype).collect();
     let float = if types.contains(&DType::F32) && !types.contains(&DType::F64) { DType::F32 } else { DType::F64 };
     let roots = guarded.dag.roots.clone();
@@ -68,11 +68,8 @@ pub(crate) fn explained(error: Error, exprs: &[Expr]) -> Error {
     if error.pos.file() != Some(FILE) {
         return error;
     }
-    let dag = match Guarded::of(Dag::of_all(exprs)) {
-        Ok(guarded) => guarded.dag,
-        Err(_) => return error,
-    };
-    let Some(expr) = dag.exprs().into_iter().nth(error.pos.line() as usize) else { return error };
+    let dag = Guarded::of(Dag::of_all(exprs)).dag;
+    let Some(expr) = dag.exprs().get(error.pos.line() as usize) else { return error };
     let mut shown = expr.to_string();
     if shown.chars().count() > 100 {
         shown = format!("{}…", shown.chars().take(100).collect::<String>());

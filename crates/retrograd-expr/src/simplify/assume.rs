@@ -7,12 +7,13 @@ use retrograd::{Error, ErrorKind, Pos};
 use super::facts::Facts;
 use crate::expr::{Expr, Op};
 use crate::function::Function;
+use crate::syntax::Definitions;
 
 /// What is assumed of variables; without more they are real numbers.
 ///
 /// ```
 /// use retrograd_expr::Assumptions;
-/// let known = Assumptions::new().assume("x > 0 and y != 0")?.assume("-1 <= z")?.assume("z < 1")?.integer("n");
+/// let known = Assumptions::new().assume("x > 0 and y != 0 and integer(n)")?.assume("-1 <= z")?.assume("z < 1")?;
 /// assert!(known.facts("x").is_positive() && known.facts("y").nonzero && known.facts("n").integer);
 /// assert_eq!((known.facts("z").low, known.facts("z").high), (-1.0, 1.0));
 /// assert!(known.assume("x < 0").is_err());
@@ -27,11 +28,13 @@ impl Assumptions {
         Assumptions::default()
     }
 
-    /// With comparisons of variables and numbers, joined by `and`.
+    /// With comparisons of variables and numbers, and `integer(n)`, joined by `and`.
     pub fn assume(mut self, text: &str) -> Result<Assumptions, Error> {
-        let mut stack = vec![Expr::parse(text)?];
+        let words = Definitions::new().vjp("integer(n) = n", &["ct"])?;
+        let mut stack = vec![Expr::parse_with(text, &words)?];
         while let Some(condition) = stack.pop() {
             match (condition.op(), condition.args()) {
+                (Op::Custom(_), [of]) if of.as_variable().is_some() => self = self.integer(of.as_variable().expect("asked just now")),
                 (Op::Call(Function::And), [a, b]) => stack.extend([a.clone(), b.clone()]),
                 (Op::Call(function), [a, b]) if function.gives_truth() => {
                     let known = match (a.as_variable(), number(b), number(a), b.as_variable()) {
@@ -95,6 +98,6 @@ fn turned(function: Function) -> Function {
 }
 
 fn refused(condition: &Expr) -> Error {
-    let message = format!("an assumption compares a variable with a number, such as `x > 0`; found `{condition}`");
+    let message = format!("an assumption compares a variable with a number, such as `x > 0`, or is `integer(n)`; found `{condition}`");
     Error::new(ErrorKind::Argument, Pos::unknown(), message)
 }

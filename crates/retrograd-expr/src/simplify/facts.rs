@@ -78,7 +78,7 @@ impl Facts {
     }
 }
 
-/// Sums and products of bounds, rounded outwards; 0 is exact.
+/// Sums of bounds, rounded outwards; 0 is exact.
 fn down(x: f64) -> f64 {
     if x == 0.0 { 0.0 } else { x.next_down() }
 }
@@ -87,13 +87,27 @@ fn up(x: f64) -> f64 {
     if x == 0.0 { 0.0 } else { x.next_up() }
 }
 
-/// 0 · ∞ of bounds is 0; what underflows is not 0.
-fn product(a: f64, b: f64) -> f64 {
-    match a * b {
-        _ if a == 0.0 || b == 0.0 => 0.0,
-        0.0 => f64::MIN_POSITIVE.copysign(a.signum() * b.signum()),
-        x => x,
-    }
+/// The least and the greatest of products or quotients of bounds, rounded outwards. `None` is exactly 0; what underflows is between 0 and the
+/// least normal number of its sign.
+fn ends(all: [Option<f64>; 4]) -> (f64, f64) {
+    const TINY: f64 = f64::MIN_POSITIVE;
+    let bounds = all.map(|end| match end {
+        None => (0.0, 0.0),
+        Some(x) if x.abs() < TINY => {
+            if x.is_sign_negative() {
+                (-TINY, 0.0)
+            } else {
+                (0.0, TINY)
+            }
+        }
+        Some(x) => (x.next_down(), x.next_up()),
+    });
+    (bounds.iter().fold(f64::INFINITY, |low, end| low.min(end.0)), bounds.iter().fold(f64::NEG_INFINITY, |high, end| high.max(end.1)))
+}
+
+/// Of bounds, 0 · ∞ is 0.
+fn product(a: f64, b: f64) -> Option<f64> {
+    (a != 0.0 && b != 0.0).then(|| a * b)
 }
 
 /// Facts of an op from those of its arguments; `same` where its two arguments are known to be equal.
@@ -148,11 +162,9 @@ fn image(function: Function, args: &[&Facts], same: bool) -> Facts {
         Sub => Facts { integer, ..Facts::within(down(a.low - b.high), up(a.high - b.low), true) },
         Neg => Facts { integer, nonzero: a.nonzero, ..Facts::within(-a.high, -a.low, true) },
         Mul => {
-            let ends = [product(a.low, b.low), product(a.low, b.high), product(a.high, b.low), product(a.high, b.high)];
-            let low = ends.into_iter().fold(f64::INFINITY, f64::min);
-            let high = ends.into_iter().fold(f64::NEG_INFINITY, f64::max);
+            let (low, high) = ends([product(a.low, b.low), product(a.low, b.high), product(a.high, b.low), product(a.high, b.high)]);
             let low = if same { low.max(0.0) } else { low };
-            Facts { integer, nonzero: a.nonzero && b.nonzero, ..Facts::within(down(low), up(high), true) }
+            Facts { integer, nonzero: a.nonzero && b.nonzero, ..Facts::within(low, high, true) }
         }
         Div => quotient(a, b),
         Pow => power(a, b),
@@ -224,7 +236,9 @@ fn odd(a: &Facts, bound: f64, total: bool) -> Facts {
 fn increasing(a: &Facts, f: fn(f64) -> f64, least: f64, total: bool) -> Facts {
     let slack = |x: f64| 1e-15 * x.abs() + f64::MIN_POSITIVE;
     let (low, high) = (f(a.low), f(a.high));
-    let facts = Facts::within((low - slack(low)).max(least), high + slack(high), total);
+    // None of these functions gives 0 but where it is 0, or underflows towards it from above.
+    let low = if low == 0.0 { 0.0 } else { low - slack(low) };
+    let facts = Facts::within(low.max(least), high + slack(high), total);
     // What stays above 0 by its nature, as `exp` does, is not 0.
     let never_zero = least == 0.0 && f(f64::NEG_INFINITY) == 0.0;
     Facts { nonzero: facts.nonzero || never_zero, ..facts }
@@ -232,12 +246,11 @@ fn increasing(a: &Facts, f: fn(f64) -> f64, least: f64, total: bool) -> Facts {
 
 fn quotient(a: &Facts, b: &Facts) -> Facts {
     let (low, high) = if b.low > 0.0 || b.high < 0.0 {
-        let ends = [a.low / b.low, a.low / b.high, a.high / b.low, a.high / b.high].map(|x| if x.is_nan() { 0.0 } else { x });
         // ∞ / ∞ of bounds can be anything of that sign.
         let unbounded = a.low.is_infinite() || a.high.is_infinite();
-        let low = ends.into_iter().fold(f64::INFINITY, f64::min);
-        let high = ends.into_iter().fold(f64::NEG_INFINITY, f64::max);
-        if unbounded { sides(a, b) } else { (down(low), up(high)) }
+        let quotient = |a: f64, b: f64| (a != 0.0).then(|| a / b);
+        let bounds = ends([quotient(a.low, b.low), quotient(a.low, b.high), quotient(a.high, b.low), quotient(a.high, b.high)]);
+        if unbounded { sides(a, b) } else { bounds }
     } else {
         sides(a, b)
     };

@@ -1,7 +1,8 @@
 //! Simplification by equality saturation: all forms that the laws reach at once, and the best of them.
 //!
 //! An e-class holds forms that are the same partial function at all points that the assumptions allow: defined where the others are, with the
-//! same values. A law is applied only where the facts of the classes show its conditions.
+//! same values. A law is applied only where the facts of the classes show its conditions. They are functions of real numbers: zeros have no
+//! sign, and a pole is a place where a function is not defined.
 
 mod accuracy;
 mod assume;
@@ -186,7 +187,8 @@ impl Simplifier {
         let (outer, letters) = opaque(&Dag::of(expr));
         let with: Vec<(&str, Expr)> = letters.iter().map(|(name, inner)| (name.as_str(), inner.clone())).collect();
         let runner = Runner::new(Known::new(&self.assumptions)).with_expr(&term::of_expr(&outer));
-        let reorder: Vec<Rewrite<Term, Known>> = rewrites().into_iter().filter(|rule| rule.name.as_str().ends_with("commutes")).collect();
+        let reorder: Vec<Rewrite<Term, Known>> =
+            rewrites().iter().filter(|rule| rule.name.as_str().ends_with("commutes")).cloned().collect();
         let runner = self.limited(runner).run(&reorder);
         let extractor = Extractor::new(&runner.egraph, Weight(Cost::Size));
         let found = term::search(&runner.egraph, pattern);
@@ -195,6 +197,14 @@ impl Simplifier {
         all.sort();
         all.dedup();
         Ok(all)
+    }
+
+    /// The best form of each of several expressions of numbers, found together, by these laws.
+    pub(crate) fn all(&self, exprs: &[Expr], laws: &[Rewrite<Term, Known>]) -> Result<Vec<Expr>, Error> {
+        let runner = exprs.iter().fold(Runner::new(Known::new(&self.assumptions)), |runner, expr| runner.with_expr(&term::of_expr(expr)));
+        let runner = checked(self.limited(runner).run(laws))?;
+        let extractor = Extractor::new(&runner.egraph, Weight(self.cost));
+        Ok(runner.roots.iter().map(|root| term::to_expr(&extractor.find_best(*root).1)).collect())
     }
 
     fn limited(&self, runner: Runner<Term, Known>) -> Runner<Term, Known> {
@@ -210,14 +220,7 @@ impl Simplifier {
     }
 
     fn run(&self, runner: Runner<Term, Known>) -> Result<Runner<Term, Known>, Error> {
-        let runner = self.limited(runner).run(&rewrites());
-        match &runner.egraph.analysis.contradiction {
-            None => Ok(runner),
-            Some((a, b)) => {
-                let message = format!("two things that differ were found equal: {a} and {b}; are the assumptions consistent?");
-                Err(Error::new(ErrorKind::Argument, Pos::unknown(), message))
-            }
-        }
+        checked(self.limited(runner).run(rewrites()))
     }
 
     fn extracted(&self, runner: &mut Runner<Term, Known>) -> Expr {
@@ -228,6 +231,22 @@ impl Simplifier {
         };
         term::to_expr(&best)
     }
+}
+
+/// What was found, unless it contradicts itself.
+fn checked(runner: Runner<Term, Known>) -> Result<Runner<Term, Known>, Error> {
+    match &runner.egraph.analysis.contradiction {
+        None => Ok(runner),
+        Some((a, b)) => {
+            let message = format!("two things that differ were found equal: {a} and {b}; are the assumptions consistent?");
+            Err(Error::new(ErrorKind::Argument, Pos::unknown(), message))
+        }
+    }
+}
+
+/// The laws but these.
+pub(crate) fn without(names: &[&str]) -> Vec<Rewrite<Term, Known>> {
+    rewrites().iter().filter(|law| !names.contains(&law.name.as_str())).cloned().collect()
 }
 
 /// A law with its conditions, in its own letters.

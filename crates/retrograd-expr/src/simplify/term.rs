@@ -1,6 +1,7 @@
 //! Expressions as terms of an e-graph, the analysis that carries facts, and the laws as rewrites.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
 use egg::{Analysis, DidMerge, EGraph, ENodeOrVar, FlatTerm, Id, Language, Pattern, RecExpr, Rewrite, Searcher, Subst, Var};
 
@@ -114,17 +115,20 @@ fn shown(facts: &Facts) -> String {
     }
 }
 
-/// The laws, each way that it is applied.
-pub(super) fn rewrites() -> Vec<Rewrite<Term, Known>> {
-    let mut all = vec![];
-    for law in LAWS {
-        let [left, right] = [law.left, law.right].map(|text| Expr::parse(text).expect("laws are written in the language"));
-        all.push(rewrite(law.name, &left, &right, law.conditions));
-        if law.way == Way::Both {
-            all.push(rewrite(&format!("{}, backwards", law.name), &right, &left, law.conditions));
+/// The laws, each way that it is applied, read once.
+pub(super) fn rewrites() -> &'static [Rewrite<Term, Known>] {
+    static REWRITES: OnceLock<Vec<Rewrite<Term, Known>>> = OnceLock::new();
+    REWRITES.get_or_init(|| {
+        let mut all = vec![];
+        for law in LAWS {
+            let [left, right] = [law.left, law.right].map(|text| Expr::parse(text).expect("laws are written in the language"));
+            all.push(rewrite(law.name, &left, &right, law.conditions));
+            if law.way == Way::Both {
+                all.push(rewrite(&format!("{}, backwards", law.name), &right, &left, law.conditions));
+            }
         }
-    }
-    all
+        all
+    })
 }
 
 fn rewrite(name: &str, from: &Expr, to: &Expr, conditions: &'static [(char, Condition)]) -> Rewrite<Term, Known> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use retrograd::Error;
 
 use super::{Definition, Definitions};
-use crate::derivative::diff;
+use crate::derivative::{diff, diff_order};
 use crate::expr::{ArrayOp, Constant, Expr, Fold, Op};
 use crate::function::Function;
 
@@ -159,8 +159,7 @@ fn differentiated(args: Vec<Expr>) -> Result<Expr, String> {
             Some(_) | None => return Err(format!("the order of a derivative is an integer from 0 to {ORDER}, found `{order}`")),
         },
     };
-    let derivative = (0..order).try_fold(args[0].clone(), |expr, _| diff(&expr, name));
-    derivative.map_err(|error: Error| error.message)
+    diff_order(&args[0], name, usize::try_from(order).unwrap_or(0)).map_err(|error| error.message)
 }
 
 fn gradient(mut args: Vec<Expr>) -> Result<Expr, String> {

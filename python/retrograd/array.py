@@ -10,6 +10,7 @@ import numpy as np
 
 from . import errors
 from .layout import allocated, compact, shadow_of
+from .maybe import present
 from .trace import DTYPES, NUMPY, Retry, current, refuse_dtype
 from .views import Reshape, reshape
 
@@ -269,12 +270,12 @@ class Array:
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
         from . import functions
 
-        return functions.ufunc(ufunc, method, inputs, kwargs)
+        return functions.ufunc(ufunc, method, tuple(map(present, inputs)), kwargs)
 
     def __array_function__(self, function, _types, args, kwargs):
         from . import functions
 
-        return functions.function(function, args, kwargs)
+        return functions.function(function, tuple(map(present, args)), kwargs)
 
     @property
     def mT(self):
@@ -462,10 +463,31 @@ def demand(array):
         demand_all(sources)
 
 
+def demand_each(values):
+    """The same for all arrays in arguments together."""
+    trace, found, todo = current(), [], list(values)
+    while todo:
+        value = todo.pop()
+        if isinstance(value, Array):
+            found.append(value)
+        elif isinstance(value, (list, tuple)):
+            todo += value
+        elif isinstance(value, dict):
+            todo += value.values()
+    found = [value for value in found if value.payload() is None]
+    if trace is None or any(value.root()._poison is not None for value in found):
+        return
+    sources = [trace.derived.get(value.handle()) for value in found]
+    if found and None not in sources and any(sources):
+        sources = frozenset().union(*sources)
+        if all(source.is_beside() for source in sources):
+            demand_all(sources)
+
+
 def demand_outer(array):
     """The same where it follows from arguments and outer values alone: no loop is unrolled for it."""
     sources = current().derived.get(array.handle())
-    if sources and all(source.depth() < 0 for source in sources):
+    if sources and all(source.depth() < 0 and source.is_number() for source in sources):
         demand_all(sources)
 
 
@@ -539,6 +561,7 @@ def refuse_foreign(value):
 
 def lift(value, what="value"):
     """(handle, element type, shape) of anything that can be an operand."""
+    value = present(value)
     if isinstance(value, Array):
         return value.handle()
     refuse_foreign(value)

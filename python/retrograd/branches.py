@@ -5,8 +5,9 @@ import sys
 import numpy as np
 
 from . import effects, errors, lists, tree
-from .array import Array, demand_all, is_weak, lift, result_dtype
+from .array import Array, demand_all, is_weak, lift, result_dtype, traced
 from .control import UNSET, Control, dtype_of, is_data, is_traced, kind_of, result_boxes, shape_of, truth
+from .maybe import Maybe
 from .trace import DTYPES, Frame, Retry, current
 
 
@@ -164,9 +165,32 @@ class Join:
             names[name] = self._joined(name, structure, pairs)
             return
         (structure, leaves), (other_structure, others) = self.then.values[name], self.other.values[name]
-        if structure != other_structure:
-            self._differ(errors.ShapeError(f"`{shown(name)}` differs in kind between the branches: {kind_of(self.then.ends[name])} and {kind_of(self.other.ends[name])}", branch.at(name)))
+        if structure != other_structure or _is_none(structure, leaves) != _is_none(other_structure, others):
+            names[name] = self._perhaps(name, structure, leaves, other_structure, others)
+            return
         names[name] = self._joined(name, structure, list(zip(leaves, others)))
+
+    def _perhaps(self, name, *sides):
+        """Adds a name that is None on one way, or perhaps; other values have to be alike."""
+        forms = [_perhaps(*sides[:2]), _perhaps(*sides[2:])]
+        structures = {structure for flag, structure, leaves in forms if leaves is not None}
+        if len(structures) != 1 or all(flag is True for flag, _, _ in forms):
+            kinds = f"{kind_of(self.then.ends[name])} and {kind_of(self.other.ends[name])}"
+            self._differ(errors.ShapeError(f"`{shown(name)}` differs in kind between the branches: {kinds}", self.branch.at(name)))
+        (flag, _, leaves), (other_flag, _, others) = forms
+        absent = lambda leaves: [(leaf, None) for leaf, _ in leaves]
+        pairs = list(zip(absent(others) if leaves is None else leaves, absent(leaves) if others is None else others))
+        value = self._joined(name, structures.pop(), pairs)
+        flags = [self._joined(name, None, [(f, (f[0], None)) if k == 0 else ((f[0], None), f)]) if type(f) is tuple else f for k, f in enumerate((flag, other_flag))]
+
+        def build(made):
+            predicate = traced(self.branch.predicate, scalar=True, weak=True)
+            first, second = (f(made) if callable(f) else f for f in flags)
+            chosen = np.logical_or(np.logical_and(predicate, first), np.logical_and(np.logical_not(predicate), second))
+            chosen._weak = True
+            return Maybe(chosen, value(made))
+
+        return build
 
     def effect(self, key):
         """Adds the contents of a container that a side changed."""
@@ -211,10 +235,28 @@ class Join:
         trace.unwind(self.branch.frame)
         if sources:
             demand_all(sources)
+        around = next((frame.loop for frame in reversed(trace.frames) if frame.loop is not None), None)
+        if around is not None and around.known is not None and not around.note().peeled:
+            # What is None before the first step, say, is a value after it.
+            around.note().peeled = 1
+            raise Retry(around)
         raise error
 
     def boxes(self, results):
         return result_boxes(results, self.sources)
+
+
+def _is_none(structure, leaves):
+    return structure is None and leaves[0][0] is None
+
+
+def _perhaps(structure, leaves):
+    """(flag, structure, leaves) of a value that may be None: the flag is known, or a leaf; there are no leaves where it is None."""
+    if _is_none(structure, leaves):
+        return False, None, None
+    if structure is not None and structure[0] == tree.PERHAPS:
+        return leaves[0], structure[1][1], leaves[1:]
+    return True, structure, leaves
 
 
 class Place:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _native, errors, store
+from . import _native, errors, statics, store
 from .arguments import Fixed, Signature, Spec, row_major
 from .external import answering
 from .options import Options, directory
@@ -132,8 +132,10 @@ class Compiled:
         given = {name: kwargs.pop(name) for name in self.hidden if name in kwargs and name not in self._signature.names}
         arguments = self._bind(args, kwargs)
         for k, value in self._static:
-            if arguments.leaves[k][0].item() != value:
-                raise errors.ArgumentError(f"{self.name}() was compiled for {value!r} as an argument that decides about its Program, found {arguments.leaves[k][0].item()!r}")
+            leaf = arguments.leaves[k][0]
+            if not statics.same(leaf, value):
+                found = "another" if np.ndim(value) else statics.shown(leaf.item())
+                raise errors.ArgumentError(f"{self.name}() was compiled for {statics.shown(value)} as an argument that decides about its Program, found {found}")
         if self._outside is not None and (place := self._outside.changed()) is not None:
             raise errors.ArgumentError(f"{self.name}() was compiled for another value of `{place.name}`, which it reads from outside; compile it again")
         result = self._run(arguments, [], writes=True, given=given)
@@ -184,7 +186,7 @@ class Compiled:
         freeze = freeze or self._frozen is not None
         values = self._hidden_values() if freeze or self._outside is not None else self._types
         note["hidden"] = [[name, str(value.dtype), list(value.shape), value.tobytes().hex() if freeze else None] for name, value in zip(self.hidden, values)]
-        note["static"] = [list(item) for item in self._static]
+        note["static"] = [[k, statics.to_json(value)] for k, value in self._static]
         self._executable.save(os.fspath(path), json.dumps(note))
 
     def is_current(self):
@@ -290,7 +292,7 @@ class Variants:
 
     def _find(self, arguments):
         for k, compiled in enumerate(self.made):
-            if all(arguments.leaves[number][0].item() == value for number, value in compiled._static if np.ndim(arguments.leaves[number][0]) == 0):
+            if all(statics.same(arguments.leaves[number][0], value) for number, value in compiled._static if isinstance(arguments.leaves[number][0], (np.ndarray, np.generic))):
                 if compiled.is_current():
                     if k:
                         self.made.insert(0, self.made.pop(k))
@@ -314,7 +316,7 @@ class Variants:
             if not self.warned:
                 self.warned = True
                 found = ", ".join(f"`{compiled.names[number]}`" for number, _ in compiled._static) or "what it reads from outside"
-                _warn(f"{self.name}() was compiled for more than {self.capacity} values of {found}; pass it as a float or as an array")
+                _warn(f"{self.name}() was compiled for more than {self.capacity} values of {found}, each by itself: a shape, an index or a branch depends on it")
         return compiled
 
     def __getattr__(self, name):
@@ -379,7 +381,7 @@ def load(
         compiled._types = [Spec(tuple(shape), dtype) for _, dtype, shape, _ in hidden]
         if all(data is not None for *_, data in hidden):
             compiled._frozen = [np.frombuffer(bytes.fromhex(data), dtype).reshape(shape) for _, dtype, shape, data in hidden]
-        compiled._static, compiled.hidden = tuple((k, value) for k, value in note.get("static", [])), tuple(name for name, *_ in hidden)
+        compiled._static, compiled.hidden = tuple((k, statics.from_json(value)) for k, value in note.get("static", [])), tuple(name for name, *_ in hidden)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         raise errors.ArgumentError(f"{path} does not say what its function takes and returns; save it anew") from error
     if hidden or compiled._static:

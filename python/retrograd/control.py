@@ -5,7 +5,7 @@ import sys
 import numpy as np
 
 from . import bounds, errors
-from .array import Array, describe, entangle, is_weak, traced
+from .array import Array, describe, entangle, is_weak, repeated, traced
 from .layout import is_row_major
 from .trace import DTYPES, NUMPY, current
 
@@ -131,7 +131,7 @@ def lies_in_order(value):
 def zeros_like(leaf):
     """A value of the kind of another, to start with."""
     if isinstance(leaf, Array) and not leaf._scalar:
-        return traced(current().constant(np.zeros(leaf.shape, leaf.dtype)), scalar=False)
+        return repeated(0, leaf.shape, leaf.dtype)
     zero = NUMPY[dtype_of(leaf)].type(0)
     return zero.item() if is_weak(leaf) else zero
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from . import errors, layout, lists, masked, narrow, runs, views
-from .array import Array, Symbol, affine, demand_outer, entangle, is_weak, lift, local, repeated, reshaped, result_dtype, traced, view
+from .array import Array, Symbol, affine, demand_each, demand_outer, entangle, is_weak, lift, local, repeated, reshaped, result_dtype, traced, view
 from .rules import FUNCTIONS, Rule, implements, name_of, place_of
 from .trace import DTYPES, NUMPY, current, is_float, refuse_dtype
 
@@ -95,9 +95,14 @@ def function(called, args, kwargs):
         known_kwargs, also = _known(kwargs)
         if known and also:
             return _local_result(called(*known_args, **known_kwargs), _arrays((args, kwargs)))
-    if rule is None:
-        raise errors.Unsupported(f"{name_of(called)} is not supported{_why(called)}", errors.here())
-    return rule(*args, **kwargs)
+    try:
+        if rule is None:
+            raise errors.Unsupported(f"{name_of(called)} is not supported{_why(called)}", errors.here())
+        return rule(*args, **kwargs)
+    except errors.Unsupported:
+        # Of what is known NumPy itself can say more.
+        demand_each((*args, *kwargs.values()))
+        raise
 
 
 def _all_known(values):

@@ -57,15 +57,35 @@ def _known_lu(a):
 # np.linalg
 
 
+_FAILURES = {"cholesky": "Matrix is not positive definite", "solve": "Singular matrix", "inverse": "Singular matrix"}
+
+
+def _attempted(row, a):
+    """The matrices; inside a `try` that catches what has no answer, the identity for those that have none."""
+    trace = current()
+    attempt = trace.attempt_at(np.linalg.LinAlgError) if row in _FAILURES else None
+    if attempt is None:
+        trace.risk(np.linalg.LinAlgError) if row in _FAILURES else None
+        return a
+    a = 1.0 * functions._as_array(a) if functions._as_array(a).dtype.kind != "f" else functions._as_array(a)
+    if row == "cholesky":
+        last = traced(trace.op("cholesky", [a.handle()]))[..., -1, -1]
+        fine = last == last
+    else:
+        fine = traced(trace.op("det_sign", [a.handle()])) != 0
+    attempt.require(np.all(fine), np.linalg.LinAlgError, _FAILURES[row])
+    return np.where(np.expand_dims(fine, (-1, -2)), a, np.eye(a.shape[-1]))
+
+
 def _matrix(row, a):
     trace = current()
-    trace.risk(np.linalg.LinAlgError)
+    a = _attempted(row, a)
     return traced(trace.tracer.of_matrices(row, functions._as_array(a).handle(), errors.here()))
 
 
 def _system(row, a, b, **attrs):
     trace = current()
-    trace.risk(np.linalg.LinAlgError)
+    a = _attempted(row, a)
     arrays = [functions._as_array(x) for x in (a, b)]
     dtype = functions._floating(functions._common(*arrays))
     handles = [views.convert(trace, x.handle(), dtype) for x in arrays]

@@ -16,8 +16,8 @@ import numpy as np
 from . import bounds, draws, effects, errors, lists, tree, views
 from .array import Array, demand_all, is_weak, lift, local, result_dtype, traced
 from .control import UNSET, Control, dtype_of, is_data, kind_of, lies_in_order, reached, result_boxes, shape_of, zeros_like
+from .maybe import Maybe, like
 from .trace import COPIES, Frame, Retry, current
-
 
 RETRACES = 30
 
@@ -36,6 +36,9 @@ class Index:
 
     def demand(self):
         self._loop.note().unrolled = True
+
+    def is_beside(self):
+        return True
 
 
 class Steps(Control):
@@ -96,6 +99,7 @@ class Loop(Control):
     """A loop of the Program, over steps that are counted."""
 
     kind = "for"
+    decides = ()  # names of Python numbers that say how often it runs: known in every step, where it is unrolled
 
     def __init__(self, steps, facts, stops, where, scope):
         super().__init__(facts, stops, where, scope)
@@ -279,7 +283,8 @@ class Loop(Control):
         self.overflows = trace.overflows
         trace.push(self.frame)
         for leaf, param in zip(self._leaves(), params):
-            start = trace.derived.get(lift(leaf.before)) if leaf.dtype == "i64" and not isinstance(leaf.before, np.ndarray) else None
+            counts = leaf.dtype == "i64" or leaf.path in self.decides
+            start = trace.derived.get(lift(leaf.before)) if counts and not isinstance(leaf.before, np.ndarray) else None
             if source is not None and start is not None:
                 trace.derived[param] = start | {source}
             leaf.box = traced(param, scalar=not leaf.is_array(), ordered=leaf.ordered, weak=leaf.weak)
@@ -349,7 +354,7 @@ class Loop(Control):
         elif slot.name not in scope:
             raise errors.Unsupported(f"`{slot.name}` is deleted in a loop", self.at(slot.name))
         else:
-            ends, found = tree.flatten(scope[slot.name])
+            ends, found = tree.flatten(like(slot.value, scope[slot.name]))
         name = slot.name if slot.effect is None else slot.effect.name
         if found != slot.structure or slot.effect is None and not all(is_data(end) for end in ends):
             return self._cannot(errors.ShapeError(f"`{name}` changes its kind in the loop: from {kind_of(slot.boxed())} to {kind_of(scope.get(name))}", self.at(name)))
@@ -443,6 +448,10 @@ class Loop(Control):
         """A name of another kind (None, a function) must not change."""
         if name in scope and scope[name] is self.kept[name]:
             return True
+        if self.kept[name] is None and type(scope.get(name)) is Maybe:
+            leaves, structure = tree.flatten(scope[name])
+            self.scope[name] = tree.unflatten(structure, [self._zeros_like(leaf) for leaf in leaves])
+            return False
         if name not in self.exposed and self.known is None:
             self.kept.pop(name)
             current().unbound[name] = f"`{name}` is first bound in a loop that may take no step (at line {self.lines[name]}); bind it before the loop"
@@ -467,8 +476,10 @@ class Loop(Control):
         """Notes a list of which every step leaves more items than it found, or fewer, if they are of one kind."""
         owner, before = effect.owner, effect.before
         self._demand_count()
+        if type(owner) is not list:
+            return False
         step = len(owner) - len(before)
-        if type(owner) is not list or self.known is None or len(before) + step * (self.known - self.next_step) < 0 or self._stays_known([*before, *owner]):
+        if self.known is None or len(before) + step * (self.known - self.next_step) < 0 or self._stays_known([*before, *owner]):
             return False
         try:
             kind = lists.Kind([*before, *owner])
@@ -562,9 +573,16 @@ class Loop(Control):
         leaves, structure = tree.flatten(value)
         if not all(is_data(leaf) for leaf in leaves):
             return self._cannot(errors.Unsupported(f"a {kind_of(value)} is returned from inside of a loop; return arrays and numbers", self.at(name)))
-        self.scope[name] = tree.unflatten(structure, [zeros_like(leaf) for leaf in leaves])
+        self.scope[name] = tree.unflatten(structure, [self._zeros_like(leaf) for leaf in leaves])
         self.exposed = tuple(dict.fromkeys([*self.exposed, name]))
         return False
+
+    def _zeros_like(self, leaf):
+        """Zeros that are known before the loop."""
+        zeros = zeros_like(leaf)
+        if isinstance(zeros, Array):
+            zeros._frame = current().frames[self.frame.depth - 1]
+        return zeros
 
     def _check_aliases(self):
         frame = self.frame

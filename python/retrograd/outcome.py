@@ -5,8 +5,9 @@ import re
 
 import numpy as np
 
-from . import _native, bounds, effects, errors, texts, tree, views, writes
-from .array import Array, describe, lift, traced
+from . import _native, bounds, effects, errors, statics, texts, tree, views, writes
+from .array import Array, describe, lift, local, traced
+from .maybe import present
 from .narrow import Narrow
 from .outside import Outside
 from .trace import NUMPY, Retry, Trace, current, is_float, tracing
@@ -61,14 +62,15 @@ class Outcome:
             boxes = []
             for k, (dtype, shape, scalar) in enumerate(arguments.types):
                 handle = trace.tracer.input(dtype, list(shape))
-                if scalar and dtype in ("i64", "i32") and not shape and _is_known(arguments.leaves[k][0]):
-                    trace.derived[handle] = frozenset([Argument(self, k, arguments.leaves[k][0].item())])
                 kind, _, number = scalar.partition(" ")
                 if kind not in ("", "python", "numpy", "large"):
                     boxes.append(Narrow(traced(handle, scalar=bool(number)), kind))
                     continue
-                boxes.append(traced(handle, scalar=bool(scalar), weak=scalar in ("python", "large")) if k not in self.static else self.static[k])
-                _bound(boxes[-1], scalar, arguments.leaves[k][0])
+                leaf = arguments.leaves[k][0]
+                if k not in self.leaves and isinstance(leaf, (np.ndarray, np.generic)):
+                    trace.derived[handle] = frozenset([Argument(self, k, leaf, scalar)])
+                boxes.append(traced(handle, scalar=bool(scalar), weak=scalar in ("python", "large")) if k not in self.static else local(self.static[k]))
+                _bound(boxes[-1], scalar, leaf)
             args, kwargs = arguments.rebuild(boxes)
             for value in (*args, *kwargs.values()):
                 _own(value)
@@ -106,8 +108,8 @@ class Outcome:
             if not isinstance(result, tuple) or len(result) != 2:
                 raise errors.ArgumentError(f"with has_aux=True, {name}() must return a pair of its value and something else", pos)
             result, aux = result
-        leaves, self.structure = tree.flatten(result, objects=tree.ANY)
-        others, self.aux_structure = tree.flatten(aux, objects=tree.ANY) if self.has_aux else ([], None)
+        leaves, self.structure = tree.flatten(_present(result), objects=tree.ANY)
+        others, self.aux_structure = tree.flatten(_present(aux), objects=tree.ANY) if self.has_aux else ([], None)
         others = [] if self.wanted in WITHOUT_AUX else others
         for value in tree.statics(self.structure):
             if value is not None or result is None:
@@ -269,10 +271,10 @@ def unboxed(result, scalar):
 
 
 class Argument:
-    """An integer argument as the source of integers: to know it in Python, the function is traced for its value."""
+    """An argument that is not differentiated as the source of what follows from it alone: to know that in Python, the function is traced for its value."""
 
-    def __init__(self, outcome, number, value):
-        self.outcome, self.number, self.value = outcome, number, value
+    def __init__(self, outcome, number, leaf, scalar):
+        self.outcome, self.number, self.leaf, self.scalar = outcome, number, leaf, scalar
 
     def depth(self):
         return -1
@@ -280,8 +282,15 @@ class Argument:
     def loop(self):
         return self.outcome
 
+    def is_number(self):
+        return not np.ndim(self.leaf)
+
+    def is_beside(self):
+        """Whether it is data beside what is computed with: where nothing is differentiated, floats may be what the function is about."""
+        return self.outcome.wanted != "results" or self.leaf.dtype.kind != "f"
+
     def demand(self):
-        self.outcome.static[self.number] = self.value
+        self.outcome.static[self.number] = statics.value_of(self.leaf, self.scalar)
 
 
 def _is_known(leaf):
@@ -342,6 +351,13 @@ def _run(trace, function, args, kwargs):
         while frame.tb_next is not None:
             frame = frame.tb_next
         raise errors.Unsupported(trace.unbound[name[1]], (frame.tb_frame.f_code.co_filename, frame.tb_lineno)) from None
+
+
+def _present(result):
+    """A result whose parts are values: that one may be None is a check."""
+    if type(result) in (tuple, list):
+        return type(result)(map(_present, result))
+    return {key: _present(item) for key, item in result.items()} if type(result) is dict else present(result)
 
 
 def _scalar(leaf):

@@ -64,6 +64,12 @@ class Hidden:
     def loop(self):
         return self.outside.target
 
+    def is_number(self):
+        return not self.shape
+
+    def is_beside(self):
+        return True
+
     def demand(self):
         self.outside.fixed.add(self.place.identity())
 

@@ -309,13 +309,45 @@ class _Function(ast.NodeTransformer):
         live = set(self.live) | set().union(*(flow.loaded(item) for item in [*node.handlers, *node.orelse, *node.finalbody]))
         kinds = [self.visit(leave.copied(handler.type)) if handler.type else ast.Name("BaseException", ast.Load()) for handler in node.handlers]
         label = self._label()
+        attempt = self._attempt(node, label, set(self.live)) if kinds else None
         node.body = self.block(node.body, live)
         if kinds:
-            node.body += [_at(ast.Expr(_call("tried", ast.Name(label, ast.Load()), ast.Tuple(kinds, ast.Load()))), node, missing=True)]
+            where = ast.Constant((label, node.lineno))
+            node.body += [_at(ast.Expr(_call("tried", ast.Name(label, ast.Load()), ast.Tuple(kinds, ast.Load()), where)), node, missing=True)]
         for handler in node.handlers:
             handler.body = [*_parse(["_rg.caught()"], handler), *self.block(handler.body, live)]
         node.orelse, node.finalbody = self.block(node.orelse, live), self.block(node.finalbody, live)
-        return [*_parse([f"{label} = _rg.trying()"], node), node]
+        start = _parse([f"{label} = _rg.trying()"], node)
+        if attempt is None:
+            return [*start, node]
+        needed = _call("is_needed", ast.Constant((label, node.lineno)))
+        return [*start, _at(ast.If(needed, attempt, [node]), node, missing=True)]
+
+    def _attempt(self, node, label, live):
+        """A `try` whose body may fail when the program runs: a function of what it binds, which says whether it does, and a branch."""
+        names = sorted(self.stored(flow.copied_all(node.body)))
+        kinds = lambda: [leave.copied(handler.type) if handler.type else ast.Name("BaseException", ast.Load()) for handler in node.handlers]
+        body, fine, error = (f"_rg_{name}_{label[4:]}" for name in ("body", "fine", "error"))
+        arguments = ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
+        function = _at(_definition(body, arguments, flow.copied_all(node.body)), node, missing=True)
+        handled = ast.parse(f"raise {error}").body
+        for handler, kind in reversed(list(zip(node.handlers, kinds()))):
+            bound = [ast.Assign([ast.Name(handler.name, ast.Store())], ast.Name(error, ast.Load()))] if handler.name else []
+            match = ast.Call(ast.Attribute(ast.Name("_rg", ast.Load()), "handles", ast.Load()), [ast.Name(error, ast.Load()), kind], [])
+            handled = [ast.If(match, [*bound, *flow.copied_all(handler.body)], handled)]
+        branch = ast.If(ast.Name(fine, ast.Load()), [*flow.copied_all(node.body), *flow.copied_all(node.orelse)], handled)
+        branch = _at(branch, node, missing=True)
+        after = flow.copied_all(node.finalbody)
+        caught = lambda: ast.Tuple([self.visit(kind) for kind in kinds()], ast.Load())
+        found = ast.Tuple([ast.Name(fine, ast.Store()), ast.Name(error, ast.Store())], ast.Store())
+        call = _call("attempt", ast.Name(body, ast.Load()), _names(names, order=True), caught(), _expression("locals()", node))
+        asked = _at(ast.Assign([found], call), node, missing=True)
+        end = _at(ast.Expr(_call("attempted", ast.Name(label, ast.Load()), caught())), node, missing=True)
+        function = self.visit(function)
+        self.live = live
+        statements = self.block([branch, *after], live)
+        self.live = live
+        return [function, asked, *statements, end]
 
     def visit_Raise(self, node):
         if node.exc is None:
@@ -513,7 +545,11 @@ class _Function(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def _compared(self, left, op, right):
+        none = [isinstance(item, ast.Constant) and item.value is None for item in (left, right)]
         left, right = self.visit(left), self.visit(right)
+        if isinstance(op, (ast.Is, ast.IsNot)) and any(none):
+            asked = _call("is_none", right if none[0] else left)
+            return asked if isinstance(op, ast.Is) else _call("negate", asked)
         if isinstance(op, (ast.In, ast.NotIn, ast.Eq, ast.NotEq)):
             return _call({ast.In: "contains", ast.NotIn: "lacks", ast.Eq: "equal", ast.NotEq: "unequal"}[type(op)], left, right)
         return ast.Compare(left, [op], [right])
@@ -537,7 +573,7 @@ class _Function(ast.NodeTransformer):
         for field in ("elt", "key", "value"):
             if hasattr(node, field):
                 setattr(node, field, self.visit(getattr(node, field)))
-        return node if isinstance(node, ast.GeneratorExp) else _at(_call("made", node), node, missing=True)
+        return _at(_call("made", node), node, missing=True)
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
 

@@ -7,7 +7,7 @@ of two, an assignment. Its loop is written below as a user would write it.
 import numpy as np
 
 from . import errors
-from .array import OPERATORS, Array, Symbol, affine, demand_outer, index_of, local
+from .array import OPERATORS, Array, Symbol, affine, demand, index_of, local
 from .rewrite import rewrite
 from .trace import current
 
@@ -40,7 +40,7 @@ class Run:
         """Refuses operands that have changed since they were read, as NumPy would have read them."""
         for root, _, version in self.reads:
             if version is not None and version != root._changes:
-                raise errors.Unsupported("an array has changed since a slice of it, whose length is traced, was computed with; use a loop", errors.here())
+                _cannot(errors.Unsupported("an array has changed since a slice of it, whose length is traced, was computed with; use a loop", errors.here()), self.length)
 
     def copy(self, order="C"):
         return kept(self)
@@ -78,14 +78,19 @@ class Run:
 
 
 def refuse(run, what):
-    """What a slice of traced length does not do; where its length follows from arguments, it is known from here on, by tracing again."""
-    if isinstance(run.length, Array):
-        demand_outer(run.length)
-    raise errors.Unsupported(f"{what} of a slice whose length is traced is not supported; use a loop over its array", errors.here())
+    """What a slice of traced length does not do; where its length follows from arguments and indices, it is known from here on, by tracing again."""
+    _cannot(errors.Unsupported(f"{what} of a slice whose length is traced is not supported; use a loop over its array", errors.here()), run.length)
 
 
-def _change(_run, _value):
-    raise errors.Unsupported("in-place change of a slice whose length is traced; write it with its array, as in x[:i] += …", errors.here())
+def _cannot(error, *lengths):
+    for length in lengths:
+        if isinstance(length, Array) and length.payload() is None:
+            demand(length)
+    raise error
+
+
+def _change(run, _value):
+    _cannot(errors.Unsupported("in-place change of a slice whose length is traced; write it with its array, as in x[:i] += …", errors.here()), run.length)
 
 
 def _operators():
@@ -146,7 +151,7 @@ def _dropped(run, value):
     shape = np.shape(value)
     if shape[beyond - 1] != 1:
         if isinstance(run.length, Array):
-            demand_outer(run.length)
+            demand(run.length)
         raise errors.ShapeError("a slice whose length is traced and an array of a known length do not broadcast", errors.here())
     return np.reshape(value, shape[: beyond - 1] + shape[beyond:])
 
@@ -161,7 +166,8 @@ def function(called, args, kwargs):
     if called in _ELEMENTWISE and not kwargs:
         return elementwise(called, args)
     if first is None:
-        raise errors.Unsupported(f"np.{called.__name__} of slices whose length is traced, in a list, is not supported; use a loop", errors.here())
+        among = [item.length for value in args if isinstance(value, (list, tuple)) for item in value if isinstance(item, Run)]
+        _cannot(errors.Unsupported(f"np.{called.__name__} of slices whose length is traced, in a list, is not supported; use a loop", errors.here()), *among)
     refuse(first, f"np.{called.__name__}")
 
 
@@ -169,7 +175,7 @@ def _alike(runs):
     if any(run.span != runs[0].span or len(run.after) != len(runs[0].after) for run in runs):
         for run in runs:
             if isinstance(run.length, Array):
-                demand_outer(run.length)
+                demand(run.length)
         raise errors.ShapeError(
             "the lengths of these slices are traced and not known to be equal; write their bounds alike, as in A[i, :j] @ A[:j, k]", errors.here()
         )
@@ -374,7 +380,7 @@ def window(array, index):
     plain = all(isinstance(item, slice) and not _is_traced_slice(item) or hasattr(item, "__index__") and not np.ndim(item) for k, item in enumerate(items) if k not in lengths)
     if len(lengths) > 1 or not plain or len(items) != array.ndim or items[lengths[0]].step not in (None, 1):
         for bound in (bound for k in lengths for bound in (items[k].start, items[k].stop) if isinstance(bound, Array)):
-            demand_outer(bound)
+            demand(bound)
         raise errors.Unsupported(
             "a slice whose length depends on a traced integer needs integers or known slices beside it, and step 1, as in A[i, :j]; use a loop", errors.here()
         )

@@ -18,9 +18,11 @@ import numpy as np
 
 from . import array, branches, builtin, control, draws, effects, errors, functions, indexing, lists, loops, scipy, table, texts, tree, whiles
 from .array import Array
+from .attempts import attempt, attempted, handles, is_needed, tried  # noqa: F401, called by rewritten code
 from .texts import joined  # noqa: F401, called by rewritten code
 from .effects import made
 from .control import UNSET, is_traced
+from .maybe import Maybe, present
 from .outside import Place, refuse_subclass
 from .ranges import steps_of
 from .rewrite import is_rewritten, rewrite
@@ -67,12 +69,12 @@ def conditional(counted, names, exposed, live, rebound, appended, stops, where, 
 def branch(condition, names, exposed, live, rebound, appended, stops, where, scope):
     """The `if` statement."""
     _seen(condition)
-    return branches.Branch(condition, (names, exposed, live, rebound, appended), stops, where, scope)
+    return branches.Branch(_truth(condition), (names, exposed, live, rebound, appended), stops, where, scope)
 
 
 def both(first, second):
     """`first and second()` in a condition; where the first is traced, the second runs only if it holds."""
-    lists.settled(first)
+    first = _truth(lists.settled(first))
     if not is_traced(first):
         return second() if bool(first) else first
     return branches.choose(first, lambda: builtin._bool(second()), lambda: False, errors.here())
@@ -80,7 +82,7 @@ def both(first, second):
 
 def either(first, second):
     """`first or second()` in a condition."""
-    lists.settled(first)
+    first = _truth(lists.settled(first))
     if not is_traced(first):
         return first if bool(first) else second()
     return branches.choose(first, lambda: True, lambda: builtin._bool(second()), errors.here())
@@ -105,14 +107,25 @@ def disjunction(first, second):
 def choose(condition, first, second):
     """`first() if condition else second()`."""
     _seen(condition)
+    condition = _truth(condition)
     if not is_traced(condition):
         return first() if bool(condition) else second()
     return branches.choose(condition, first, second, errors.here())
 
 
+def is_none(value):
+    """`value is None`."""
+    return negate(value.flag) if type(value) is Maybe else value is None
+
+
+def _truth(condition):
+    """A condition; of what may be None, whether it is a value that is true."""
+    return condition.truth() if type(condition) is Maybe else condition
+
+
 def negate(condition):
     """`not condition`."""
-    lists.settled(condition)
+    condition = _truth(lists.settled(condition))
     if not is_traced(condition):
         return not condition
     result = np.logical_not(control.truth(condition, errors.here()))
@@ -167,7 +180,7 @@ def test(condition):
 def returned(value, flag):
     """What a function returns: `flag` says whether it does."""
     if is_traced(flag):
-        raise errors.Unsupported("the function returns a value on one way and nothing on another, by a traced condition", errors.here())
+        return Maybe(flag, value)
     return None if value is UNSET else value
 
 
@@ -253,14 +266,6 @@ def trying():
     return len(current().risks)
 
 
-def tried(start, kinds):
-    """The end of a `try`: what can fail only when the program runs would not be caught."""
-    kinds = tuple(kind for item in kinds for kind in (item if isinstance(item, tuple) else (item,)))
-    for risk in current().risks[start:]:
-        if any(issubclass(risk, kind) for kind in kinds):
-            raise errors.Unsupported(f"`try` around what can only fail when the program runs ({risk.__name__}) is not supported; test for it before", errors.here())
-
-
 def caught():
     """The start of an `except`: what we refuse is not the function's own error."""
     error = sys.exc_info()[1]
@@ -298,6 +303,7 @@ def outer(scope, name, value):
 
 def attribute(owner, name):
     """`owner.name`, with properties of the user's classes read too."""
+    owner = present(owner)
     kind = type(owner)
     if kind is Array:
         if name == "__class__":
@@ -344,8 +350,13 @@ def _name_of(owner):
 
 def load(container, index):
     """`container[index]`."""
+    container = present(container)
     kind = type(container)
-    if kind is Array or kind is tuple or kind is str:
+    if kind is Array:
+        return container[_listed(index)]
+    if kind is tuple and _is_unknown(index) and _are_numbers(container):
+        return _number_at(container, index)
+    if kind is tuple or kind is str:
         return container[_static(container, index)]
     if kind in (list, dict):
         grows = lists.growing(container)
@@ -355,6 +366,8 @@ def load(container, index):
             for frame in current().frames:
                 if frame.loop is not None:
                     frame.loop.grow(container)
+            if effects.owner(container) is not None and _is_unknown(index) and _are_numbers(container):
+                return _number_at(container, index)
         index = _static(container, index)
         if isinstance(index, slice):
             return made([load(container, k) for k in range(*index.indices(len(container)))])
@@ -372,6 +385,43 @@ def load(container, index):
     return array.local(value) if isinstance(value, np.ndarray) and value.dtype in DTYPES else value
 
 
+def _listed(index):
+    """An index into an array; a list of integers in it, of which some are traced, is an array of them."""
+    if isinstance(index, tuple):
+        return tuple(map(_listed, index)) if any(type(item) is list for item in index) else index
+    return functions.array_of(index) if type(index) is list and functions.has_arrays(index) else index
+
+
+def _is_unknown(index):
+    """Whether an index is traced, and nothing can be unrolled to know it."""
+    if not (isinstance(index, Array) and is_traced(index) and index.dtype.kind == "i" and not index.shape):
+        return False
+    array.demand(index)
+    return True
+
+
+def _are_numbers(items):
+    return bool(items) and all(control.is_data(item) and not np.ndim(item) for item in items)
+
+
+def _number_at(items, index):
+    """An item of a sequence of numbers, at a place that is known when the program runs."""
+    result = functions.array_of(list(items))[index]
+    if isinstance(result, Array):
+        result._weak = all(map(array.is_weak, items))
+    return result
+
+
+def _set_number(items, index, value):
+    """The same assigned: every item is the new one, or stays."""
+    count = len(items)
+    _check(np.logical_and(index >= -count, index < count), "list assignment index out of range", IndexError)
+    for k, item in enumerate(list(items)):
+        chosen = np.where(np.logical_or(index == k, index == k - count), value, item)[()]
+        chosen._weak = array.is_weak(value) and array.is_weak(item)
+        items[k] = chosen
+
+
 def _static(container, index):
     """An index into a list, a tuple or a dict as Python knows it."""
     if isinstance(index, Array) and not isinstance(container, Array):
@@ -385,7 +435,7 @@ def _static(container, index):
 def store(container, index, value):
     """`container[index] = value`."""
     if isinstance(container, Array):
-        container[index] = functions.array_of(value) if isinstance(value, (list, tuple)) else value
+        container[_listed(index)] = functions.array_of(value) if isinstance(value, (list, tuple)) else value
         return
     if getattr(type(container), "in_place", False):
         container[index] = value
@@ -401,6 +451,9 @@ def store(container, index, value):
         grows.store(index, value)
         return
     effects.change(container, "")
+    if type(container) is list and _is_unknown(index) and _are_numbers([*container, value]):
+        _set_number(container, index, value)
+        return
     container[_static(container, index)] = value
 
 
@@ -480,6 +533,7 @@ def augment(number, target, value):
 def augment_item(number, container, index, value):
     """`container[index] += value()`, with one write; the item is read before."""
     if isinstance(container, Array):
+        index = _listed(index)
         old = container[index]
         result = _BINARY[number](old, value())
         if isinstance(old, Array) and not old._scalar:
@@ -522,6 +576,8 @@ def binary(number, a, b):
     if type(a) in _PLAIN and type(b) in _PLAIN:
         result = _BINARY[number](a, b)
         return _joined(result, a, b) if type(result) is list else result
+    if type(a) is Maybe or type(b) is Maybe:
+        return binary(number, present(a), present(b))
     if scipy.is_sparse_operation(a, b):
         return scipy.operated(_NAMES[number], a, b)
     for owner, other, name in ((a, b, f"__{_NAMES[number]}__"), (b, a, f"__r{_NAMES[number]}__")):
@@ -583,7 +639,7 @@ def call(function, *args, **kwargs):
         except TypeError:
             special = None
         if special is not None:
-            result = special(*args, **kwargs)
+            result = special(*map(present, args), **kwargs)
             return made(result) if hasattr(type(result), "__next__") or type(result) is list else result
     if kind is types.BuiltinFunctionType and type(function.__self__) is str and function.__name__ == "format":
         return texts.formatted(function.__self__, args, kwargs)
@@ -708,6 +764,8 @@ def _names_in(code):
 
 def _library(function, args, kwargs):
     """A function that is not read."""
+    if not isinstance(getattr(function, "__self__", None), _CONTAINERS) and getattr(function, "__module__", None) != __name__:
+        args = tuple(map(present, args))
     owner = getattr(function, "__self__", None)
     if isinstance(owner, draws.GENERATORS):
         return draws.draw(owner, function.__name__, args, kwargs)

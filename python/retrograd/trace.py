@@ -20,6 +20,8 @@ def is_float(dtype):
 # Instructions that may fail when they run, with what Python raises then.
 _RISKY = {"dynamic_slice": IndexError, "gather": IndexError, "update": IndexError, "scatter_set": IndexError, "rem": ZeroDivisionError, "div": ZeroDivisionError}
 
+_OF_INTEGERS = ("rem", "div")
+
 COPIES = 10_000  # of bodies of unrolled loops in one function
 
 _local = threading.local()
@@ -86,7 +88,7 @@ class Trace:
         self.entered = {}  # code that runs now, with how many times
         self.prints = None  # of the outermost function
         self.bodies_traced = {}
-        self.risks = []
+        self.risks, self.attempts = [], []
         self.unread = {}
         self.exchanged = {}  # arrays that a loop makes unknown because it exchanges them, with what is noted of the loop
         self.growing = {}  # lists that grow in a loop, by identity
@@ -170,6 +172,9 @@ class Trace:
         start = root._value if root._const is None else self.constant_at(frame.depth - 1, root._const)
         frame.mutated.setdefault(root, root.state())
         root._value, root._const = self.tracer.carry(frame.depth, start), None
+        if start in self.derived:
+            # Unless the loop changes it: then it is still not known once its source is, and refused.
+            self.derived[root._value] = self.derived[start]
         root._version += 1
         frame.roots[root] = root._value
 
@@ -193,18 +198,39 @@ class Trace:
             derived[handle] = frozenset().union(*[derived[arg] for arg in args])
         except KeyError:
             pass
-        if row in _RISKY:
+        if row in _RISKY and self._may_fail(row, args, handle):
             self.risk(_RISKY[row])
         return handle
 
+    def _may_fail(self, row, args, handle):
+        """Whether an instruction may: a division is one of integers, an index is not a literal, which was checked when it was written."""
+        if row in _OF_INTEGERS:
+            return not is_float(self.type(handle)[0])
+        return any(self.derived.get(arg) != frozenset() for arg in args[1:] if not is_float(self.type(arg)[0]))
+
     def check(self, condition, message, kind):
         """Ends the run with an exception of this kind, at the user's current line, where the condition does not hold."""
+        from .array import lift, traced
+
+        attempt = self.attempt_at(kind)
+        if attempt is not None:
+            attempt.require(traced(condition), kind, message)
+            return
+        if self.attempts:
+            # What has failed before is caught: this is not reached then.
+            condition = lift(np.logical_or(traced(condition), np.logical_not(self.attempts[-1].fine)))
         self.risk(kind)
         self.tracer.check(condition, message, errors.tag_of(kind), errors.here())
 
     def risk(self, kind):
         """Notes an instruction that may fail when it runs."""
+        if self.attempt_at(kind) is not None:
+            raise errors.Unsupported(f"`try` around what can only fail when the program runs ({kind.__name__}) is not supported; test for it before", errors.here())
         self.risks.append(kind)
+
+    def attempt_at(self, kind):
+        """The innermost `try` that is being attempted and catches errors of a kind."""
+        return next((attempt for attempt in reversed(self.attempts) if attempt.catches(kind)), None)
 
     def type(self, handle):
         return self.tracer.type(handle)

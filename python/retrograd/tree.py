@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from .maybe import Maybe
+
 # Classes that the user registered: type -> (to children and rest, from rest and children).
 _REGISTERED = {}
 
@@ -89,6 +91,9 @@ class Node:
         return made
 
 
+PERHAPS = Node(Maybe, ("flag", "value"))
+
+
 def register_pytree_node(kind: type, flatten_func: Callable[[Any], tuple[Iterable[Any], Any]], unflatten_func: Callable[[Any, Any], Any]) -> None:
     """Makes a class one whose objects arguments and results may be, as in JAX: `flatten_func(object)` gives (children, the rest), where the rest can be
     compared and hashed; `unflatten_func(rest, children)` makes an object."""
@@ -143,6 +148,8 @@ def flatten(value, objects=False):
         items, kind = value, type(value)
     elif type(value) is dict:
         items, kind = value.values(), ("dict", tuple(value))
+    elif type(value) is Maybe:
+        items, kind = (value.flag, value.value), PERHAPS
     else:
         parts = parts_of(value, objects) if objects else None
         if parts is None:
@@ -214,6 +221,8 @@ def paths(value, name, objects=False):
         items = zip([f".{field}" for field in fields] if fields else [f"[{k}]" for k in range(len(value))], value)
     elif type(value) is dict:
         items = [(f"[{key!r}]", item) for key, item in value.items()]
+    elif type(value) is Maybe:
+        items = [(" is not None", value.flag), ("", value.value)]
     else:
         parts = parts_of(value, objects) if objects else None
         if parts is None:

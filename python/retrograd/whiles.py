@@ -5,7 +5,7 @@ import sys
 import numpy as np
 
 from . import errors, lists, tree
-from .array import lift, traced
+from .array import demand_all, lift, traced
 from .control import UNSET, Control, is_traced, truth
 from .loops import RETRACES, Index, Loop
 from .trace import Retry, current
@@ -23,13 +23,14 @@ class While(Loop):
         self._starts_anew()
         self.traced = self.inside = self.rebinds = False
         self.plain = True
-        self.counted = None
+        self.counted = self.sources = None
         note = self.note()
         if counted is not None and not note.unrolled:
             count = _count(counted, self.scope)
             if count is not None and count > 1:
                 self.counted = self.known = count
                 self.kind, self.plain = "for", False
+                self.decides = counted[0]
         # A condition that was found to be traced after a first step is taken to be so before it, where something that is carried is: else nests
         # of loops would be traced twice at every depth.
         bound = all(self.scope.get(name, UNSET) is not UNSET for name in self.live)
@@ -98,6 +99,7 @@ class While(Loop):
             return
         predicate = truth(condition, self.pos)
         if not self.traced:
+            self.sources = current().derived.get(lift(predicate))
             if self.note().from_start is None:
                 self.note().from_start = True
             self.traced, self.inside = True, False
@@ -138,6 +140,14 @@ class While(Loop):
             if self.started and self.note().from_start is False:
                 self.started = self.traced = False
             self._restart()
+
+    def _demand_count(self):
+        """A condition that follows from arguments or indices around can be had, to run the loop in Python."""
+        if self.started:
+            self.note().from_start = False
+            raise Retry(self)
+        if self.counted is None and self.sources:
+            demand_all(self.sources)
 
     def _cannot(self, error):
         """What is not a loop of the Program from its first step on may be one after it."""

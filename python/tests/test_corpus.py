@@ -14,11 +14,16 @@ import retrograd as rg
 
 # What cannot be differentiated yet, and why; a program that works must leave the list.
 NOT_YET = {
-    "lens_design": "the result is a tuple on one way and None on another, by a traced condition",
+    "diffusion_mri": "np.linalg.pinv and np.linalg.eigvalsh are not supported",
+    "dtw_banded": "append in a `while` whose count is not known while tracing",
+    "hartree_fock_toy": "np.linalg.eigh is not supported",
+    "landmarks_procrustes": "np.linalg.svd is not supported",
+    "newton_line_search": "append in a loop that a traced condition leaves",
+    "string_vibration_modes": "np.linalg.eigvalsh is not supported",
 }
 
-# Forms of a program that cannot be differentiated yet, but for the programs named.
-FORMS_NOT_YET = {}
+# Values that amplify rounding, as inner differences do; all others are NumPy's to 1e-12.
+LOOSE = {"earthquake_location": 1e-10}
 
 # Programs whose source runs under JAX as it is: their gradients are held against JAX to rounding, the others' against differences.
 IN_JAX = {
@@ -47,17 +52,24 @@ def same(found, expected):
         np.testing.assert_array_equal(a, b)
 
 
-def test_there_are_sixty_programs():
-    assert len(NAMES) >= 60
+def test_there_are_enough_programs():
+    assert len(NAMES) >= 180
     assert set(NOT_YET) <= set(NAMES) and IN_JAX <= set(NAMES)
 
 
 @pytest.mark.parametrize("name", programs())
-def test_value_and_gradient(name):
+def test_program(name):
+    """Value, gradient, the same bits under the least budget and one in between, and in one of the other forms of a function."""
     module = load(name)
-    (value, gradient), _, args = derived(module)
+    (value, gradient), g, args = derived(module)
+    check_value_and_gradient(module, value, gradient, args)
+    check_budgets(module, (value, gradient), g, args)
+    check_form(module, list(FORMS)[NAMES.index(name) % len(FORMS)], value, gradient)
+
+
+def check_value_and_gradient(module, value, gradient, args):
     f, fresh, wrt = module.example()
-    np.testing.assert_allclose(value, f(*fresh), rtol=1e-9)
+    np.testing.assert_allclose(value, f(*fresh), rtol=LOOSE.get(module.__name__.rpartition(".")[2], 1e-12))
     for given, untouched in zip(leaves(list(args)), leaves(list(module.example()[1]))):
         np.testing.assert_array_equal(given, untouched)
     at, found = leaves(chosen(args, wrt)), leaves(gradient)
@@ -71,23 +83,10 @@ def test_value_and_gradient(name):
         slope = sum(np.sum(g * d) for g, d in zip(found, direction))
         scale = sum(np.sum(np.abs(g * d)) for g, d in zip(found, direction))
         expected = min(near, key=lambda difference: abs(difference - slope))
-        np.testing.assert_allclose(slope, expected, rtol=1e-6, atol=1e-6 * scale + 1e-9 * abs(float(value)))
+        np.testing.assert_allclose(slope, expected, rtol=1e-6, atol=1e-6 * scale + 1e-9 * abs(float(np.squeeze(value))))
 
 
-@pytest.mark.parametrize("name", programs([name for name in NAMES if name in IN_JAX]))
-def test_gradient_equals_jax(name):
-    module = load(name)
-    (value, gradient), _, _ = derived(module)
-    expected_value, expected = jax_gradient(module)
-    np.testing.assert_allclose(value, expected_value, rtol=1e-10)
-    for a, b in zip(leaves(gradient), leaves(expected)):
-        np.testing.assert_allclose(a, b, rtol=1e-8, atol=1e-9 * max(1.0, np.max(np.abs(b), initial=0.0)))
-
-
-@pytest.mark.parametrize("name", programs())
-def test_budgets_do_not_change_bits(name):
-    module = load(name)
-    result, g, args = derived(module)
+def check_budgets(module, result, g, args):
     peak = g.plan(*args).bytes_peak
     if peak == 0:
         assert derived(module, budget=1)[1].plan(*args).bytes_peak == 0  # numbers alone, in registers
@@ -123,19 +122,7 @@ class Holder:
         return self.f(*args)
 
 
-def forms():
-    for name in NAMES:
-        for form in FORMS:
-            reason, works = FORMS_NOT_YET.get(form, (None, {name}))
-            why = NOT_YET.get(name) or (None if name in works else reason)
-            marks = [pytest.mark.xfail(strict=True, reason=why)] if why else []
-            yield pytest.param(name, form, marks=marks, id=f"{name}-{form}")
-
-
-@pytest.mark.parametrize("name, form", list(forms()))
-def test_forms_give_the_same_bits(name, form):
-    module = load(name)
-    (value, gradient), _, _ = derived(module)
+def check_form(module, form, value, gradient):
     f, args, wrt = module.example()
     numbers = (wrt,) if isinstance(wrt, int) else wrt
     kept = [k for k in numbers if k > 0] if form == "partial" else list(numbers)
@@ -152,6 +139,16 @@ def test_forms_give_the_same_bits(name, form):
             np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-11 * max(1.0, np.max(np.abs(b), initial=0.0)))
     else:
         same([found[0], *found[1]], expected)
+
+
+@pytest.mark.parametrize("name", programs([name for name in NAMES if name in IN_JAX]))
+def test_gradient_equals_jax(name):
+    module = load(name)
+    (value, gradient), _, _ = derived(module)
+    expected_value, expected = jax_gradient(module)
+    np.testing.assert_allclose(value, expected_value, rtol=1e-10)
+    for a, b in zip(leaves(gradient), leaves(expected)):
+        np.testing.assert_allclose(a, b, rtol=1e-8, atol=1e-9 * max(1.0, np.max(np.abs(b), initial=0.0)))
 
 
 def notebook(names):
@@ -182,7 +179,7 @@ for cell in json.load(open(sys.argv[1]))["cells"]:
 
 
 def test_a_notebook_gives_the_same_bits(tmp_path):
-    names = [name for name in NAMES if name not in NOT_YET]
+    names = [name for name in NAMES if name not in NOT_YET][::6]
     (tmp_path / "programs.ipynb").write_text(json.dumps(notebook(names)))
     environment = {**os.environ, "PYTHONPATH": str(FOLDER.parent), "IPYTHONDIR": str(tmp_path / "ipython")}
     subprocess.run([sys.executable, "-c", EXECUTE, "programs.ipynb"], cwd=tmp_path, env=environment, check=True, timeout=600)

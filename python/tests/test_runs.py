@@ -84,32 +84,37 @@ def overlapping(x):
     return np.sum(x)
 
 
+def unknown(x):
+    """A count that is not known before the program runs: no loop over it can be unrolled."""
+    return n + int(0.0 * np.sum(x))
+
+
 def unequal(x):
     total = 0.0
-    for i in range(n):
+    for i in range(unknown(x)):
         total = total + x[:i] @ x[i:]
     return total
 
 
 def changed(x):
     total = 0.0
-    for i in range(n):
+    for i in range(unknown(x)):
         twice = 2.0 * x[:i]
         x[0] = 7.0
         total = total + np.sum(twice)
     return total
 
 
-def matrix(A):
+def matrix(x):
     total = 0.0
-    for i in range(n):
-        total = total + np.sum(A[:i, :i])
+    for i in range(unknown(x)):
+        total = total + np.sum(x[:i, :i])
     return total
 
 
 def known(x):
     total = 0.0
-    for i in range(n):
+    for i in range(unknown(x)):
         total = total + np.sum(x[:i] * x)
     return total
 
@@ -126,6 +131,32 @@ def known(x):
 def test_what_is_not_known_is_refused(f, x, kind, message):
     with pytest.raises(kind, match=message):
         rg.grad(f)(x.copy())
+
+
+def test_where_the_count_is_known_the_loop_is_unrolled_instead():
+    def changed(x):
+        total = 0.0
+        for i in range(n):
+            twice = 2.0 * x[:i]
+            x[0] = 7.0
+            total = total + np.sum(twice)
+        return total
+
+    def corners(A):
+        total = 0.0
+        for i in range(n):
+            total = total + np.sum(A[:i, :i] ** 2)
+        return total
+
+    def renamed(x):
+        for i in range(4):
+            part = x[:i]
+            part += 1.0
+        return np.sum(x * x)
+
+    check(changed, b)
+    check(corners, A)
+    check(renamed, b)
 
 
 def test_windows_at_other_places_are_read_first():
@@ -152,13 +183,13 @@ def test_slices_of_other_views_are_read_first():
 
 def test_what_would_be_silently_wrong_is_refused():
     def renamed(x):
-        for i in range(4):
+        for i in range(unknown(x)):
             part = x[:i]
             part += 1.0
         return np.sum(x * x)
 
     def truth(x):
-        for i in range(4):
+        for i in range(unknown(x)):
             if x[:i] > 0.0:
                 x = x * 2.0
         return np.sum(x)

@@ -20,5 +20,5 @@ def heston_call(params, S0, K, T, z1, z2):
 
 def example():
     rng = np.random.default_rng(12)
-    params = np.array([1.5, 0.04, 0.1, -0.6, 0.05, 0.02])
+    params = np.array([1.5, 0.04, 0.3, -0.6, 0.05, 0.02])
     return heston_call, (params, 100.0, 95.0, 1.0, rng.normal(size=(20, 50)), rng.normal(size=(20, 50))), (0, 1)

@@ -9,7 +9,7 @@ use super::transform::Transform;
 use crate::ir::{
     Attrs, Builder, Contribution, Error, ErrorKind, Expr, FuncId, Function, Inst, Op, Part, Partial, Row, Rule, Tangent, Value,
 };
-use crate::ops::SELECT;
+use crate::ops::{NE, SELECT};
 
 /// Results of a function and the cotangents of its parameters.
 #[derive(Debug)]
@@ -186,7 +186,7 @@ impl Sweep<'_> {
     fn is_tame(&self, partial: Partial, args: &[Value], k: usize) -> bool {
         let literal = |other: usize| self.tame.as_ref().is_some_and(|tame| tame[args[other].0 as usize]);
         match partial {
-            Partial::Zero | Partial::One | Partial::MinusOne => true,
+            Partial::Zero | Partial::One | Partial::MinusOne | Partial::Gate(_) => true,
             Partial::Factor(_) => (0..args.len()).filter(|other| *other != k).all(literal),
             Partial::Of(_) => false,
         }
@@ -276,6 +276,12 @@ pub(super) fn scale(b: &Builder, partial: Partial, args: &[Value], y: Value, d: 
             let partial = factor(&args, Expr::new(b, y)).value;
             let kept = |p: Value| b.row(&SELECT, Attrs::none(), &[p, partial, b.zeros(&b.ty(partial))]);
             Some(b.mul(within.map_or(partial, kept), d))
+        }
+        // sqrt(max(x, 0)) is 0 around x = -1: that the root has an infinite slope at 0 does not matter there.
+        Partial::Gate(weight) => {
+            let (weight, zeros) = (weight(&args, Expr::new(b, y)).value, b.zeros(&b.ty(d)));
+            let passes = b.row(&NE, Attrs::none(), &[weight, zeros]);
+            Some(b.row(&SELECT, Attrs::none(), &[passes, b.mul(weight, d), zeros]))
         }
     }
 }

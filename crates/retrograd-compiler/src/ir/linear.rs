@@ -311,8 +311,8 @@ fn elementwise(partials: &[Partial], args: &[Kind], seed: Kind) -> Result<(), &'
         match partial {
             Partial::One | Partial::MinusOne if *kind == Kind::Constant => return Err("it adds a constant that is not zero"),
             Partial::One | Partial::MinusOne => {}
-            Partial::Zero | Partial::Of(_) if *kind == seed => return Err("it is not linear in this argument"),
-            Partial::Zero | Partial::Of(_) => has_rest = true,
+            Partial::Zero | Partial::Of(_) | Partial::Gate(_) if *kind == seed => return Err("it is not linear in this argument"),
+            Partial::Zero | Partial::Of(_) | Partial::Gate(_) => has_rest = true,
             Partial::Factor(_) => {
                 factors += usize::from(*kind == Kind::Linear);
                 vanishes |= *kind == Kind::Zero;

@@ -90,6 +90,8 @@ pub enum Partial {
     Factor(for<'b> fn(&[Expr<'b>], Expr<'b>) -> Expr<'b>),
     /// A function of the arguments and the result.
     Of(for<'b> fn(&[Expr<'b>], Expr<'b>) -> Expr<'b>),
+    /// The same, finite, and 0 where the argument has no influence at all: what comes from there counts for nothing, infinite or NaN.
+    Gate(for<'b> fn(&[Expr<'b>], Expr<'b>) -> Expr<'b>),
 }
 
 /// The transpose of an op with respect to one argument: from the cotangent of the result to that of the argument.

@@ -10,7 +10,7 @@ use crate::ir::{
 };
 use crate::ir::{Builder, Contribution, Scalar, Type, Value, each_bits, each_element, each_float, each_integer, each_number};
 use LaneFunction as F;
-use Partial::{Factor, MinusOne, Of, One, Zero};
+use Partial::{Factor, Gate, MinusOne, Of, One, Zero};
 
 /// Where derivatives of everything are tame.
 const TAME: &[(f64, f64)] = &[(-2.0, 2.0)];
@@ -49,12 +49,12 @@ ops! {
     /// -1, 0 or 1 as the argument is below, at or above 0; the derivative is 0.
     SIGN = map(1, "sign", Scalar::Sign, Rule::Zero, 3, SIGNS);
     /// The lesser, NaN if either is; equal arguments get half of the cotangent each.
-    MIN = map(2, "min", Scalar::Min, Rule::Partials(&[Of(|x, _| x[0].below(x[1])), Of(|x, _| x[1].below(x[0]))]), 3, TAME);
+    MIN = map(2, "min", Scalar::Min, Rule::Partials(&[Gate(|x, _| x[0].below(x[1])), Gate(|x, _| x[1].below(x[0]))]), 3, TAME);
     /// The greater, NaN if either is; equal arguments get half of the cotangent each.
-    MAX = map(2, "max", Scalar::Max, Rule::Partials(&[Of(|x, _| x[1].below(x[0])), Of(|x, _| x[0].below(x[1]))]), 3, TAME);
+    MAX = map(2, "max", Scalar::Max, Rule::Partials(&[Gate(|x, _| x[1].below(x[0])), Gate(|x, _| x[0].below(x[1]))]), 3, TAME);
     /// The first argument, but no less than the second and no greater than the third, which wins; NaN if any is. On a bound, argument
     /// and bound get half of the cotangent each; where the bounds are equal the argument gets nothing.
-    CLAMP = map(3, "clamp", Scalar::Clamp, Rule::Partials(&[Of(|x, _| inside(x) * raised(x).below(x[2])), Of(|x, _| (1.0 - inside(x)) * raised(x).below(x[2])), Of(|x, _| x[2].below(raised(x)))]), 4, CLAMPED);
+    CLAMP = map(3, "clamp", Scalar::Clamp, Rule::Partials(&[Gate(|x, _| inside(x) * raised(x).below(x[2])), Gate(|x, _| (1.0 - inside(x)) * raised(x).below(x[2])), Gate(|x, _| x[2].below(raised(x)))]), 4, CLAMPED);
     /// The product of the first two arguments plus the third, rounded once.
     FMA = map(3, "fma", Scalar::Fma, Rule::Partials(&[Factor(|x, _| x[1]), Factor(|x, _| x[0]), One]), 1, TAME);
     /// The greatest integer that is not above; the derivative is 0.

@@ -688,6 +688,7 @@ class Loop(Control):
             root.poison(message)
         for name, root in self.swapped:
             root.changes()  # for arrays that may share its memory
+            current().exchanged[id(root)] = (root, self.note())
             root.poison(f"the array that `{name}` was before the loop at line {self.pos[1]} is exchanged and changed in it; copy it before the loop")
 
     def _end(self, trace, nexts):

@@ -78,7 +78,7 @@ class Outcome:
             if len(trace.frames) > 1:
                 raise errors.Unsupported("an error inside a loop was caught by the function; tracing cannot go on after it", trace.frame.pos)
             handles = self._results(fun, name, result)
-            self.writes = writes.Writes.of(arguments, boxes, [*args, *kwargs.values()], result) if self.wanted == "results" else writes.Writes()
+            self.writes = writes.Writes.of(arguments, boxes, [*args, *kwargs.values()], result, self) if self.wanted == "results" else writes.Writes()
             self.program = trace.tracer.finish([*handles, *self.writes.handles()])
         return trace
 

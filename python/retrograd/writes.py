@@ -11,6 +11,7 @@ import numpy as np
 from . import errors, tree
 from .array import Array, lift
 from .control import is_data
+from .trace import Retry, current
 from .narrow import Narrow
 
 
@@ -21,9 +22,12 @@ class Writes:
         self.changed, self.values, self.in_place, self.returned = [], [], {}, {}
 
     @staticmethod
-    def of(arguments, boxes, values, result):
+    def of(arguments, boxes, values, result, outcome):
         """What has become of arguments; `boxes` are the traced ones, `values` the arguments that the function had."""
         self = Writes()
+        for box in boxes:
+            if isinstance(box, Array) and box._poison is not None:
+                _peel(box, outcome)
         places = {id(box): k for k, box in enumerate(boxes) if isinstance(box, (Array, Narrow))}
         arrays = [box.carrier if isinstance(box, Narrow) else box for box in boxes]
         written = [k for k, box in enumerate(arrays) if isinstance(box, Array) and not box._scalar and box._changes]
@@ -78,6 +82,15 @@ class Writes:
         leaves = [leaf for value in given for leaf in tree.flatten(value, objects=tree.ANY)[0]]
         for number, structure, places in self.changed:
             _put(given[number], tree.unflatten(structure, [_Found(place.value(results, leaves)) for place in places]))
+
+
+def _peel(box, outcome):
+    """An argument that a loop changes and then exchanges for another array: only its first step does, if that is traced by itself."""
+    known = current().exchanged.get(id(box))
+    if known is not None and known[0] is box and not known[1].peeled:
+        known[1].peeled = 1
+        raise Retry(outcome)
+    raise errors.Unsupported(f"{box._poison} (its caller would see the change)", errors.here())
 
 
 class Place:

@@ -221,3 +221,19 @@ def test_gradients_with_respect_to_attributes():
                 getattr(moved, name)[index] += h
                 ends.append(moved.loss(x))
             assert getattr(gradient, name)[index] == pytest.approx((ends[0] - ends[1]) / 2e-6, rel=1e-6)
+
+
+def smoothed(s, v):
+    for _ in range(20):
+        s[1:-1] = 0.25 * s[:-2] + 0.5 * s[1:-1] + 0.25 * s[2:]
+        v = 0.9 * v - 0.01 * np.sin(s) * s
+        s = s + v
+    return np.sum(s * s)
+
+
+def test_an_argument_that_a_loop_changes_and_exchanges():
+    rng = np.random.default_rng(0)
+    s, v = rng.normal(size=6), rng.normal(size=6)
+    expected, found = s.copy(), s.copy()
+    assert rg.jit(smoothed)(found, v) == pytest.approx(smoothed(expected, v), rel=1e-14)
+    np.testing.assert_allclose(found, expected, rtol=1e-14)

@@ -329,6 +329,8 @@ def _subscripts(operands):
     if not arrow:
         letters = "".join(terms)
         after = shared + "".join(sorted(letter for letter in set(letters) - set(shared) if letters.count(letter) == 1))
+    if arrow and shared and "..." not in after:
+        raise errors.ShapeError("einsum: the output has no `...` for the axes that the operands have under theirs; name every axis that is summed", errors.here())
     after = after.replace("...", shared)
     extents = {}
     for term, x in zip(terms, arrays):

@@ -142,6 +142,8 @@ class Loop(Control):
         self.scope = dict(scope)
         self.next_step += 1
         self.finished = self.next_step == self.known or self.stopped(scope)
+        # Names are what the step made of them, also where it was traced again.
+        self.rebinds, self.bound = False, {}
 
     def retry(self):
         if self._is_mine(sys.exc_info()[1]):

@@ -818,3 +818,29 @@ def test_an_exception_on_a_side_is_raised_where_it_is_taken():
         with pytest.raises(kind) as caught:
             f(x, k)
         assert caught.value.pos[0] == __file__
+
+
+def test_a_step_that_is_traced_again_keeps_what_it_returns():
+    def appends(x):
+        values = []
+        for e in x:
+            values.append(e)
+            if OUTSIDE:
+                return np.sum(x) * len(values)
+        return 100.0
+
+    def leaves(x):
+        values = []
+        for e in x:
+            values.append(e)
+            if OUTSIDE:
+                break
+        else:
+            return 100.0
+        return np.sum(x) * values[-1]
+
+    for f in (appends, leaves):
+        assert rg.jit(f)(np.arange(1.0, 4.0)) == f(np.arange(1.0, 4.0))
+
+
+OUTSIDE = True

@@ -133,5 +133,5 @@ REFUSED = {
 @pytest.mark.parametrize("body", REFUSED)
 def test_what_would_be_drawn_once_is_refused_at_its_line(body, tmp_path):
     with pytest.raises(rg.Unsupported, match=REFUSED[body]) as caught:
-        rg.jit(written(body, tmp_path))(v)
+        rg.grad(written(body, tmp_path))(v)
     assert caught.value.pos[0].endswith("program.py")

@@ -299,7 +299,7 @@ def run(seed, folder):
     # Whether a number is Python's or NumPy's may depend on the way taken, and with it whether a product with a float32 is one.
     tolerance = 2e-6 if "x32" in text.split("x32, ks =")[1].split("return np.sum(np.sin(x))")[0] or "float32(" in "\n".join(text.splitlines()[-30:]) else 1e-9
     assert np.allclose(found, expected, rtol=tolerance, atol=tolerance, equal_nan=True), f"{text}\nseed {seed}: expected {expected}, found {found}"
-    if seed % 3 == 0 and tolerance < 1e-6:
+    if seed % 3 == 0 and tolerance < 1e-6 and isinstance(found, (float, np.floating)):
         check_gradient(scope["f"], x, n, rng.normal(size=5), f"{text}\nseed {seed}")
     return "right", ""
 

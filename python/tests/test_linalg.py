@@ -265,11 +265,6 @@ def extents_that_differ(x):
     return np.einsum("ij,jk", x, x[:2])
 
 
-@mistake(rg.Unsupported, "name the axes")
-def axes_as_lists(x):
-    return np.einsum(x, [0, 1])
-
-
 @mistake(rg.ShapeError, "square")
 def matrix_that_is_not_square(x):
     return np.linalg.det(x[:2])

@@ -82,9 +82,9 @@ fn truth(condition: &str, language: Language) -> String {
 const TAKEN: &str = "abstract as async atomic_bool auto await become bool box break case char complex const continue crate default do double dyn \
     else enum extern f32 f64 false final float fn for gen goto i16 i32 i64 i8 if impl in inline int isize let long loop macro main match mod move \
     mut override priv pub ref register restrict return self Self short signed sizeof static str struct super switch trait true try type typedef \
-    typeof u16 u32 u64 u8 union unsafe unsigned unsized use usize virtual void volatile where while yield INFINITY NAN sign sigmoid acos acosh \
+    typeof u16 u32 u64 u8 union unsigned unsized use usize virtual void volatile where while yield INFINITY NAN sign sigmoid acos acosh \
     asin asinh atan atan2 atanh cbrt ceil cos cosh erf erfc exp exp2 expm1 fabs fdim floor fma fmax fmin fmod frexp gamma hypot ilogb j0 j1 jn \
-    ldexp lgamma log log10 log1p log2 logb modf nan nearbyint pow remainder rint round scalbn signgam sin sinh sqrt tan tanh tgamma trunc y0 y1 yn";
+    ldexp lgamma log log10 log1p log2 logb modf nan nearbyint pow remainder rint round scalbn signgam sin sinh sqrt tan tanh tgamma trunc y0 y1 yn unsafe";
 
 /// An identifier for each variable: itself, unless the language or the function has that name. What is not ASCII is written by its number.
 fn identifiers(variables: &[String], function: &str) -> HashMap<String, String> {

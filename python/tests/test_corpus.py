@@ -32,8 +32,13 @@ IN_JAX = {
 }
 
 
+# Takes most of a minute to compile: `./test --all` runs it.
+SLOW = {"ilqr"}
+
+
 def programs(names=NAMES):
-    marks = lambda name: [pytest.mark.xfail(strict=True, reason=NOT_YET[name])] if name in NOT_YET else []
+    refused = lambda name: [pytest.mark.xfail(strict=True, reason=NOT_YET[name])] if name in NOT_YET else []
+    marks = lambda name: refused(name) + [pytest.mark.slow] * (name in SLOW)
     return [pytest.param(name, marks=marks(name), id=name) for name in names]
 
 

@@ -205,6 +205,14 @@ def ulps(found, expected, scale):
     return np.abs(found - expected) / np.spacing(np.maximum(np.abs(expected), scale))
 
 
+# What takes many seconds to trace: `./test --all` runs it.
+SLOW = {"betaincinv", "stdtrit", "betaincc", "bdtr"}
+
+
+def marked(names):
+    return [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in names]
+
+
 @pytest.mark.parametrize("name", REFERENCE)
 def test_values_are_within_their_bound(name):
     rows = np.array(REFERENCE[name])
@@ -282,7 +290,7 @@ def check_derivatives(run, reference, args, tolerance=2e-7):
         )
 
 
-@pytest.mark.parametrize("name", [name for name, points in POINTS.items() if points])
+@pytest.mark.parametrize("name", marked(name for name, points in POINTS.items() if points))
 def test_derivatives_are_those_of_differences(name):
     args = [np.array(points) for points in POINTS[name]]
     check_derivatives(applied(name), of(name), args)
@@ -297,7 +305,7 @@ def test_functions_of_a_known_order(name, order, points):
     check_derivatives(applied(name, order), lambda x: of(name)(order, x), [x])
 
 
-@pytest.mark.parametrize("name", POINTS)
+@pytest.mark.parametrize("name", marked(POINTS))
 def test_float32_and_broadcasts_are_scipys(name):
     points = POINTS[name] or {"pdtr": [[3.0], [1.5]], "bdtr": [[1.0], [4.0], [0.3]]}[name]
     args = [

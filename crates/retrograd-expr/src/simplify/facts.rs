@@ -107,7 +107,7 @@ fn ends(all: [Option<f64>; 4]) -> (f64, f64) {
 
 /// Of bounds, 0 · ∞ is 0.
 fn product(a: f64, b: f64) -> Option<f64> {
-    (a != 0.0 && b != 0.0).then(|| a * b)
+    (a != 0.0 && b != 0.0).then_some(a * b)
 }
 
 /// Facts of an op from those of its arguments; `same` where its two arguments are known to be equal.

@@ -26,6 +26,7 @@ class Masked:
     def __init__(self, values, mask, lead=0, place=None):
         self.values, self.mask, self.lead = values, mask, lead
         self.place = place  # of np.nonzero: which axis of the mask these are the indices along
+        self.frame = current().frame  # the body that made it
 
     @property
     def dtype(self):
@@ -63,7 +64,7 @@ class Masked:
         return Masked(values, self.mask, self.lead if lead is None else lead)
 
     def copy(self, order="C"):
-        return self
+        return Masked(self.values, self.mask, self.lead, self.place)
 
     def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
         return self.like(self.values.astype(dtype, casting=casting))
@@ -127,6 +128,7 @@ def _operators():
     for name, called in OPERATORS["binary"].items():
         setattr(Masked, f"__{name}__", lambda a, b, called=called: called(a, b))
         setattr(Masked, f"__r{name}__", lambda a, b, called=called: called(b, a))
+        setattr(Masked, f"__i{name}__", lambda a, b, called=called: _changed(a, called(a, b)))
     for name, called in OPERATORS["compare"].items():
         setattr(Masked, f"__{name}__", lambda a, b, called=called: called(a, b))
     Masked.__hash__ = object.__hash__
@@ -134,6 +136,24 @@ def _operators():
         setattr(Masked, f"__{name}__", lambda a, called=called: called(a))
     for name in ("sum", "prod", "mean", "max", "min", "var", "std", "any", "all", "argmax", "argmin", "cumsum", "dot", "clip", "round"):
         setattr(Masked, name, lambda a, *args, called=getattr(np, name), **kwargs: called(a, *args, **kwargs))
+
+
+def _changed(value, result):
+    """`value += …`: other names of the same array see it, so that its elements are replaced, in the body that made it."""
+    trace = current()
+    error = errors.Unsupported("an in-place change of x[m], where the mask m is traced, in a loop or branch; write v = v + … instead of v += …", errors.here())
+    for frame in reversed(trace.frames):
+        if frame is value.frame:
+            break
+        if frame.loop is not None:
+            frame.loop.unroll(error)
+        raise error
+    if not isinstance(result, Masked) or (result.values.shape, result.lead) != (value.values.shape, value.lead):
+        raise errors.ShapeError("the result of an in-place operator does not have the shape of x[m]", errors.here())
+    if not np.can_cast(result.dtype, value.dtype, "same_kind"):
+        raise errors.DTypeError(f"an in-place operator cannot make {result.dtype} of {value.dtype}", errors.here())
+    value.values, value.place = result.values.astype(value.dtype), None
+    return value
 
 
 _operators()

@@ -222,3 +222,78 @@ def test_elements_that_a_mask_leaves_out_poison_nothing():
     np.testing.assert_allclose(gradient[1], -np.log(2.0) / 0.25 + 0.5)
     empty = rg.grad(lambda x, c: np.sum(x[x > 9.0] / c), argnums=1)(np.zeros(3), 0.0)
     assert empty == 0.0
+
+
+# A masked value is one array, whatever its names: an operator in place is seen by all of them, a copy does not see it.
+
+
+def by_two_names(x):
+    v = x[x > 0]
+    w = v
+    v += 1.0
+    return w.sum()
+
+
+def by_a_view(x):
+    v = x[x > 0]
+    w, u = v[...], v.T
+    v *= 2.0
+    return w.sum() + u.max()
+
+
+def of_a_copy(x):
+    v = x[x > 0]
+    w = v.copy()
+    v -= 1.0
+    return w.sum() * v.sum()
+
+
+def in_a_dict(x):
+    d = {"v": x[x > 0]}
+    w = d["v"]
+    d["v"] /= 2.0
+    return w.sum()
+
+
+def by_a_function(x):
+    def raise_all(v):
+        v += 1.0
+
+    v = x[x > 0]
+    raise_all(v)
+    return v.sum()
+
+
+def in_a_loop(x):
+    v = x[x > 0]
+    w = v
+    for _ in range(3):
+        v *= 1.1
+    return w.sum()
+
+
+def of_what_it_was_taken_from(x):
+    m = x > 0
+    v = x[m]
+    x[0], m[1] = 100.0, False
+    return v.sum()
+
+
+@pytest.mark.parametrize("f", [by_two_names, by_a_view, of_a_copy, in_a_dict, by_a_function, in_a_loop, of_what_it_was_taken_from])
+def test_changes_of_masked_values_are_numpys(f):
+    x = np.array([0.5, -1.0, 2.0, 3.0, -0.2])
+    value, gradient = rg.value_and_grad(f)(x.copy())
+    np.testing.assert_allclose(value, f(x.copy()), rtol=1e-14)
+    differences = [(f(x + h) - f(x - h)) / 2e-6 for h in 1e-6 * np.eye(5)]
+    np.testing.assert_allclose(gradient, differences, atol=1e-8)
+
+
+def test_a_change_of_a_masked_value_under_a_traced_condition_is_refused():
+    def f(x):
+        v = x[x > 0]
+        if x[0] > 0:
+            v *= 1.1
+        return v.sum()
+
+    with pytest.raises(rg.Unsupported, match="in-place change of x"):
+        rg.grad(f)(np.array([0.5, -1.0]))

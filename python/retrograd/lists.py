@@ -101,7 +101,7 @@ class Growing:
         self.owner, self.name, self.kind, self.length, self.margin = owner, name, kind, len(items), margin
         self.total = max(self.length, self.length + step * count) + margin
         self.before, self.marks, self.frame, self.loop = list(items), {}, None, None
-        self.appended, self.stored = [], False
+        self.appended, self.stored, self.touched = [], False, False
         self.buffers = [local(np.zeros((self.total, *part.shape), NUMPY[part.dtype])) for part in kind.parts]
         for k, item in enumerate(items):
             for buffer, leaf in zip(self.buffers, tree.flatten(item)[0]):
@@ -169,6 +169,8 @@ class Growing:
 
     def _write(self, number, place, leaf):
         buffer = self.buffers[number]
+        # A change that is not ours came through an item that was read.
+        self.touched = self.touched or not self.kind.parts[number].scalar and buffer._changes != self.changes[number]
         buffer[place] = leaf
         self.changes[number] = buffer._changes
 
@@ -245,7 +247,7 @@ class Growing:
             if root._changes != changes or root._frame is not frame and root in frame.mutated and root._value != frame.roots.get(root, root._value):
                 return False
         scalar = all(part.scalar for part in self.kind.parts)
-        return scalar or all(buffer._changes == known for buffer, known in zip(self.buffers, self.changes))
+        return not self.touched and (scalar or all(buffer._changes == known for buffer, known in zip(self.buffers, self.changes)))
 
     def finish(self, step, count, entangled):
         """After the loop: the list holds rows."""

@@ -56,6 +56,7 @@ def _operators():
         of = getattr(operator, f"{name}_" if name in ("and", "or") else name)
         setattr(Maybe, f"__{name}__", lambda a, b, of=of: of(a.present(), present(b)))
         setattr(Maybe, f"__r{name}__", lambda a, b, of=of: of(b, a.present()))
+        setattr(Maybe, f"__i{name}__", lambda a, b, of=of, inplace=getattr(operator, f"i{name}"): _changed(a, inplace, of, present(b)))
     for name in ("lt", "le", "gt", "ge"):
         of = getattr(operator, name)
         setattr(Maybe, f"__{name}__", lambda a, b, of=of: of(a.present(), present(b)))
@@ -70,6 +71,15 @@ def _operators():
 
 
 _operators()
+
+
+def _changed(maybe, inplace, of, other):
+    """`maybe += other`: an array changes for all of its names, a number is another."""
+    value = maybe.present()
+    if not np.ndim(value):
+        return of(value, other)
+    inplace(value, other)
+    return maybe
 
 
 def present(value):

@@ -296,3 +296,17 @@ def test_a_count_that_is_an_argument_is_asked_for(tmp_path):
 
     for n in (0, 1, 5, 50):
         np.testing.assert_allclose(rg.jit(f)(v, n), f(v, n))
+
+
+def test_a_change_of_an_item_that_was_read_is_seen_in_the_list():
+    def f(x):
+        xs = [x.copy()]
+        for _ in range(4):
+            y = xs[-1]
+            y *= 0.9
+            xs.append(y + x)
+        return sum(v.sum() for v in xs)
+
+    x = np.array([0.5, -1.0, 2.0])
+    np.testing.assert_allclose(rg.jit(f)(x.copy()), f(x.copy()), rtol=1e-14)
+    np.testing.assert_allclose(rg.grad(f)(x.copy()), np.full(3, f(np.ones(3)) / 3), rtol=1e-13)

@@ -141,3 +141,18 @@ def test_a_result_that_is_none_is_an_error_of_the_run():
     assert f(np.array([4.0])[0]) == 2.0
     with pytest.raises(rg.Error, match="returns|None"):
         f(np.array([-4.0])[0])
+
+
+def test_an_operator_in_place_is_seen_by_the_other_names():
+    def f(x):
+        t = None
+        if x[0] > 0:
+            t = x * 2
+        s = t
+        if t is not None:
+            t += 1.0
+        return s.sum() if s is not None else x.sum()
+
+    for x in (np.array([0.5, -1.0]), np.array([-0.5, 1.5])):
+        assert rg.jit(f)(x.copy()) == f(x.copy())
+        np.testing.assert_array_equal(rg.grad(f)(x.copy()), [2.0, 2.0] if x[0] > 0 else [1.0, 1.0])

@@ -3,6 +3,8 @@
 The body is traced twice. The first time finds its conditions of success; nothing ends the run there, and all that it changes is undone.
 """
 
+import sys
+
 import numpy as np
 
 from . import branches, errors
@@ -14,9 +16,10 @@ from .trace import Retry, current
 class Attempt:
     """A body under way: what holds as long as nothing has failed that its `try` catches."""
 
-    def __init__(self, kinds):
+    def __init__(self, kinds, code, before):
         self.kinds, self.frame = kinds, current().frame
         self.fine, self.error = np.bool_(True), None
+        self.code, self.before = code, before  # of the body, and the names that it may bind as they were
 
     def catches(self, kind):
         return issubclass(kind, self.kinds)
@@ -25,9 +28,21 @@ class Attempt:
         """Something that fails with an error of this kind unless the condition holds."""
         if current().frame is not self.frame:
             raise errors.Unsupported(f"`try` around a loop or branch in which something can only fail when the program runs ({kind.__name__}) is not supported; put the `try` inside", errors.here())
+        self.check_unchanged(sys._getframe())
         if self.error is not None and type(self.error) is not kind:
             raise errors.Unsupported(f"`try` around what can fail in two ways when the program runs ({kind.__name__} and {type(self.error).__name__}) is not supported; use two", errors.here())
         self.fine, self.error = np.logical_and(self.fine, condition), kind(message)
+
+
+    def check_unchanged(self, frame):
+        """Where something fails, what the body has changed before stays changed; a handler would not see it, so that it is refused."""
+        while frame is not None and frame.f_code is not self.code:
+            frame = frame.f_back
+        now = frame.f_locals if frame is not None else {}
+        changed = [name for name, value in self.before.items() if name in now and now[name] is not value]
+        if changed or self.frame.mutated or self.frame.effects:
+            what = f"changes `{changed[0]}`" if changed else "changes an array or an object"
+            raise errors.Unsupported(f"the body of a `try` {what} before something that can only fail when the program runs; do it before the `try`", errors.here())
 
 
 def flat(kinds):
@@ -53,7 +68,7 @@ def attempt(body, names, kinds, scope):
     trace, pos, found = current(), errors.here(), []
 
     def dry():
-        record = Attempt(flat(kinds))
+        record = Attempt(flat(kinds), body.__code__, {name: scope[name] for name in names if scope.get(name, UNSET) is not UNSET})
         found.append(record)
         trace.attempts.append(record)
         try:
@@ -61,6 +76,10 @@ def attempt(body, names, kinds, scope):
         except record.kinds as error:
             if isinstance(error, errors.Error) or trace.frame is not record.frame:
                 raise
+            trace_of = error.__traceback__
+            while trace_of.tb_next is not None and trace_of.tb_frame.f_code is not record.code:
+                trace_of = trace_of.tb_next
+            record.check_unchanged(trace_of.tb_frame)
             record.fine, record.error = False, error
         finally:
             trace.attempts.remove(record)

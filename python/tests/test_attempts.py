@@ -150,3 +150,38 @@ def test_a_loop_in_the_body_is_refused_at_its_line():
 
     with pytest.raises(rg.Unsupported, match="put the `try` inside"):
         rg.grad(f)(2.0)
+
+
+def binds_a_name(A):
+    y = 0.0
+    try:
+        y = 5.0
+        np.linalg.cholesky(A)
+    except np.linalg.LinAlgError:
+        pass
+    return y * A[0, 0]
+
+
+def writes_into_an_array(A):
+    try:
+        A[0, 1] = 9.0
+        np.linalg.cholesky(A)
+    except np.linalg.LinAlgError:
+        pass
+    return A.sum()
+
+
+def changes_a_list(A):
+    xs = [0.0]
+    try:
+        xs[0] = A[0, 0]
+        np.linalg.cholesky(A)
+    except np.linalg.LinAlgError:
+        pass
+    return xs[0]
+
+
+@pytest.mark.parametrize("f", [binds_a_name, writes_into_an_array, changes_a_list])
+def test_what_a_body_changes_before_it_fails_would_be_lost_and_is_refused(f):
+    with pytest.raises(rg.Unsupported, match="before something that can only fail"):
+        rg.grad(f)(np.eye(2))

@@ -14,8 +14,8 @@ import sys
 import numpy as np
 
 from . import bounds, draws, effects, errors, lists, tree, views
-from .array import Array, demand_all, is_weak, lift, local, result_dtype, traced
-from .control import UNSET, Control, dtype_of, is_data, kind_of, lies_in_order, reached, result_boxes, shape_of, zeros_like
+from .array import Array, demand_all, is_weak, kind_of_all, lift, local, traced
+from .control import UNSET, Control, dtype_of, is_data, joined_dtype, kind_of, lies_in_order, reached, result_boxes, rounds, shape_of, zeros_like
 from .maybe import Maybe, like
 from .trace import COPIES, Frame, Retry, current
 
@@ -114,7 +114,7 @@ class Loop(Control):
 
     def _starts_anew(self):
         """Nothing is known of the body yet: arrays that it changes or makes unknown, contents and lists that it carries."""
-        self.changed, self.poisoned, self.contents = {}, {}, {}
+        self.changed, self.poisoned, self.contents, self.varying = {}, {}, {}, {}
         self.grown, self.growth, self.lists = {}, {}, []  # by identity: what is known of a list that grows, by how much per step; those in the body
         self.draws, self.drawn, self.generators = [], {}, []  # what a step draws of random numbers, those of all steps, and what draws them
         self.attempts = 0
@@ -278,12 +278,17 @@ class Loop(Control):
         trace = current()
         return [views.convert(trace, lift(leaf.before), leaf.dtype) for leaf in self._leaves()]
 
-    def _enter(self, params, source=None):
-        """Opens a body in which all that is carried is a parameter."""
+    def _enter(self, params, source=None, roots=()):
+        """Opens a body in which all that is carried is a parameter; `roots` are outer arrays that are already."""
         trace = current()
         self.frame = Frame(self.kind, self.pos, self)
         self.overflows = trace.overflows
         trace.push(self.frame)
+        for root in roots:
+            self.frame.mutated.setdefault(root, root.state())
+            root._value, root._const = roots[root], None
+            root._version += 1
+            self.frame.roots[root] = roots[root]
         for leaf, param in zip(self._leaves(), params):
             counts = leaf.dtype == "i64" or leaf.path in self.decides
             start = trace.derived.get(lift(leaf.before)) if counts and not isinstance(leaf.before, np.ndarray) else None
@@ -313,6 +318,11 @@ class Loop(Control):
     def change(self, root):
         """An array whose known elements were read in the body, and that it changes after: it is carried from the start."""
         self.changed[root] = None
+        raise Retry(self)
+
+    def vary(self, root):
+        """An array that something in the body took to be the same in every step changes."""
+        self.varying[root] = None
         raise Retry(self)
 
     def _close(self, scope):
@@ -383,7 +393,10 @@ class Loop(Control):
             start = "a number" if not leaf.box.shape else f"shape {leaf.box.shape}"
             message = f"`{leaf.path}` changes its shape in the loop: expected {start}, found shape {shape_of(end)}; start it as an array of its final shape"
             return self._cannot(errors.ShapeError(message, self.at(slot.name)))
-        common, weak = result_dtype(leaf.box, end), leaf.weak and is_weak(end)
+        common, weak = joined_dtype(leaf.box, end), not leaf.is_array() and kind_of_all([leaf.box, end], self)
+        if not leaf.is_array() and rounds(leaf.before, common):
+            message = f"`{leaf.path}` is a Python float before the loop and float32 after a step, so that its digits depend on the steps; convert it"
+            return self._cannot(errors.DTypeError(message, self.at(slot.name)))
         if (common, weak) != (leaf.dtype, leaf.weak):
             if leaf.is_array():
                 message = f"`{leaf.path}` changes its element type in the loop: expected {leaf.dtype}, found {dtype_of(end)}"
@@ -601,10 +614,8 @@ class Loop(Control):
                 view = leaf.before._parent is not None or (ends[k] is not None and leaf.after._parent is not None)
                 shared |= view or outside or start_ids.count(id(starts[k])) > 1 or end_ids.count(id(ends[k])) > 1
             if shared:
-                raise errors.Unsupported(
-                    f"`{leaf.path}` is rebound in the loop while its array is changed in place, also under another name; copy it with .copy()",
-                    self.at(slot.name),
-                )
+                message = f"`{leaf.path}` is rebound in the loop while its array is changed in place, also under another name; copy it with .copy()"
+                self.unroll(errors.Unsupported(message, self.at(slot.name)))
         self.swapped = [(leaf.path, leaf.before.root()) for _, leaf in named] if swapped else []
 
     def _finish(self, scope):
@@ -639,7 +650,7 @@ class Loop(Control):
                 source += [other.before for other in arrays]
         sources += [[end, *(other.before for other in arrays)] if from_before(end) else [end] for end in lasts]
         first = len(leaves) + len(roots)
-        boxes = dict(zip([*map(id, leaves), *map(id, lasts)], result_boxes(results[: len(leaves)] + results[first:], sources)))
+        boxes = dict(zip([*map(id, leaves), *map(id, lasts)], result_boxes(results[: len(leaves)] + results[first:], sources, self)))
         for leaf in leaves:
             if leaf.is_integer():
                 boxes[id(leaf)]._bounds, boxes[id(leaf)]._growth = bounds.carried(leaf, self._most(), bool(self.known))

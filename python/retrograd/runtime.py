@@ -408,7 +408,7 @@ def _number_at(items, index):
     """An item of a sequence of numbers, at a place that is known when the program runs."""
     result = functions.array_of(list(items))[index]
     if isinstance(result, Array):
-        result._weak = all(map(array.is_weak, items))
+        result._weak = array.kind_of_all(items)
     return result
 
 
@@ -418,7 +418,7 @@ def _set_number(items, index, value):
     _check(np.logical_and(index >= -count, index < count), "list assignment index out of range", IndexError)
     for k, item in enumerate(list(items)):
         chosen = np.where(np.logical_or(index == k, index == k - count), value, item)[()]
-        chosen._weak = array.is_weak(value) and array.is_weak(item)
+        chosen._weak = array.kind_of_all([value, item])
         items[k] = chosen
 
 
@@ -440,6 +440,8 @@ def store(container, index, value):
     if getattr(type(container), "in_place", False):
         container[index] = value
         return
+    if isinstance(container, (tuple, str)):
+        raise TypeError(f"'{type(container).__name__}' object does not support item assignment")
     if isinstance(container, np.ndarray):
         raise errors.Unsupported("in-place change of a NumPy array that is not local to the function", errors.here())
     method = getattr(type(container), "__setitem__", None)
@@ -542,7 +544,7 @@ def augment_item(number, container, index, value):
         return
     item = load(container, index)
     result = augment(number, item, value())
-    if result is not item or isinstance(container, np.ndarray):
+    if result is not item or type(container) not in (list, dict):
         store(container, index, result)
 
 
@@ -555,7 +557,7 @@ def augment_loaded(number, owner, key, old, value, item):
         indexing.store(owner, key, result)
         return
     result = augment(number, old, value)
-    if result is not old or isinstance(owner, np.ndarray):
+    if result is not old or (type(owner) not in (list, dict) if item else _sees_stores(owner, key)):
         (store if item else store_attribute)(owner, key, result)
 
 
@@ -563,8 +565,14 @@ def augment_attribute(number, owner, name, value):
     """`owner.name += value()`."""
     item = attribute(owner, name)
     result = augment(number, item, value())
-    if result is not item:
+    if result is not item or _sees_stores(owner, name):
         store_attribute(owner, name, result)
+
+
+def _sees_stores(owner, name):
+    """Whether an object does something of its own when an attribute is set, also to what it is already."""
+    found = inspect.getattr_static(type(owner), name, None)
+    return hasattr(type(found), "__set__") and not isinstance(found, types.MemberDescriptorType) or type(owner).__setattr__ is not object.__setattr__
 
 
 def binary(number, a, b):

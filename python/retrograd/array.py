@@ -116,9 +116,11 @@ class Array:
         """Notes that this root changes now; arrays that may or may not share its memory are not known from here on."""
         current().claim(self)
         self._log()
-        for other in self._entangled or ():
+        for other, loop in (self._entangled or {}).items():
             if other._poison is None and other._frame.open:
                 file, line = errors.here()
+                if loop is not None:
+                    current().exchanged[id(other)] = (other, loop.note(), loop.known)
                 other.poison(f"this array may share memory with one that is changed at line {line}; copy it before with .copy()")
 
     def _log(self):
@@ -146,6 +148,7 @@ class Array:
 
     def _check_readable(self, root):
         if root._poison is not None:
+            current().unroll_exchange(root)
             raise errors.Unsupported(root._poison, errors.here())
         if not root._frame.open:
             raise errors.Unsupported("a value that was made inside a loop is used outside of it", errors.here())
@@ -598,10 +601,10 @@ def frozen_copy(array, shape, ambiguous):
     return result
 
 
-def entangle(a, b):
-    """Two roots that may or may not share memory: a change of one makes the other unknown."""
+def entangle(a, b, loop=None):
+    """Two roots that may or may not share memory, which is known where a loop is unrolled: a change of one makes the other unknown."""
     for one, other in ((a, b), (b, a)):
-        one._entangled = {**(one._entangled or {}), other: None}
+        one._entangled = {**(one._entangled or {}), other: loop}
 
 
 # Packages whose arrays have functions that differ from NumPy's of the same name, such as `std`.

@@ -110,10 +110,10 @@ def result_boxes(results, sources, loop=None):
     for k, box in enumerate(boxes):
         for root in roots[k]:
             if root._frame.open and root._poison is None and not box._scalar:
-                entangle(box, root)
+                entangle(box, root, loop)
         for j in range(k):
             if boxes[j] is not box and any(root in roots[j] for root in roots[k]):
-                entangle(boxes[j], box)
+                entangle(boxes[j], box, loop)
     return boxes
 
 

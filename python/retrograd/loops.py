@@ -17,7 +17,7 @@ from . import bounds, draws, effects, errors, lists, tree, views
 from .array import Array, demand_all, is_weak, kind_of_all, lift, local, traced
 from .control import UNSET, Control, dtype_of, is_data, joined_dtype, kind_of, lies_in_order, reached, result_boxes, rounds, shape_of, zeros_like
 from .maybe import Maybe, like
-from .trace import COPIES, Frame, Retry, current
+from .trace import COPIES, EXCHANGES, Frame, Retry, current
 
 RETRACES = 30
 
@@ -615,7 +615,10 @@ class Loop(Control):
                 shared |= view or outside or start_ids.count(id(starts[k])) > 1 or end_ids.count(id(ends[k])) > 1
             if shared:
                 message = f"`{leaf.path}` is rebound in the loop while its array is changed in place, also under another name; copy it with .copy()"
-                self.unroll(errors.Unsupported(message, self.at(slot.name)))
+                error = errors.Unsupported(message, self.at(slot.name))
+                if self.known is not None and self.known > EXCHANGES:
+                    raise error
+                self.unroll(error)
         self.swapped = [(leaf.path, leaf.before.root()) for _, leaf in named] if swapped else []
 
     def _finish(self, scope):
@@ -701,7 +704,7 @@ class Loop(Control):
             root.poison(message)
         for name, root in self.swapped:
             root.changes()  # for arrays that may share its memory
-            current().exchanged[id(root)] = (root, self.note())
+            current().exchanged[id(root)] = (root, self.note(), self.known)
             root.poison(f"the array that `{name}` was before the loop at line {self.pos[1]} is exchanged and changed in it; copy it before the loop")
 
     def _end(self, trace, nexts):

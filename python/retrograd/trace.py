@@ -23,6 +23,7 @@ _RISKY = {"dynamic_slice": IndexError, "gather": IndexError, "update": IndexErro
 _OF_INTEGERS = ("rem", "div")
 
 COPIES = 10_000  # of bodies of unrolled loops in one function
+EXCHANGES = 256  # steps of a loop that is unrolled because of names that share an array
 
 _local = threading.local()
 
@@ -191,6 +192,13 @@ class Trace:
             frame.assumed[root] = None
             owner = self.frames[frame.depth - 1]
         return handle, owner
+
+    def unroll_exchange(self, root):
+        """An array that a loop has made unknown because it exchanges it for others is known where the loop is unrolled."""
+        known, note, count = self.exchanged.get(id(root), (None, None, None))
+        if known is root and self.around is None and count is not None and count <= EXCHANGES and not note.unrolled:
+            note.unrolled = True
+            raise Retry(self.outside.target)
 
     def constant_at(self, depth, value):
         value = np.asarray(value)

@@ -1,6 +1,7 @@
 """Writes Python programs in which arrays have several names: aliases, views of views, masked values, items of lists that grow, values that may be
 None, attributes, items of dicts, lists and tuples, arguments and results of functions, names that are swapped or passed on from step to step; and
-changes them in place under one name or another. All that lives is read at the end, each with a weight of its own."""
+changes them in place under one name or another. All that lives is read at the end, each with a weight of its own. Rows and columns are of different
+matrices: `m[1] = m[:, 2]` reads what it has just written in NumPy 2.4, where `m[1] = m[:, 2] * 1` does not."""
 
 import random
 
@@ -34,8 +35,8 @@ def both(v, w):
     return w, v
 def f(x, s, n):
     a, b, c, d = x * 0.5, np.cos(x), x[::-1], x
-    m = np.outer(x, x) * 0.1
-    p, q, r = m[1], m[:, 2], m.T[1]
+    m, h = np.outer(x, x) * 0.1, np.outer(x, b)
+    p, q, r = m[1], h[:, 2], h.T[1]
     k = x > 0.1
     u, v, w = x[k], x[k] * 2.0, b[k]
     box, table, xs, pair = Box(a), {"a": a, "b": b * 1.0}, [x * 2.0, b], (a, x * 3.0)
@@ -43,7 +44,7 @@ def f(x, s, n):
 """
 
 TAIL = """    total = s + 2.0 * t + 3.0 * np.sum(np.sin(a)) + 5.0 * np.sum(b * b) + 7.0 * np.sum(np.cos(c)) + 11.0 * np.sum(d * x)
-    total += 13.0 * np.sum(np.sin(m)) + 17.0 * np.sum(p) + 19.0 * np.sum(q * q) + 23.0 * np.sum(r)
+    total += 13.0 * np.sum(np.sin(m)) + 83.0 * np.sum(h * h) + 17.0 * np.sum(p) + 19.0 * np.sum(q * q) + 23.0 * np.sum(r)
     total += 29.0 * np.sum(u) + 31.0 * np.sum(v * v) + 37.0 * np.sum(np.sin(w)) + 41.0 * np.sum(box.v) + 43.0 * np.sum(np.cos(box.u))
     total += sum(47.0 * np.sum(np.sin(item)) for item in table.values()) + sum(53.0 * np.sum(item * item) for item in xs)
     total += 59.0 * np.sum(pair[0]) + 61.0 * np.sum(np.sin(pair[1])) + sum(67.0 * np.sum(item) for item in log) + 71.0 * np.sum(e) + 73.0 * np.sum(g * g)
@@ -75,7 +76,7 @@ class Writer:
         if self.random.random() < 0.5:
             return self.name()
         row = self.pick("1", "-1", "n % 5", *self.loops)
-        return self.pick("p", "q", "r", "x", "m[0]", f"m[{row}]", "m[:, 3]", "m.T[2]", "box.v", "box.u", "table['a']", "table['b']", "xs[0]", "xs[-1]",
+        return self.pick("p", "q", "r", "x", "m[0]", f"m[{row}]", "h[:, 3]", "h.T[2]", "box.v", "box.u", "table['a']", "table['b']", "xs[0]", "xs[-1]",
                          "pair[0]", "pair[1]", "log[-1]", "log[0]", "o", "box.give()")
 
     def value(self):
@@ -156,7 +157,7 @@ class Writer:
         self.add(self.pick(
             f"box.v = {a}", f"box.take({a})", "box.bump(0.5)", f"box.v, box.u = box.u, box.v", "box = Box(a)", f"table['a'] = {a}", "table['a'], table['b'] = table['b'], table['a']", "table['a'] += 0.5",
             f"xs[0] = {a}", "xs[0], xs[-1] = xs[-1], xs[0]", f"xs = [{a}, {b}]", f"xs.append({a})", "xs.pop() if len(xs) > 1 else None", "xs[0] *= 0.5", f"pair = ({a}, {b})", "pair = pair[::-1]",
-            f"log.append({a})", f"log.append({a} * 0.5)", f"log.append({a}.copy())", "log[-1] += 0.5", f"log[0] = {a}", f"a, b = b, a", "d, e = e, d + 1.0", "a, b, c = b, c, a", f"m[1] = {a}", f"m[:, n % 5] = {a}", "m = m.T", "m *= 0.5", "p = m[2]", "q = m.T[1]",
+            f"log.append({a})", f"log.append({a} * 0.5)", f"log.append({a}.copy())", "log[-1] += 0.5", f"log[0] = {a}", f"a, b = b, a", "d, e = e, d + 1.0", "a, b, c = b, c, a", f"m[1] = {a}", f"h[:, n % 5] = {a}", "m, h = h.T, m.T", "m *= 0.5", "p = m[2]", "q = h.T[1]",
             "for item in xs: item += 0.5", "for item in table.values(): item *= 0.5", "for i_, item in enumerate(log): item += i_", f"o = perhaps({a}, s)", "o = None if s > 0.5 else a",
         ))
 
@@ -172,7 +173,7 @@ class Writer:
             self.add(f"while {name} < {self.pick('3', 'n')}{self.pick('', ' and np.sum(a * a) < 20.0')}:")
             self.add(f"    {name} += 1")
         else:
-            self.add(f"for {name} in {self.pick('m', 'xs', '(a, b)', '[a, x]', 'zip(a, b)', 'x', 'm.T')}:")
+            self.add(f"for {name} in {self.pick('m', 'xs', '(a, b)', '[a, x]', 'zip(a, b)', 'x', 'h.T')}:")
         self.block(3)
         if name in self.loops:
             self.loops.remove(name)

@@ -6,7 +6,7 @@ import operator
 import numpy as np
 
 from . import errors, lists, masked, scalars, texts
-from .array import Array, Either, is_weak, kind_of_all
+from .array import Array, Either, demand, is_weak, kind_of_all
 from .branches import choose
 from .control import is_traced
 from .ranges import backwards, cells, enumerated, make_range, zipped
@@ -92,6 +92,7 @@ def _round(value, digits=None):
     if digits is None:
         return scalars.integer_of(value, np.rint) if value._weak or value._scalar else np.rint(value)
     if value._weak and digits != 0:
+        demand(value)
         raise errors.Unsupported("round() of a traced Python number to digits; use np.round", errors.here())
     return np.round(value, digits)
 

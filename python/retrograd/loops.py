@@ -290,7 +290,8 @@ class Loop(Control):
             root._version += 1
             self.frame.roots[root] = roots[root]
         for leaf, param in zip(self._leaves(), params):
-            counts = leaf.dtype == "i64" or leaf.path in self.decides
+            # A Python number that starts as a known one may follow from the index alone.
+            counts = leaf.dtype == "i64" or leaf.weak is True or leaf.path in self.decides
             start = trace.derived.get(lift(leaf.before)) if counts and not isinstance(leaf.before, np.ndarray) else None
             if source is not None and start is not None:
                 trace.derived[param] = start | {source}

@@ -350,7 +350,7 @@ def _name_of(owner):
 
 def load(container, index):
     """`container[index]`."""
-    container = present(container)
+    container, index = present(container), _index(index)
     kind = type(container)
     if kind is Array:
         return container[_listed(index)]
@@ -358,7 +358,14 @@ def load(container, index):
         return _number_at(container, index)
     if kind is tuple or kind is str:
         return container[_static(container, index)]
-    if kind in (list, dict):
+    if kind is collections.defaultdict and container.default_factory is not None:
+        key = _static(container, index)
+        if key not in container:
+            effects.change(container, "")
+            container[key] = value = call(container.default_factory)
+            _made_inside(value)
+        index = key
+    if kind in (list, dict, collections.defaultdict):
         grows = lists.growing(container)
         if grows is not None:
             return grows.item(index)
@@ -383,6 +390,11 @@ def load(container, index):
         return array.local(container)[index]
     value = container[index]
     return array.local(value) if isinstance(value, np.ndarray) and value.dtype in DTYPES else value
+
+
+def _index(index):
+    """An index, whose parts are values."""
+    return tuple(map(present, index)) if type(index) is tuple else present(index)
 
 
 def _listed(index):
@@ -434,6 +446,7 @@ def _static(container, index):
 
 def store(container, index, value):
     """`container[index] = value`."""
+    index = _index(index)
     if isinstance(container, Array):
         container[_listed(index)] = functions.array_of(value) if isinstance(value, (list, tuple)) else value
         return
@@ -534,6 +547,7 @@ def augment(number, target, value):
 
 def augment_item(number, container, index, value):
     """`container[index] += value()`, with one write; the item is read before."""
+    index = _index(index)
     if isinstance(container, Array):
         index = _listed(index)
         old = container[index]
@@ -743,12 +757,41 @@ def _construct(kind, args, kwargs):
         if isinstance(initialise, types.FunctionType):
             if _is_users(initialise) and not dataclasses.is_dataclass(kind):
                 call(initialise, value, *args, **kwargs)
+            elif "__init__" in vars(kind) and dataclasses.is_dataclass(kind):
+                _initialise_fields(kind, value, args, kwargs)
             else:
                 initialise(value, *args, **kwargs)
         elif args or kwargs:
             raise TypeError(f"{kind.__name__}() takes no arguments")
         return value
     return _library(kind, args, kwargs)
+
+
+def _initialise_fields(kind, value, args, kwargs):
+    """The `__init__` that `dataclasses` made: what its factories make belongs to the body, and `__post_init__` is read."""
+    if isinstance(kind.__init__, types.FunctionType) and _is_users(kind.__init__) and kind.__init__.__code__.co_filename != "<string>":
+        call(kind.__init__, value, *args, **kwargs)
+        return
+    later = getattr(kind, "__post_init__", None)
+    given, waits = [], isinstance(later, types.FunctionType) and hasattr(value, "__dict__")
+    if waits:
+        object.__setattr__(value, "__post_init__", lambda *rest: given.append(rest))
+    kind.__init__(value, *args, **kwargs)
+    passed = {id(item) for item in (*args, *kwargs.values())}
+    for field in dataclasses.fields(kind):
+        if field.default_factory is not dataclasses.MISSING and id(getattr(value, field.name, None)) not in passed:
+            _made_inside(getattr(value, field.name, None))
+    if waits:
+        object.__delattr__(value, "__post_init__")
+        call(later, value, *(given[0] if given else ()))
+
+
+def _made_inside(value):
+    """A container that was just made, with those in it, belongs to the body."""
+    if isinstance(value, _CONTAINERS):
+        made(value)
+        for item in value.values() if isinstance(value, dict) else value:
+            _made_inside(item)
 
 
 def _unread(function):

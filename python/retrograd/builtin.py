@@ -9,6 +9,7 @@ from . import errors, lists, masked, scalars, texts
 from .array import Array, Either, demand, is_weak, kind_of_all
 from .branches import choose
 from .control import is_traced
+from .oneof import OneOf
 from .ranges import backwards, cells, enumerated, make_range, zipped
 
 _PYTHON = {"f": float, "i": int, "b": bool}
@@ -16,6 +17,8 @@ _PYTHON = {"f": float, "i": int, "b": bool}
 
 def type_of(value):
     """The class that a value has when the function runs untraced."""
+    if type(value) is OneOf:
+        return value.agreed(type, "the class")
     if not isinstance(value, Array):
         return type(value)
     if not value._scalar:
@@ -26,6 +29,8 @@ def type_of(value):
 
 
 def _isinstance(value, kinds):
+    if type(value) is OneOf:
+        return value.agreed(lambda option: isinstance(option, kinds), "the class")
     if not isinstance(value, Array) or isinstance(value, kinds):
         return isinstance(value, kinds)
     if isinstance(value._weak, Either):
@@ -50,6 +55,8 @@ def _extreme(python, better):
     """`min` and `max`: the first of the best ones, as Python compares."""
 
     def rule(*values, **options):
+        if len(values) == 1 and isinstance(values[0], masked.Masked) and not options:
+            return _number(np.max(values[0]) if python is max else np.min(values[0]))
         items = list(values[0]) if len(values) == 1 else list(values)
         if options or not _any_traced(items) or not items:
             return python(*values, **options)
@@ -69,7 +76,16 @@ def _picked(condition, a, b):
     return choose(condition, lambda: a, lambda: b, errors.here())
 
 
+def _number(result):
+    """A number of Python's, of what is one of NumPy's."""
+    result = np.positive(result)
+    result._weak = True
+    return result
+
+
 def _sum(items, start=0):
+    if isinstance(items, masked.Masked):
+        return _number(np.sum(items)) + start
     if lists.rows_of(items) is not None:
         from .rewrite import rewrite
 

@@ -73,6 +73,7 @@ class Note:
         self.unordered = set()  # by path and start: what is not row-major after a step
         self.by_value = {}  # by name: whether it is another object after a step
         self.lists, self.growth, self.still = {}, {}, set()  # by name: a list that grows, by how much, with items of what kind; those that do not
+        self.options = {}  # by path: the objects of which something that is carried is one
         self.bounds = {}  # by path and start: how an integer of Python grows, as `bounds.found` says
 
 

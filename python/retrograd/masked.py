@@ -242,7 +242,7 @@ def compact(value):
     return value.values[np.argsort(np.logical_not(value.mask), kind="stable")]
 
 
-def _first(value, array):
+def first(value, array):
     """The first elements of an array, as many as there are numbers below."""
     return Masked(array, _named(np.arange(array.shape[0]) < value))
 
@@ -527,14 +527,14 @@ def _sort(x, axis=-1, kind=None):
     ordered = np.sort(np.ravel(x.filled(most)))
     # A NaN is greater than infinity.
     odd = np.ravel(np.where(np.logical_and(x.mask, x.values != x.values), x.values, most)) if x.dtype.kind == "f" else None
-    return _first(count(x), ordered if odd is None else np.where(np.arange(ordered.size) < count(x) - np.sum(odd != odd), ordered, np.nan))
+    return first(count(x), ordered if odd is None else np.where(np.arange(ordered.size) < count(x) - np.sum(odd != odd), ordered, np.nan))
 
 
 def _diff(x, n=1, axis=-1):
     if x.ndim != 1 or axis not in (0, -1) or n != 1 or x.dtype.kind == "b":
         refuse(x, "np.diff of several axes, or n times,")
     elements = compact(x)
-    return _first(count(x) - 1, elements[1:] - elements[:-1])
+    return first(count(x) - 1, elements[1:] - elements[:-1])
 
 
 _ELEMENTWISE = {

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from . import bounds, errors, lists, masked
+from . import bounds, errors, lists, loose, masked
 from .array import Array, Symbol, affine, demand, index_of, traced
 from .trace import current
 
@@ -236,10 +236,13 @@ class Reversed:
 
 def steps_of(value):
     """The counted steps of a loop over this, or None where they are Python's own."""
-    if isinstance(value, (Ranged, Rows, Cells, Zipped, Reversed)):
+    if isinstance(value, (Ranged, Rows, Cells, Zipped, Reversed, loose.Items)):
         return value
     if isinstance(value, masked.Masked):
         return Chosen(value)
+    known = loose.loose(value)
+    if known is not None:
+        return loose.Items(known)
     if isinstance(value, (range, TracedRange)):
         return Ranged(value)
     if isinstance(value, Array):

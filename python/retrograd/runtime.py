@@ -22,7 +22,9 @@ from .attempts import attempt, attempted, handles, is_needed, tried  # noqa: F40
 from .texts import joined  # noqa: F401, called by rewritten code
 from .effects import made
 from .control import UNSET, is_traced
+from .loose import array_of as array_of_loose, loose
 from .maybe import Maybe, present
+from .oneof import OneOf
 from .outside import Place, refuse_subclass
 from .ranges import steps_of
 from .rewrite import is_rewritten, rewrite
@@ -68,13 +70,14 @@ def conditional(counted, names, exposed, live, rebound, appended, stops, where, 
 
 def branch(condition, names, exposed, live, rebound, appended, stops, where, scope):
     """The `if` statement."""
+    condition = _truth(condition)
     _seen(condition)
-    return branches.Branch(_truth(condition), (names, exposed, live, rebound, appended), stops, where, scope)
+    return branches.Branch(condition, (names, exposed, live, rebound, appended), stops, where, scope)
 
 
 def both(first, second):
     """`first and second()` in a condition; where the first is traced, the second runs only if it holds."""
-    first = _truth(lists.settled(first))
+    first = _truth(first)
     if not is_traced(first):
         return second() if bool(first) else first
     return branches.choose(first, lambda: builtin._bool(second()), lambda: False, errors.here())
@@ -82,7 +85,7 @@ def both(first, second):
 
 def either(first, second):
     """`first or second()` in a condition."""
-    first = _truth(lists.settled(first))
+    first = _truth(first)
     if not is_traced(first):
         return first if bool(first) else second()
     return branches.choose(first, lambda: True, lambda: builtin._bool(second()), errors.here())
@@ -106,11 +109,20 @@ def disjunction(first, second):
 
 def choose(condition, first, second):
     """`first() if condition else second()`."""
-    _seen(condition)
     condition = _truth(condition)
+    _seen(condition)
     if not is_traced(condition):
         return first() if bool(condition) else second()
     return branches.choose(condition, first, second, errors.here())
+
+
+def identical(a, b):
+    """`a is b`."""
+    if type(a) is OneOf or type(b) is OneOf:
+        return a.equals(b) if type(a) is OneOf else b.equals(a)
+    if a is not b and isinstance(a, Array) and isinstance(b, Array) and not a._scalar and control.reached([a]).keys() & control.reached([b]).keys():
+        raise errors.Unsupported("whether two arrays are one object, where they share memory or may share it, is not supported; compare their elements", errors.here())
+    return a is b
 
 
 def is_none(value):
@@ -120,12 +132,18 @@ def is_none(value):
 
 def _truth(condition):
     """A condition; of what may be None, whether it is a value that is true."""
+    if type(condition) is OneOf:
+        return condition.each(bool)
+    known = loose(condition)
+    if known is not None:
+        return known.truth()
+    lists.settled(condition)
     return condition.truth() if type(condition) is Maybe else condition
 
 
 def negate(condition):
     """`not condition`."""
-    condition = _truth(lists.settled(condition))
+    condition = _truth(condition)
     if not is_traced(condition):
         return not condition
     result = np.logical_not(control.truth(condition, errors.here()))
@@ -135,6 +153,8 @@ def negate(condition):
 
 def contains(item, container):
     """`item in container`."""
+    if type(item) is OneOf:
+        return item.each(lambda option: contains(option, container))
     if isinstance(container, (list, tuple)) and (is_traced(item) or any(is_traced(value) for value in container)):
         found = [True if value is item else item == value for value in iterated(container)]
         return builtin._any(found)
@@ -305,6 +325,8 @@ def attribute(owner, name):
     """`owner.name`, with properties of the user's classes read too."""
     owner = present(owner)
     kind = type(owner)
+    if kind is OneOf:
+        return owner.each(lambda option: attribute(option, name))
     if kind is Array:
         if name == "__class__":
             return builtin.type_of(owner)
@@ -352,6 +374,8 @@ def load(container, index):
     """`container[index]`."""
     container, index = present(container), _index(index)
     kind = type(container)
+    if type(index) is OneOf or kind is OneOf:
+        return index.each(lambda option: load(container, option)) if type(index) is OneOf else container.each(lambda option: load(option, index))
     if kind is Array:
         return container[_listed(index)]
     if kind is tuple and _is_unknown(index) and _are_numbers(container):
@@ -650,17 +674,22 @@ def _iterator(steps):
 
 
 _DISPATCHED = type(np.sum)
+_OF_NUMBERS = {sum, min, max, any, all, np.array}  # functions of sequences that are asked for a list whose length is traced, too
 
 
 def call(function, *args, **kwargs):
     """A call: functions of the user are rewritten too, arrays that NumPy makes become traced arrays."""
     kind = type(function)
+    if kind is OneOf:
+        return function.each(lambda option: call(option, *args, **kwargs))
     if kind in (types.BuiltinFunctionType, types.FunctionType, type, np.ufunc) or kind.__module__ == "numpy":
         try:
             special = _SPECIAL.get(function)
         except TypeError:
             special = None
         if special is not None:
+            if current().growing and (kind is not types.BuiltinFunctionType and kind is not type or function in _OF_NUMBERS):
+                args = tuple(map(array_of_loose, args))
             result = special(*map(present, args), **kwargs)
             return made(result) if hasattr(type(result), "__next__") or type(result) is list else result
     if kind is types.BuiltinFunctionType and type(function.__self__) is str and function.__name__ == "format":
@@ -671,6 +700,8 @@ def call(function, *args, **kwargs):
             return grows.method(function.__name__, args)
     if scipy.is_scipy(function):
         return scipy.call(function, args, kwargs)
+    if current().growing and (kind is np.ufunc or kind is _DISPATCHED or (getattr(function, "__module__", None) or "").startswith("numpy")):
+        args, kwargs = tuple(map(array_of_loose, args)), {key: array_of_loose(value) for key, value in kwargs.items()}
     if kind is np.ufunc and any(isinstance(arg, (list, tuple)) and functions.has_arrays(arg) for arg in args):
         args = [functions.array_of(arg) if isinstance(arg, (list, tuple)) else arg for arg in args]
     if kind is _DISPATCHED and any(isinstance(arg, (list, tuple)) and functions.has_arrays(arg) for arg in (*args, *kwargs.values())):

@@ -93,6 +93,7 @@ class Trace:
         self.risks, self.attempts = [], []
         self.unread = {}
         self.exchanged = {}  # arrays that a loop makes unknown because it exchanges them, with what is noted of the loop
+        self.options = []  # objects that are one of several, by their numbers
         self.growing = {}  # lists that grow in a loop, by identity
         self.boxes = {}  # what loops carry, by identity: the loop, and which part of its state
         self.bounds = []  # of slices of traced length: the handle, and the integer that it is

@@ -49,6 +49,7 @@ class While(Loop):
             self._as_it_is()
             return True
         self._find_slots()
+        self._find_loose()
         self.attempts += 1
         if self.attempts > RETRACES:
             raise errors.InternalError("the carries of this loop do not settle; please report it", self.pos)
@@ -111,7 +112,7 @@ class While(Loop):
         if any(root._value != param for root, param in frame.roots.items()) or frame.effects.keys() - {slot.effect.key() for slot in self.slots if slot.effect}:
             raise errors.Unsupported("the condition of a `while` changes something in place", self.pos)
         roots = list(frame.roots)
-        if any(root not in self.changed for root in roots):
+        if any(root not in self._changing() for root in roots):
             # What the condition carries is a parameter of it from its start, before what it captures.
             self.changed.update(dict.fromkeys(roots))
             raise Retry(self)

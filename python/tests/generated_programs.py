@@ -3,6 +3,9 @@
 import random
 
 
+MODES = ("'up'", "'down'", "'flat'")
+
+
 class Writer:
     """Writes a module with helpers, outer state and a function of a vector `x`, a number `s` and an integer `n`."""
 
@@ -177,6 +180,13 @@ class Writer:
             self.add(self.pick("x32[1] = s", "x32 *= 2", "ks[0] += 1", "ks[c % 5] = 3", "y = np.where(ks > 1, y, x)", "y[ks[0] % 5] += 1.0", "x32 = x32 + s"))
         elif kind < 0.94:
             self.add(self.pick("y = np.array(log[-5:] + [0.1] * 5)[:5]", "y = np.stack([x, y])[1]", "m = np.array([x * k for k in range(5)])", "s = s + np.array(log).sum()", "y = np.concatenate([x[:2], y[2:]])", "s = s + max(log)", "y = np.array([f1(q) for q in y])"))
+        elif kind < 0.97:
+            mode = self.pick("mode", "box.mode")
+            self.add(self.pick(
+                f"{mode} = {self.pick(*MODES)}", f"{mode} = {self.pick(*MODES)}", f"{mode} = {self.pick(*MODES)} if {self.test()} else {mode}", f"if {mode} == {self.pick(*MODES)}: s = s * 0.5",
+                f"s = s + GAINS[{mode}]", f"if {mode} in ('up', 'flat'): t = t + 0.25", "mode, box.mode = box.mode, mode", f"turn = {self.pick('math.sin', 'math.atan', 'f1', 'turn')}", "s = s * 0.5 + turn(s)",
+                f"s = s + (1.0 if {mode} is not None and {mode} != 'down' else 2.0)", "turn = math.sin if s > t else f1",
+            ))
         else:
             self.add(f"assert {self.test()} or True")
 
@@ -186,13 +196,14 @@ class Writer:
         head = """import math
 import warnings
 import numpy as np
+GAINS = {"up": 0.5, "down": -0.25, "flat": 0.125}
 OUTER, FLAG, WEIGHTS = 1.5, %s, np.array([0.5, -1.0, 2.0, 0.25, 1.0])
 class Settings:
     rate = 0.25
 SETTINGS = Settings()
 class Box:
     def __init__(self, a):
-        self.a, self.count = a, 0
+        self.a, self.count, self.mode = a, 0, "flat"
     def step(self, h):
         self.a = self.a * 0.9 + h
         self.count += 1
@@ -247,6 +258,7 @@ def f(x, s, n):
     w, z, pair = y, m, (0.0, 0.0)
     state, table, box, xs = [s, 0.0], {"p": t}, Box(s), [s]
     calls, count, log, acc, w1, a, b, rest = 0, 1, [s], Acc(), s, s, t, x
+    mode, turn = "up", math.sin
     x32, ks = np.arange(5, dtype=np.float32) * np.float32(0.25), np.array([1, 0, 2, 3, 1])
     def tick():
         nonlocal calls
@@ -258,7 +270,7 @@ def f(x, s, n):
         table["p"] = table["p"] * 0.5 + a
         return a + table["p"]
 """ % self.pick("True", "False")
-        tail = "    return np.sum(np.sin(x)) + np.sum(y * y) + np.sum(np.cos(m)) + s * t + state[0] + state[1] + box.a * box.count + table['p'] + calls + sum(xs) + c + np.sum(w) + np.sum(z) + count * 0.1 + sum(log) + acc.total + w1 + np.sum(x32) + np.sum(ks) + a + sum(rest)\n"
+        tail = "    return np.sum(np.sin(x)) + np.sum(y * y) + np.sum(np.cos(m)) + s * t + state[0] + state[1] + box.a * box.count + table['p'] + calls + sum(xs) + c + np.sum(w) + np.sum(z) + count * 0.1 + sum(log) + acc.total + w1 + np.sum(x32) + np.sum(ks) + a + sum(rest) + GAINS[mode] + 3.0 * GAINS[box.mode] + 0.1 * turn(0.5)\n"
         return head + "\n".join(self.lines) + "\n" + tail
 
     @staticmethod

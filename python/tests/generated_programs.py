@@ -1,4 +1,5 @@
-"""Writes Python programs with views, effects, helpers, outer state, breaks, negative steps and mixed types."""
+"""Writes Python programs with views, effects, helpers, outer state, breaks, negative steps, states that are strings, and mixed types. Numbers, which may
+be float32, meet arithmetic alone: there NumPy's digits are exact."""
 
 import random
 
@@ -35,7 +36,7 @@ class Writer:
         if depth < 2:
             a, b = self.number(depth + 1), self.number(depth + 1)
             options += [f"({a} {self.pick('+', '-', '*')} {b})"] * 4
-            options += [f"np.{self.pick('sin', 'tanh')}({a})", f"np.sum({self.vector(depth + 1)})", f"({a} if {self.test(depth + 1)} else {b})"]
+            options += [f"wave({a})", f"np.sum({self.vector(depth + 1)})", f"({a} if {self.test(depth + 1)} else {b})"]
             options += [f"math.{self.pick('sin', 'tanh', 'exp', 'sqrt', 'log', 'atan')}({a})", f"({a} / ({b}))", f"({a} % 3)", f"({a} // 2)", f"({a}) ** {self.pick(2, 3, 0, 0.5, -1)}"]
             options += [f"{self.integer()} * {a}", f"float({a})", f"np.float32({a})", f"x32[{self.index()}]", f"sum(q * {a} for q in {self.pick('x', 'y', 'xs', '[1.0, s]')})"]
             options += [f"sum([q * 0.5 for q in xs if q is not None])", f"(w1 := {a}) + w1", f"np.linalg.norm({self.vector(depth + 1)})", f"divmod({a}, 2)[1]", f"int({a})", f"round({a})"]
@@ -112,7 +113,7 @@ class Writer:
         target = self.pick("s", "t", "state[0]", "state[1]", "box.a", "table['p']", "c", "xs[0]")
         kind = self.random.random()
         if kind < 0.2:
-            self.add(f"{target} = 0.5 * np.sin({self.number()})" if target != "c" else f"c = c + {self.pick('1', '2', 'n')}")
+            self.add(f"{target} = 0.5 * wave({self.number()})" if target != "c" else f"c = c + {self.pick('1', '2', 'n')}")
         elif kind < 0.3:
             self.add(f"{target} {self.pick('+=', '-=', '*=')} {self.number(1)}" if target != "c" else "c += 1")
         elif kind < 0.4:
@@ -240,6 +241,8 @@ def cases(k):
     return -0.5
 def f1(q):
     return q * 0.5 if q > 0 else q
+def wave(a):
+    return a / (1.0 + a * a)
 def scaled(a, b):
     return a * 0.5 + b
 def early(a):

@@ -277,5 +277,7 @@ def f(x, s, n):
         return head + "\n".join(self.lines) + "\n" + tail
 
     @staticmethod
-    def tolerance(_text):
-        return 1e-9
+    def is_smooth(text):
+        """Whether differences tell a gradient: where nothing is rounded to float32."""
+        body = text.split("x32, ks =")[-1].split("return np.sum(np.sin(x))")[0]
+        return "x32" not in body.split("\n", 1)[-1] and "float32(" not in body.split("\n", 1)[-1]

@@ -23,6 +23,9 @@ fn positive<'t>(x: Var<'t>, y: Var<'t>) -> Var<'t> {
 /// Functions of four numbers, two of which are no numbers that the sides take.
 const MASKED: &[(&str, Function)] = &[
     ("a root", |x| positive(x, x.sqrt())),
+    ("a root after", |x| positive(x, x).sqrt()),
+    ("a root of the greater", |x| (x.maximum(0.5) - 0.5).sqrt()),
+    ("a chain after", |x| positive(x, x).reshape([2, 2]).sqrt().exp().sqrt()),
     ("the other side", |x| x.le(0.0).select(3.0 * x, x.sqrt())),
     ("a chain", |x| positive(x, x.sqrt().log())),
     ("a long chain", |x| positive(x, (x.log() * x).sqrt().sin().exp())),

@@ -4,7 +4,8 @@
 //! be their product. So a reverse sweep notes, along with every cotangent, where it can be other than zero, and multiplies by
 //! `select(p, ∂, 0)`: still linear in the cotangent. What is also used elsewhere is demanded there too, and keeps its NaN.
 //!
-//! Forward mode needs none of this: the `select` of the tangents drops a NaN as it drops the value.
+//! In forward mode the `select` of the tangents drops a NaN as it drops the value. What it leaves out are zeros, which a later partial must
+//! not turn into a NaN: there the same is noted of every tangent.
 
 use std::collections::{BTreeMap, BTreeSet};
 

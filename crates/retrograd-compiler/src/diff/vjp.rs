@@ -7,8 +7,8 @@ use super::once::Copied;
 use super::sum::{self, Sum};
 use super::transform::Transform;
 use crate::ir::{
-    Array, Attrs, Builder, Contribution, Error, ErrorKind, Expr, FuncId, Function, Inst, Op, Part, Partial, Row, Rule, Tangent, Transpose,
-    Value,
+    Array, Attrs, Builder, Contribution, Error, ErrorKind, Expr, FuncId, Function, Inst, Op, Part, Partial, PartialOf, Row, Rule, Tangent,
+    Transpose, Value,
 };
 use crate::ops::{LINEAR_SCAN, NE, OR, SELECT};
 
@@ -295,23 +295,32 @@ pub(super) fn demanded(cts: &[Option<Value>]) -> Vec<Demanded> {
 
 /// ∂·d for a tangent or a cotangent d, which is zero outside of `within`; `None` where ∂ = 0.
 pub(super) fn scale(b: &Builder, partial: Partial, args: &[Value], y: Value, d: Value, within: Option<Value>) -> Option<Value> {
-    let args: Vec<Expr<'_>> = args.iter().map(|arg| Expr::new(b, *arg)).collect();
     match partial {
         Partial::Zero => None,
         Partial::One => Some(d),
         Partial::MinusOne => Some(b.neg(d)),
         Partial::Factor(factor) | Partial::Of(factor) => {
-            let partial = factor(&args, Expr::new(b, y)).value;
+            let partial = applied(b, factor, args, y);
             let kept = |p: Value| b.row(&SELECT, Attrs::none(), &[p, partial, b.zeros(&b.ty(partial))]);
             Some(b.mul(within.map_or(partial, kept), d))
         }
         // sqrt(max(x, 0)) is 0 around x = -1: that the root has an infinite slope at 0 does not matter there.
         Partial::Gate(weight) => {
-            let (weight, zeros) = (weight(&args, Expr::new(b, y)).value, b.zeros(&b.ty(d)));
-            let passes = b.row(&NE, Attrs::none(), &[weight, zeros]);
-            Some(b.row(&SELECT, Attrs::none(), &[passes, b.mul(weight, d), zeros]))
+            let (weight, passes) = gate(b, weight, args, y);
+            Some(b.row(&SELECT, Attrs::none(), &[passes, b.mul(weight, d), b.zeros(&b.ty(d))]))
         }
     }
+}
+
+/// The weight of an argument that may have no influence, and where it has.
+pub(super) fn gate(b: &Builder, weight: PartialOf, args: &[Value], y: Value) -> (Value, Value) {
+    let weight = applied(b, weight, args, y);
+    (weight, b.row(&NE, Attrs::none(), &[weight, b.zeros(&b.ty(weight))]))
+}
+
+fn applied(b: &Builder, partial: PartialOf, args: &[Value], y: Value) -> Value {
+    let args: Vec<Expr<'_>> = args.iter().map(|arg| Expr::new(b, *arg)).collect();
+    partial(&args, Expr::new(b, y)).value
 }
 
 /// A missing rule is an error, never a zero.

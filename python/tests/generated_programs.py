@@ -273,7 +273,7 @@ def f(x, s, n):
         table["p"] = table["p"] * 0.5 + a
         return a + table["p"]
 """ % self.pick("True", "False")
-        tail = "    return np.sum(np.sin(x)) + np.sum(y * y) + np.sum(np.cos(m)) + s * t + state[0] + state[1] + box.a * box.count + table['p'] + calls + sum(xs) + c + np.sum(w) + np.sum(z) + count * 0.1 + sum(log) + acc.total + w1 + np.sum(x32) + np.sum(ks) + a + sum(rest) + GAINS[mode] + 3.0 * GAINS[box.mode] + 0.1 * turn(0.5)\n"
+        tail = "    return np.sum(np.sin(x)) + np.sum(y * y) + np.sum(np.cos(m)) + s * t + state[0] + state[1] + box.a * box.count + table['p'] + calls + sum(xs) + c + np.sum(w) + np.sum(z) + count * 0.1 + sum(log) + acc.total + w1 + np.sum(x32.astype(float)) + np.sum(ks) + a + sum(rest) + GAINS[mode] + 3.0 * GAINS[box.mode] + 0.1 * turn(0.5)\n"
         return head + "\n".join(self.lines) + "\n" + tail
 
     @staticmethod

@@ -2,7 +2,6 @@
 
 import sys
 
-
 from . import errors, lists, tree
 from .array import demand_all, lift
 from .control import UNSET, Control, is_traced, truth

@@ -331,7 +331,7 @@ def table(cases):
             try:
                 done = subprocess.run([sys.executable, os.path.abspath(__file__), "--one", case, name], capture_output=True, text=True, timeout=LIMIT, cwd=SCRATCH)
             except subprocess.TimeoutExpired:
-                print(f"| {name} | no result within {LIMIT} s | | | |", flush=True)
+                print(f"| {name} | no result within {LIMIT:g} s | | | |", flush=True)
                 continue
             if done.returncode:
                 print(f"| {name} | fails: {done.stderr.strip().splitlines()[-1] if done.stderr.strip() else done.returncode} | | | |", flush=True)
@@ -367,8 +367,10 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("cases", nargs="*", default=list(CASES))
     parser.add_argument("--one", nargs=2, metavar=("CASE", "NAME"))
+    parser.add_argument("--limit", type=float, default=LIMIT, help="seconds that a contender has")
     parser.add_argument("--growth", action="store_true")
     given = parser.parse_args()
+    LIMIT = given.limit
     if given.one:
         one(*given.one)
     elif given.growth:

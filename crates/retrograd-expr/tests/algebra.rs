@@ -85,7 +85,7 @@ const INTEGRALS: &[&str] = &[
     "1/sqrt(x^2 + 2*x + 3); (1 + x^2)^(3/2); (1 + x^2)^(-3/2); x*sqrt(2*x + 3); x/(2*x + 1)^(1/3); 1/sqrt(x); exp(sqrt(x))/sqrt(x)",
     "x*exp(x^2); x*exp(-x^2); exp(-x^2); exp(-x^2/2 + x); exp(x)/(1 + exp(x)); 1/(1 + exp(x))",
     "cosh(2*x); x*sinh(x); 1/cosh(x)^2; tanh(x)^2; 1/cosh(x); asin(x); x*asin(x); acos(x); x*atan(x); asinh(x); atanh(x); erf(x); erfc(2*x)",
-    "cbrt(x); abs(x); sign(x)*x",
+    "cbrt(x); abs(x); sign(x); 3*abs(2*x + 1)",
 ];
 
 #[test]

@@ -380,7 +380,14 @@ impl<'n> Term<'n> {
                 None => {
                     let mut rest = Term { outside: Expr::number(1), ..self.clone() };
                     rest.times(&polynomial(&diff(part, self.name).ok()?).to_expr(), Fraction::MINUS_ONE)?;
-                    tidy::mul(&rest.outside, &replaced(&rest.to_expr(), part, &u))
+                    // exp(k v) is a power of exp(v).
+                    let times = |k: &i64| polynomial(&(&rest.exponent - Expr::number(*k) * &part.args()[0])).to_expr().is(0);
+                    let power = (*part.op() == Op::Call(Function::Exp)).then(|| (-4..=4).find(times)).flatten().unwrap_or(0);
+                    if power != 0 {
+                        rest.exponent = Expr::number(0);
+                    }
+                    let powers = tidy::mul(&rest.outside, &tidy::pow(&u, &Expr::number(power)));
+                    tidy::mul(&powers, &replaced(&rest.to_expr(), part, &u))
                 }
             };
             if mentions(&rest, self.name) || rest == whole {

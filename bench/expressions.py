@@ -164,7 +164,11 @@ def by_casadi(case, machine_code=False):
         buffer.set_res(0, memoryview(taken))
         given = [np.array(array, dtype=float) for array in given]
         call = lambda: np.array(function(*given))
-        inside = (lambda: in_c(function.name(), ready, taken)) if machine_code and not function.name().startswith("map") else lambda: best(evaluate)
+        in_a_loop = machine_code and not function.name().startswith("map")
+
+        def inside():  # what the buffer points to must live
+            return in_c(function.name(), ready, taken) if in_a_loop else (best(evaluate), buffer, ready, taken)[0]
+
         return call, inside
 
     def made(name, inputs, outputs):

@@ -174,7 +174,7 @@ impl Forward<'_> {
                     value(2).clone(),
                 ],
             ),
-            Op::Fold(Fold::Product, index) => of_product(index, [value(0), value(1), value(2)], given[0], &self.dag)?,
+            Op::Fold(Fold::Product, index) => of_product(index, [value(0), value(1), value(2)], given[0], self.dag)?,
             Op::Array(ArrayOp::Prod) => return Err(unsupported("the derivative of `prod` of an array")),
             Op::Custom(custom) => self.of_custom(id, custom, &given)?,
             Op::Array(ArrayOp::Any) | Op::StopGradient => return Ok(None),

@@ -65,11 +65,11 @@ fn expanded(expr: &Expr, side: Side) -> Option<Laurent> {
     let dag = Dag::of(expr);
     let mentions = dag.mentions(NAME);
     let mut all: Vec<Option<Laurent>> = vec![];
-    for id in 0..dag.len() {
+    for (id, is_mentioned) in mentions.iter().enumerate() {
         let args: Option<Vec<&Laurent>> = dag.args(id).iter().map(|arg| all[*arg].as_ref()).collect();
         let found = match dag.op(id) {
             Op::Variable(variable) if &**variable == NAME => Some(Laurent::new(1, padded(vec![Expr::number(1)], TERMS))),
-            _ if !mentions[id] => {
+            _ if !is_mentioned => {
                 let value = &dag.exprs()[id];
                 super::is_finite_number(value).then(|| Laurent::new(0, padded(vec![value.clone()], TERMS)))
             }
@@ -108,7 +108,7 @@ fn of_call(function: Function, args: &[&Laurent], side: Side) -> Option<Laurent>
 fn regular(function: Function, args: &[&Laurent]) -> Option<Laurent> {
     let count = args.iter().map(|arg| arg.low + arg.terms.len() as i64).min().filter(|count| *count > 0)?;
     let count = usize::try_from(count).ok()?.min(TERMS);
-    let args: Vec<Vec<Expr>> = args.iter().map(|arg| arg.from_zero(count)).collect::<Option<_>>()?;
+    let args: Vec<Vec<Expr>> = args.iter().map(|arg| arg.powers_from_zero(count)).collect::<Option<_>>()?;
     let found = call(function, &args.iter().map(|arg| &arg[..]).collect::<Vec<_>>(), count).ok()?;
     found.iter().all(super::is_finite_number).then(|| Laurent::new(0, found))
 }
@@ -136,7 +136,7 @@ impl Laurent {
     }
 
     /// So many coefficients from that of t⁰.
-    fn from_zero(&self, count: usize) -> Option<Vec<Expr>> {
+    fn powers_from_zero(&self, count: usize) -> Option<Vec<Expr>> {
         (self.low >= 0 || self.terms.is_empty() && self.low >= count as i64)
             .then(|| (0..count as i64).map(|power| self.term(power)).collect())
     }

@@ -14,12 +14,8 @@ import retrograd as rg
 
 # What cannot be differentiated yet, and why; a program that works must leave the list.
 NOT_YET = {
-    "diffusion_mri": "np.linalg.pinv and np.linalg.eigvalsh are not supported",
     "dtw_banded": "append in a `while` whose count is not known while tracing",
-    "hartree_fock_toy": "np.linalg.eigh is not supported",
-    "landmarks_procrustes": "np.linalg.svd is not supported",
     "newton_line_search": "append in a loop that a traced condition leaves",
-    "string_vibration_modes": "np.linalg.eigvalsh is not supported",
 }
 
 # Values that amplify rounding, as inner differences do; all others are NumPy's to 1e-12.

@@ -153,6 +153,8 @@ static REWRITES: &[Rewrite] = &[
     law(&ops::REVERSE, "a number repeated, backwards = repeated", view_of_number),
     law(&ops::SLICE, "a slice of everything = x", slice_of_everything),
     law(&ops::SLICE, "a number repeated, sliced = repeated", view_of_number),
+    law(&ops::SLICE, "a slice of one part of a concat = a slice of that", slice_of_part),
+    law(&ops::SLICE, "some columns of vectors = these vectors", columns_of_vectors),
     law(&ops::DYNAMIC_SLICE, "a window at a known place where it fits = a slice", known_window),
     law(&ops::UPDATE, "everything replaced by u = u", update_of_everything),
     law(&ops::SUM, "a sum over no axes = x", |s| s.first_if(s.attrs.sizes("axes").is_empty())),
@@ -239,6 +241,35 @@ fn transpose_of_transpose(site: &Site<'_, '_>) -> Option<Becomes> {
 fn slice_of_everything(site: &Site<'_, '_>) -> Option<Becomes> {
     // Of equal extents with steps of one, a window starts at 0; a step only matters where there are two elements.
     site.first_if(site.editor.ty(site.args[0]) == site.ty)
+}
+
+fn slice_of_part(site: &Site<'_, '_>) -> Option<Becomes> {
+    let (attrs, parts) = site.inner(&ops::CONCAT)?;
+    let axis = attrs.size("axis");
+    let [mut start, mut stop] = ["start", "stop"].map(|name| site.attrs.sizes(name));
+    for part in parts {
+        let extent = site.editor.ty(*part).shape[axis];
+        if start[axis] < extent {
+            let attrs = Attrs::none().ints("start", start).ints("stop", stop.iter().copied()).ints("step", site.attrs.sizes("step"));
+            return (stop[axis] <= extent).then(|| Becomes::Row(&ops::SLICE, attrs, vec![*part]));
+        }
+        start[axis] -= extent;
+        stop[axis] = stop[axis].checked_sub(extent)?;
+    }
+    None
+}
+
+/// Vectors that nobody reads have no part in what is differentiated: their values may coincide.
+fn columns_of_vectors(site: &Site<'_, '_>) -> Option<Becomes> {
+    let (row, attrs, args) = site.editor.definition(site.args[0])?;
+    let (whole, last) = (&site.editor.ty(site.args[0]).shape, site.ty.rank().checked_sub(1)?);
+    let (start, step) = (site.attrs.sizes("start")[last], site.attrs.sizes("step")[last]);
+    if !row.attrs.contains(&"columns") || whole[..last] != site.ty.shape[..last] || step != 1 {
+        return None;
+    }
+    let first = attrs.sizes("columns")[0] + start;
+    let columns = Attrs::none().ints("columns", [first, first + site.ty.shape[last]]).ints("degenerate", attrs.sizes("degenerate"));
+    Some(Becomes::Row(row, columns, args.to_vec()))
 }
 
 fn known_window(site: &Site<'_, '_>) -> Option<Becomes> {

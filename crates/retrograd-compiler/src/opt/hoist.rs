@@ -127,7 +127,7 @@ const DEAR: u32 = 4;
 
 fn is_dear(row: &Row) -> bool {
     match row.lowering {
-        Lowering::Reduce(_) | Lowering::Dot | Lowering::Line(_) | Lowering::Routine(_) | Lowering::Factored(_) => true,
+        Lowering::Reduce(_) | Lowering::Dot | Lowering::Line(_) | Lowering::Routine(_) | Lowering::Factored(..) => true,
         Lowering::Map(_) | Lowering::Composed(_) => row.cost >= DEAR,
         Lowering::Convert | Lowering::Constant | Lowering::Iota | Lowering::View(_) => false,
         Lowering::Write(_) | Lowering::Pick(_) | Lowering::Scatter(..) | Lowering::Probe => false,
@@ -166,7 +166,7 @@ fn never_faults(row: &Row, dtype: DType) -> bool {
         // A host is called in its step, and may fail.
         Lowering::Routine(_) if row.lowering.is_host() => false,
         // What has no value is NaN.
-        Lowering::Routine(_) | Lowering::Factored(_) => true,
+        Lowering::Routine(_) | Lowering::Factored(..) => true,
         // An index may be out of bounds, and an effect happens in its step.
         Lowering::View(View::DynamicSlice) | Lowering::Write(_) | Lowering::Pick(_) | Lowering::Scatter(..) => false,
         Lowering::Probe | Lowering::Check | Lowering::Missing => false,

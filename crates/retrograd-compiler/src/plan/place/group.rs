@@ -337,7 +337,7 @@ impl Group<'_> {
             Lowering::View(_) | Lowering::Write(_) | Lowering::Scatter(..) => panic!("views and writes are raw code of their own"),
             Lowering::Composed(_)
             | Lowering::Routine(_)
-            | Lowering::Factored(_)
+            | Lowering::Factored(..)
             | Lowering::Probe
             | Lowering::Check
             | Lowering::Missing => {
@@ -522,7 +522,7 @@ impl Group<'_> {
             Lowering::View(_) | Lowering::Write(_) | Lowering::Scatter(..) => panic!("views and writes are raw code of their own"),
             Lowering::Composed(_)
             | Lowering::Routine(_)
-            | Lowering::Factored(_)
+            | Lowering::Factored(..)
             | Lowering::Probe
             | Lowering::Check
             | Lowering::Missing => {

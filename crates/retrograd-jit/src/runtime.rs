@@ -282,30 +282,42 @@ unsafe extern "C" fn routine(call: *const RoutineCall, addresses: *const *mut u8
 }
 
 /// # Safety
-/// At `start` is an array of this type that nothing changes during `'a`, aligned for its elements.
+/// At `start` is an array of this type that nothing changes during `'a`, aligned for its elements; of no elements it may be anywhere.
 unsafe fn slice<'a>(ty: &ArrayType, start: *const u8) -> Slice<'a> {
-    // SAFETY: the caller promises it; any bits are a number.
+    /// # Safety
+    /// As for [`slice`].
+    unsafe fn of<'a, T>(start: *const u8, count: usize) -> &'a [T] {
+        // SAFETY: the caller promises it; any bits are a number. Memory of no elements may have no address.
+        if count == 0 { &[] } else { unsafe { std::slice::from_raw_parts(start.cast(), count) } }
+    }
+    // SAFETY: the caller promises it.
     unsafe {
         match ty.dtype {
-            DType::F32 => Slice::F32(std::slice::from_raw_parts(start.cast(), ty.elements())),
-            DType::F64 => Slice::F64(std::slice::from_raw_parts(start.cast(), ty.elements())),
-            DType::I32 => Slice::I32(std::slice::from_raw_parts(start.cast(), ty.elements())),
-            DType::I64 => Slice::I64(std::slice::from_raw_parts(start.cast(), ty.elements())),
+            DType::F32 => Slice::F32(of(start, ty.elements())),
+            DType::F64 => Slice::F64(of(start, ty.elements())),
+            DType::I32 => Slice::I32(of(start, ty.elements())),
+            DType::I64 => Slice::I64(of(start, ty.elements())),
             DType::Bool => panic!("routines work on numbers"),
         }
     }
 }
 
 /// # Safety
-/// At `start` is an array of this type that nothing else refers to during `'a`, aligned for its elements.
+/// At `start` is an array of this type that nothing else refers to during `'a`, aligned for its elements; of no elements it may be anywhere.
 unsafe fn slice_mut<'a>(ty: &ArrayType, start: *mut u8) -> SliceMut<'a> {
-    // SAFETY: the caller promises it; any bits are a number.
+    /// # Safety
+    /// As for [`slice_mut`].
+    unsafe fn of<'a, T>(start: *mut u8, count: usize) -> &'a mut [T] {
+        // SAFETY: the caller promises it; any bits are a number. Memory of no elements may have no address.
+        if count == 0 { &mut [] } else { unsafe { std::slice::from_raw_parts_mut(start.cast(), count) } }
+    }
+    // SAFETY: the caller promises it.
     unsafe {
         match ty.dtype {
-            DType::F32 => SliceMut::F32(std::slice::from_raw_parts_mut(start.cast(), ty.elements())),
-            DType::F64 => SliceMut::F64(std::slice::from_raw_parts_mut(start.cast(), ty.elements())),
-            DType::I32 => SliceMut::I32(std::slice::from_raw_parts_mut(start.cast(), ty.elements())),
-            DType::I64 => SliceMut::I64(std::slice::from_raw_parts_mut(start.cast(), ty.elements())),
+            DType::F32 => SliceMut::F32(of(start, ty.elements())),
+            DType::F64 => SliceMut::F64(of(start, ty.elements())),
+            DType::I32 => SliceMut::I32(of(start, ty.elements())),
+            DType::I64 => SliceMut::I64(of(start, ty.elements())),
             DType::Bool => panic!("routines work on numbers"),
         }
     }

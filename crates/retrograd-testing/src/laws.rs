@@ -603,7 +603,7 @@ impl Strategy for InTiles {
     }
 
     fn tiling(&self) -> Option<Tiling> {
-        Some(Tiling { bytes_in_cache: vec![u64::MAX / 2], tile_least: 1, bytes_made: 1 })
+        Some(Tiling { bytes_in_cache: vec![u64::MAX / 2], tile_least: 1, bytes_made: 1, always: true })
     }
 
     fn decide(&self, facts: &Facts, room: Option<u64>) -> Result<Decision, Error> {

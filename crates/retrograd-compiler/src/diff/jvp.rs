@@ -1,11 +1,16 @@
 //! Forward mode: one walk over a function that carries tangents along.
+//!
+//! A `select` leaves tangents out, too: of `sqrt(select(x > 0, x, 0))` the derivative at −1 is 0, though the slope of the root at 0 is
+//! infinite. So the walk notes, along with every tangent, where it can be other than zero, and masks partials as a reverse sweep does.
 
 use super::active::{Through, at};
 use super::control;
+use super::demand::{Demand, Predicate};
 use super::mask::any;
 use super::transform::Transform;
-use super::vjp::{missing, scale};
-use crate::ir::{Attrs, Builder, Error, FuncId, Function, Inst, Op, Row, Rule, Value};
+use super::vjp::{gate, missing, scale};
+use crate::ir::{Attrs, Builder, Error, FuncId, Function, Inst, Lowering, Op, Partial, Row, Rule, Value};
+use crate::ops::SELECT;
 
 /// Results of a function and their tangents.
 #[derive(Debug)]
@@ -26,7 +31,13 @@ impl Transform {
     ) -> Result<Pushed, Error> {
         let function = self.program.function(id).clone();
         let useful = self.activity.reaching(&self.program, Through::Derivatives, id, wanted);
-        let mut walk = Walk { b, values: b.map(&function, args), tangents: vec![None; function.types.len()], useful };
+        let mut walk = Walk {
+            b,
+            values: b.map(&function, args),
+            tangents: vec![None; function.types.len()],
+            supports: vec![Demand::everywhere(); function.types.len()],
+            useful,
+        };
         for (param, tangent) in function.params.iter().zip(tangents) {
             walk.tangents[param.0 as usize] = tangent.filter(|_| walk.useful[param.0 as usize]);
         }
@@ -52,6 +63,7 @@ impl Transform {
                 walk.values_are(&inst.results, &[y]);
                 let tangent = forward_row(walk, inst, row, attrs, y)?;
                 walk.tangents_are(&inst.results, &[tangent]);
+                walk.supports[inst.results[0].0 as usize] = support(walk, inst, row, attrs, y);
                 Ok(())
             }
             Op::If(op) => control::branch::forward(self, walk, inst, op, &active),
@@ -69,6 +81,8 @@ pub(super) struct Walk<'b> {
     pub(super) b: &'b Builder,
     values: Vec<Option<Value>>,
     tangents: Vec<Option<Value>>,
+    /// Where each tangent can be other than zero.
+    supports: Vec<Demand>,
     useful: Vec<bool>,
 }
 
@@ -107,7 +121,12 @@ fn forward_row(walk: &Walk<'_>, inst: &Inst, row: &'static Row, attrs: &Attrs, y
     let terms: Vec<Option<Value>> = match row.rule {
         Rule::Zero => vec![],
         Rule::Partials(partials) => {
-            let term = |k: usize| tangents[k].and_then(|dx| scale(b, partials[k], &args, y, dx, None));
+            // Where a factor is infinite or NaN, so is the product, and there is no derivative.
+            let within = |k: usize| match partials[k] {
+                Partial::Of(_) => walk.supports[inst.args[k].0 as usize].predicate(b, &b.ty(y)),
+                Partial::Zero | Partial::One | Partial::MinusOne | Partial::Factor(_) | Partial::Gate(_) => None,
+            };
+            let term = |k: usize| tangents[k].and_then(|dx| scale(b, partials[k], &args, y, dx, within(k)));
             (0..args.len()).map(term).collect()
         }
         Rule::Linear(transposes) => {
@@ -129,4 +148,33 @@ fn forward_row(walk: &Walk<'_>, inst: &Inst, row: &'static Row, attrs: &Attrs, y
         Rule::Missing => return Err(missing(row, inst)),
     };
     Ok(terms.into_iter().flatten().reduce(|sum, term| b.add(sum, term)))
+}
+
+/// Where the tangent of a row can be other than zero.
+fn support(walk: &Walk<'_>, inst: &Inst, row: &'static Row, attrs: &Attrs, y: Value) -> Demand {
+    let (b, ty) = (walk.b, walk.b.ty(y));
+    let (args, tangents) = (walk.values(&inst.args), walk.tangents(&inst.args));
+    let of = |k: usize| &walk.supports[inst.args[k].0 as usize];
+    let from = |k: usize| match row.rule {
+        _ if *row == SELECT => of(k).and(Predicate::new(b, args[0]), k == 1),
+        Rule::Partials(partials) => match partials[k] {
+            Partial::Zero => Demand::default(),
+            Partial::Gate(weight) => of(k).and(Predicate::new(b, gate(b, weight, &args, y).1), true),
+            Partial::One | Partial::MinusOne | Partial::Factor(_) | Partial::Of(_) => of(k).clone(),
+        },
+        _ if row.lowering.is_elementwise() => of(k).clone(),
+        _ if matches!(row.lowering, Lowering::View(_)) && args.len() == 1 => {
+            let viewed = |p: Predicate| match p {
+                Predicate::Whole(_) => p,
+                Predicate::Each(truths) => Predicate::new(b, b.row(row, attrs.clone(), &[truths])),
+            };
+            of(k).lifted(|p, holds| Some((viewed(p), holds))).unwrap_or_else(Demand::everywhere)
+        }
+        Rule::Zero | Rule::Linear(_) | Rule::LinearInEach(_) | Rule::Bilinear(_) | Rule::Tangent { .. } | Rule::Missing => {
+            Demand::everywhere()
+        }
+    };
+    let mut support = Demand::default();
+    (0..args.len()).filter(|k| tangents[*k].is_some()).for_each(|k| support.add(b, &ty, from(k)));
+    support
 }

@@ -48,7 +48,7 @@ pub fn vjp(program: &Program, wrt: &[usize], outputs: &[usize]) -> Result<Progra
     }
     let varied: Vec<bool> = (0..inputs.len()).map(|k| wrt.contains(&k)).collect();
     let mut transform = Transform::new(program);
-    let pulled = transform.pull_first(&b, program.entry, &inputs, &varied, &cts, &vec![None; inputs.len()])?;
+    let pulled = transform.pull_first(&b, program.entry, &inputs, &varied, &vjp::demanded(&cts), &vec![None; inputs.len()])?;
     let gradient = wrt.iter().map(|k| pulled.cotangents[*k].unwrap_or_else(|| b.zeros(&b.ty(inputs[*k])))).collect();
     let results = [pulled.results, gradient].concat();
     Ok(transform.finish(b.finish(results)))

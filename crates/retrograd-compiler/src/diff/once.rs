@@ -132,7 +132,7 @@ impl Transform {
     }
 
     /// Whether the backward function of a call is not linear in its cotangents.
-    fn is_custom(&self, op: &CallOp) -> bool {
+    pub(super) fn is_custom(&self, op: &CallOp) -> bool {
         match &op.rule {
             Some(CustomRule::Vjp { forward, backward }) => {
                 let residuals = self.program.function(*forward).results.len() - self.program.function(op.body).results.len();

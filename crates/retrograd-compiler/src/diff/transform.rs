@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::active::Activity;
+use super::control::passed::Pattern;
+use super::demand::Demand;
 use crate::ir::{Array, Attr, Attrs, CallOp, CustomRule, Error, FuncId, Function, Inst, Linearity, Op, Program, linear_in};
 use crate::ops::CONSTANT;
 use crate::opt::join;
@@ -19,7 +21,11 @@ pub(super) struct Transform {
     /// Whether the Program has an effect anywhere.
     has_effects: bool,
     built: BTreeMap<Key, FuncId>,
+    swept: BTreeMap<(Key, Pattern), Swept>,
 }
+
+/// A function with a reverse sweep over a body, and where the sweep demands the body's parameters, in terms of its own.
+type Swept = (FuncId, Vec<Demand>);
 
 /// What a built function is for, the bodies it comes from, and the masks it was built for.
 type Key = (&'static str, Vec<FuncId>, Vec<Vec<bool>>);
@@ -34,6 +40,7 @@ impl Transform {
             has_custom: any(&|inst| matches!(&inst.op, Op::Call(CallOp { rule: Some(CustomRule::Vjp { .. }), .. }))),
             has_effects: any(&|inst| inst.has_effect(|_| false)),
             built: BTreeMap::new(),
+            swept: BTreeMap::new(),
         }
     }
 
@@ -107,5 +114,24 @@ impl Transform {
         let id = self.program.add(function);
         self.built.insert(key, id);
         Ok(id)
+    }
+
+    /// The function of that key with a reverse sweep from these demands; built the first time that it is asked for.
+    pub(super) fn sweep(
+        &mut self,
+        purpose: &'static str,
+        bodies: &[FuncId],
+        masks: &[&[bool]],
+        pattern: &Pattern,
+        build: impl FnOnce(&mut Transform) -> Result<(Function, Vec<Demand>), Error>,
+    ) -> Result<Swept, Error> {
+        let key = ((purpose, bodies.to_vec(), masks.iter().map(|mask| mask.to_vec()).collect()), pattern.clone());
+        if let Some(known) = self.swept.get(&key) {
+            return Ok(known.clone());
+        }
+        let (function, demands) = build(self)?;
+        let swept = (self.program.add(function), demands);
+        self.swept.insert(key, swept.clone());
+        Ok(swept)
     }
 }

@@ -2,21 +2,26 @@
 
 use super::active::at;
 use super::control;
-use super::demand::{Demand, chooses, tame_literals};
+use super::demand::{Demand, Facts, Predicate};
 use super::once::Copied;
-use super::sum::Sum;
+use super::sum::{self, Sum};
 use super::transform::Transform;
 use crate::ir::{
-    Attrs, Builder, Contribution, Error, ErrorKind, Expr, FuncId, Function, Inst, Op, Part, Partial, Row, Rule, Tangent, Value,
+    Array, Attrs, Builder, Contribution, Error, ErrorKind, Expr, FuncId, Function, Inst, Op, Part, Partial, PartialOf, Row, Rule, Tangent,
+    Transpose, Value,
 };
-use crate::ops::{NE, SELECT};
+use crate::ops::{LINEAR_SCAN, NE, OR, SELECT};
 
-/// Results of a function and the cotangents of its parameters.
+/// Results of a function, the cotangents of its parameters, and where the sweep can have added to these.
 #[derive(Debug)]
 pub(super) struct Pulled {
     pub(super) results: Vec<Value>,
     pub(super) cotangents: Vec<Option<Value>>,
+    pub(super) demands: Vec<Demand>,
 }
+
+/// A cotangent, and where it can be other than zero.
+pub(super) type Demanded = Option<(Value, Demand)>;
 
 impl Transform {
     /// Emits a function over these arguments, which has run before, and then its reverse sweep: see [`Transform::pull_first`].
@@ -26,7 +31,7 @@ impl Transform {
         id: FuncId,
         args: &[Value],
         varied: &[bool],
-        cts: &[Option<Value>],
+        cts: &[Demanded],
         starts: &[Option<Value>],
     ) -> Result<Pulled, Error> {
         let id = self.silent(id);
@@ -41,11 +46,11 @@ impl Transform {
         id: FuncId,
         args: &[Value],
         varied: &[bool],
-        cts: &[Option<Value>],
+        cts: &[Demanded],
         starts: &[Option<Value>],
     ) -> Result<Pulled, Error> {
         let copied = self.run(b, &self.program.function(id).clone(), args)?;
-        self.sweep_back(b, id, copied, varied, &demanded(cts), starts)
+        self.sweep_back(b, id, copied, varied, cts, starts)
     }
 
     /// The reverse sweep over a function whose instructions were emitted, from cotangents and where they can be other than zero.
@@ -55,19 +60,17 @@ impl Transform {
         id: FuncId,
         copied: Copied,
         varied: &[bool],
-        cts: &[Option<(Value, Demand)>],
+        cts: &[Demanded],
         starts: &[Option<Value>],
     ) -> Result<Pulled, Error> {
         let function = self.program.function(id).clone();
         let varied = self.activity.varied(&self.program, id, varied);
         let count = function.types.len();
-        let somewhere = cts.iter().flatten().any(|(_, demand)| !demand.is_everywhere());
-        let tame = (somewhere || chooses(&function)).then(|| tame_literals(&function));
         let (cotangents, demands) = (vec![Sum::default(); count], vec![Demand::default(); count]);
-        let mut sweep = Sweep { b, copied, varied, cotangents, demands, tame };
+        let mut sweep = Sweep { b, copied, varied, cotangents, demands, facts: Facts::new(&function) };
         let cotangents = b.within(Part::Backward, || {
             for (value, ct) in function.params.iter().zip(starts) {
-                ct.iter().for_each(|ct| sweep.add(*value, *ct));
+                ct.iter().for_each(|ct| sweep.add_where(*value, *ct, Demand::default()));
             }
             for (value, ct) in function.results.iter().zip(cts) {
                 ct.iter().for_each(|(ct, demand)| sweep.add_where(*value, *ct, demand.clone()));
@@ -75,7 +78,8 @@ impl Transform {
             function.insts.iter().rev().try_for_each(|inst| self.reverse(&mut sweep, &function, inst))?;
             Ok(sweep.cotangents_of(&function.params))
         })?;
-        Ok(Pulled { results: sweep.values(&function.results), cotangents })
+        let demands = function.params.iter().map(|param| sweep.demand(*param)).collect();
+        Ok(Pulled { results: sweep.values(&function.results), cotangents, demands })
     }
 
     fn reverse(&mut self, sweep: &mut Sweep<'_>, function: &Function, inst: &Inst) -> Result<(), Error> {
@@ -103,8 +107,7 @@ pub(super) struct Sweep<'b> {
     cotangents: Vec<Sum>,
     /// Where they can be other than zero.
     demands: Vec<Demand>,
-    /// Literals whose products are finite, where something may not be demanded.
-    tame: Option<Vec<bool>>,
+    facts: Facts,
 }
 
 impl Sweep<'_> {
@@ -144,12 +147,7 @@ impl Sweep<'_> {
         so_far
     }
 
-    /// Adds to the cotangent of a value, if the value is varied.
-    pub(super) fn add(&mut self, value: Value, ct: Value) {
-        self.add_where(value, ct, Demand::everywhere());
-    }
-
-    /// Adds to the cotangent of a value what can be other than zero there alone.
+    /// Adds to the cotangent of a value, if the value is varied, what can be other than zero there alone.
     pub(super) fn add_where(&mut self, value: Value, ct: Value, demand: Demand) {
         self.contribute(value, Contribution::Dense(ct), demand);
     }
@@ -164,30 +162,28 @@ impl Sweep<'_> {
 
     /// Where a value is demanded.
     pub(super) fn demand(&self, value: Value) -> Demand {
-        if self.tame.is_some() { self.demands[value.0 as usize].clone() } else { Demand::everywhere() }
+        self.demands[value.0 as usize].clone()
     }
 
-    /// Where a value is demanded, unless that is everywhere.
-    pub(super) fn predicate(&self, value: Value) -> Option<Value> {
-        self.demand(value).predicate(self.b, &self.b.ty(self.value(value)))
+    /// The cotangents that values have so far, and where they can be other than zero.
+    pub(super) fn demanded(&mut self, values: &[Value]) -> Vec<Demanded> {
+        let cts = self.cotangents_of(values);
+        values.iter().zip(cts).map(|(value, ct)| ct.map(|ct| (ct, self.demand(*value)))).collect()
     }
 
-    /// Where an argument of some type is demanded that goes into all of these results, in whatever way.
-    pub(super) fn demand_through(&self, results: &[Value], arg: Value) -> Demand {
-        let (mut demand, ty) = (Demand::default(), self.b.ty(self.value(arg)));
-        for result in results.iter().filter(|v| self.demands[v.0 as usize] != Demand::default()) {
-            let of = self.b.ty(self.value(*result));
-            demand.add(self.b, &ty, self.demand(*result).of_any(self.b, &of, &ty));
-        }
-        demand
+    /// Whether any element of any of these is demanded; none where all of one are.
+    pub(super) fn any_demanded(&self, values: &[Value]) -> Option<Value> {
+        let demanded = values.iter().filter(|value| !self.demand(**value).is_nowhere());
+        let each: Option<Vec<Value>> = demanded.map(|value| self.demand(*value).any(self.b, &self.b.ty(self.value(*value)))).collect();
+        let nothing = || self.b.constant(Array::bool(false));
+        each.map(|each| each.into_iter().reduce(|p, q| self.b.row(&OR, Attrs::none(), &[p, q])).unwrap_or_else(nothing))
     }
 
     /// Whether a partial of an argument is finite for sure: it is that of a product with literals.
     fn is_tame(&self, partial: Partial, args: &[Value], k: usize) -> bool {
-        let literal = |other: usize| self.tame.as_ref().is_some_and(|tame| tame[args[other].0 as usize]);
         match partial {
             Partial::Zero | Partial::One | Partial::MinusOne | Partial::Gate(_) => true,
-            Partial::Factor(_) => (0..args.len()).filter(|other| *other != k).all(literal),
+            Partial::Factor(_) => (0..args.len()).filter(|other| *other != k).all(|other| self.facts.is_tame(args[other])),
             Partial::Of(_) => false,
         }
     }
@@ -209,25 +205,36 @@ impl Transform {
         let varied = sweep.varied(&inst.args);
         let wanted = (0..args.len()).filter(|k| varied[*k]);
         for k in wanted {
-            let contribution = match row.rule {
-                Rule::Zero => None,
+            let through = || match *row == SELECT {
+                true => demand.and(Predicate::new(b, args[0]), k == 1).refined(b),
+                false => demand.through(b, (row, attrs), &args, k, &ty),
+            };
+            let (contribution, through) = match row.rule {
+                Rule::Zero => continue,
                 Rule::Partials(partials) => {
                     let everywhere = || sweep.is_tame(partials[k], &inst.args, k);
                     let within = if everywhere() { None } else { demand.predicate(b, &ty) };
-                    scale(b, partials[k], &args, y, ct, within).map(Contribution::Dense)
+                    (scale(b, partials[k], &args, y, ct, within).map(Contribution::Dense), through())
                 }
-                Rule::Linear(transposes) => transposes.get(k).copied().flatten().map(|transpose| transpose(b, attrs, &args, ct)),
-                Rule::LinearInEach(transpose) => Some(transpose(b, attrs, &args, k, ct)),
-                Rule::Bilinear(transposes) => Some(transposes[k](b, attrs, &demand.operands(b, (row, attrs), &args, &ty), ct)),
-                Rule::Tangent { tangent, linear } => Some(match linear.get(k).copied().flatten() {
-                    Some(transpose) => transpose(b, attrs, &args, ct),
-                    None => Contribution::Dense(self.transpose_tangent(b, tangent, attrs, &args, y, k, (ct, demand.clone()))?),
-                }),
+                Rule::Linear(transposes) => {
+                    (transposes.get(k).copied().flatten().map(|transpose| transpose(b, attrs, &args, ct)), through())
+                }
+                Rule::LinearInEach(transpose) => (Some(transpose(b, attrs, &args, k, ct)), through()),
+                Rule::Bilinear(transposes) => (Some(transposes[k](b, attrs, &demand.operands(b, (row, attrs), &args, &ty), ct)), through()),
+                Rule::Tangent { tangent, linear } => match linear.get(k).copied().flatten() {
+                    Some(transpose) => {
+                        let through = through();
+                        (Some(transpose_masked(b, (row, attrs), transpose, &args, ct, (k, &through))), through)
+                    }
+                    None => {
+                        let (ct, through) = self.transpose_tangent(b, tangent, attrs, &args, y, k, (ct, demand.clone()))?;
+                        (Some(Contribution::Dense(ct)), through)
+                    }
+                },
                 Rule::Missing => return Err(missing(row, inst)),
             };
             if let Some(contribution) = contribution {
-                let demand = demand.through(b, (row, attrs), &args, k, &ty);
-                sweep.contribute(inst.args[k], contribution, demand);
+                sweep.contribute(inst.args[k], contribution, through);
             }
         }
         Ok(())
@@ -244,7 +251,7 @@ impl Transform {
         y: Value,
         k: usize,
         ct: (Value, Demand),
-    ) -> Result<Value, Error> {
+    ) -> Result<(Value, Demand), Error> {
         let body = Builder::new("tangent");
         body.set_pos(&b.pos());
         let (params, result, dx) = (body.params(b.types(args)), body.param(b.ty(y)), body.param(b.ty(args[k])));
@@ -255,7 +262,7 @@ impl Transform {
         let varied: Vec<bool> = (0..args.len() + 2).map(|param| param > args.len()).collect();
         let copied = self.run(b, &self.program.function(id).clone(), &[args, &[y, zeros]].concat())?;
         let pulled = self.sweep_back(b, id, copied, &varied, &[Some(ct)], &vec![None; args.len() + 2])?;
-        Ok(pulled.cotangents[args.len() + 1].unwrap_or(zeros))
+        Ok((pulled.cotangents[args.len() + 1].unwrap_or(zeros), pulled.demands[args.len() + 1].clone()))
     }
 }
 
@@ -271,30 +278,60 @@ fn without_checks_of(mut function: Function, dx: Value) -> Function {
     function
 }
 
+/// The transpose of a row in an argument that it is linear in, with coefficients that need not be numbers where nothing is demanded: what
+/// such a row gives is taken within the demand of that argument only. A scan goes on from element to element, so its factors are too.
+fn transpose_masked(
+    b: &Builder,
+    (row, attrs): (&'static Row, &Attrs),
+    transpose: Transpose,
+    args: &[Value],
+    ct: Value,
+    (k, demand): (usize, &Demand),
+) -> Contribution {
+    if demand.is_everywhere() {
+        return transpose(b, attrs, args, ct);
+    }
+    let mut args = args.to_vec();
+    if *row == LINEAR_SCAN {
+        args[0] = demand.kept(b, args[0]);
+    }
+    let ct = sum::array(b, &b.ty(args[k]), &transpose(b, attrs, &args, ct));
+    Contribution::Dense(demand.kept(b, ct))
+}
+
 /// Cotangents that can be other than zero everywhere.
-pub(super) fn demanded(cts: &[Option<Value>]) -> Vec<Option<(Value, Demand)>> {
+pub(super) fn demanded(cts: &[Option<Value>]) -> Vec<Demanded> {
     cts.iter().map(|ct| ct.map(|ct| (ct, Demand::everywhere()))).collect()
 }
 
 /// ∂·d for a tangent or a cotangent d, which is zero outside of `within`; `None` where ∂ = 0.
 pub(super) fn scale(b: &Builder, partial: Partial, args: &[Value], y: Value, d: Value, within: Option<Value>) -> Option<Value> {
-    let args: Vec<Expr<'_>> = args.iter().map(|arg| Expr::new(b, *arg)).collect();
     match partial {
         Partial::Zero => None,
         Partial::One => Some(d),
         Partial::MinusOne => Some(b.neg(d)),
         Partial::Factor(factor) | Partial::Of(factor) => {
-            let partial = factor(&args, Expr::new(b, y)).value;
+            let partial = applied(b, factor, args, y);
             let kept = |p: Value| b.row(&SELECT, Attrs::none(), &[p, partial, b.zeros(&b.ty(partial))]);
             Some(b.mul(within.map_or(partial, kept), d))
         }
         // sqrt(max(x, 0)) is 0 around x = -1: that the root has an infinite slope at 0 does not matter there.
         Partial::Gate(weight) => {
-            let (weight, zeros) = (weight(&args, Expr::new(b, y)).value, b.zeros(&b.ty(d)));
-            let passes = b.row(&NE, Attrs::none(), &[weight, zeros]);
-            Some(b.row(&SELECT, Attrs::none(), &[passes, b.mul(weight, d), zeros]))
+            let (weight, passes) = gate(b, weight, args, y);
+            Some(b.row(&SELECT, Attrs::none(), &[passes, b.mul(weight, d), b.zeros(&b.ty(d))]))
         }
     }
+}
+
+/// The weight of an argument that may have no influence, and where it has.
+pub(super) fn gate(b: &Builder, weight: PartialOf, args: &[Value], y: Value) -> (Value, Value) {
+    let weight = applied(b, weight, args, y);
+    (weight, b.row(&NE, Attrs::none(), &[weight, b.zeros(&b.ty(weight))]))
+}
+
+fn applied(b: &Builder, partial: PartialOf, args: &[Value], y: Value) -> Value {
+    let args: Vec<Expr<'_>> = args.iter().map(|arg| Expr::new(b, *arg)).collect();
+    partial(&args, Expr::new(b, y)).value
 }
 
 /// A missing rule is an error, never a zero.

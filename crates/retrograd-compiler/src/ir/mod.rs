@@ -30,8 +30,8 @@ pub use linear::linear_in;
 pub use program::{CallOp, CustomRule, ForOp, FuncId, Function, IfOp, Inst, Linearity, Op, Program, UnwindArgs, UnwindOp, Value, WhileOp};
 pub use routine::{By, Factors, Routine, Run, Slice, SliceMut};
 pub use row::{
-    Composed, Contribution, Indexing, LaneFunction, Line, Lowering, Partial, Reduction, Row, Rule, Sample, Scalar, Tangent, Transpose,
-    TransposeOfEach, View, Write,
+    Composed, Contribution, Indexing, LaneFunction, Line, Lowering, Partial, PartialOf, Reduction, Row, Rule, Sample, Scalar, Tangent,
+    Transpose, TransposeOfEach, View, Write,
 };
 pub use text::parse;
 pub use types::{DType, Type};

@@ -77,6 +77,9 @@ pub enum Rule {
     Missing,
 }
 
+/// Makes a partial derivative of the arguments and the result.
+pub type PartialOf = for<'b> fn(&[Expr<'b>], Expr<'b>) -> Expr<'b>;
+
 /// A partial derivative ∂y/∂x_k of an elementwise op.
 #[derive(Clone, Copy, Debug)]
 pub enum Partial {
@@ -87,11 +90,11 @@ pub enum Partial {
     /// Always −1.
     MinusOne,
     /// A function of the *other* arguments alone: the op is linear in this argument.
-    Factor(for<'b> fn(&[Expr<'b>], Expr<'b>) -> Expr<'b>),
+    Factor(PartialOf),
     /// A function of the arguments and the result.
-    Of(for<'b> fn(&[Expr<'b>], Expr<'b>) -> Expr<'b>),
+    Of(PartialOf),
     /// The same, finite, and 0 where the argument has no influence at all: what comes from there counts for nothing, infinite or NaN.
-    Gate(for<'b> fn(&[Expr<'b>], Expr<'b>) -> Expr<'b>),
+    Gate(PartialOf),
 }
 
 /// The transpose of an op with respect to one argument: from the cotangent of the result to that of the argument.

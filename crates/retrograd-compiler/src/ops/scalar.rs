@@ -111,7 +111,7 @@ ops! {
     /// Arc cosine; at -1 and 1 the derivative is infinite.
     ACOS = map(1, "acos", Scalar::Call(F::Acos), Rule::Partials(&[Of(|x, _| -((1.0 - x[0]) * (1.0 + x[0])).rsqrt())]), 67, INSIDE);
     /// Arc tangent.
-    ATAN = map(1, "atan", Scalar::Call(F::Atan), Rule::Partials(&[Of(|x, _| 1.0 / (1.0 + x[0] * x[0]))]), 83, TAME);
+    ATAN = map(1, "atan", Scalar::Call(F::Atan), Rule::Partials(&[Of(|x, _| vanishing(x[0], |x| 1.0 / (1.0 + x * x)))]), 83, TAME);
     /// The angle of the point whose second coordinate comes first; at the origin the derivative is NaN.
     ATAN2 = map(2, "atan2", Scalar::Call(F::Atan2), Rule::Partials(&[Of(|x, _| atan2_by(x, x[1])), Of(|x, _| -atan2_by(x, x[0]))]), 100, QUOTIENT);
     /// Hyperbolic sine.
@@ -127,9 +127,9 @@ ops! {
     /// Inverse hyperbolic tangent; at -1 and 1 the derivative is infinite.
     ATANH = map(1, "atanh", Scalar::Call(F::Atanh), Rule::Partials(&[Of(|x, _| 1.0 / ((1.0 - x[0]) * (1.0 + x[0])))]), 80, INSIDE);
     /// Error function.
-    ERF = map(1, "erf", Scalar::Call(F::Erf), Rule::Partials(&[Of(|x, _| FRAC_2_SQRT_PI * (-(x[0] * x[0])).exp())]), 80, TAME);
+    ERF = map(1, "erf", Scalar::Call(F::Erf), Rule::Partials(&[Of(|x, _| vanishing(x[0], |x| FRAC_2_SQRT_PI * (-(x * x)).exp()))]), 80, TAME);
     /// 1 less the error function, exact where that is near 1.
-    ERFC = map(1, "erfc", Scalar::Call(F::Erfc), Rule::Partials(&[Of(|x, _| -FRAC_2_SQRT_PI * (-(x[0] * x[0])).exp())]), 100, TAME);
+    ERFC = map(1, "erfc", Scalar::Call(F::Erfc), Rule::Partials(&[Of(|x, _| vanishing(x[0], |x| -FRAC_2_SQRT_PI * (-(x * x)).exp()))]), 100, TAME);
     /// Is not a number.
     IS_NAN = map(1, "is_nan", Scalar::IsNan, Rule::Zero, 1, TAME);
     /// Is neither infinite nor NaN.
@@ -213,21 +213,30 @@ fn inside<'b>(args: &[Expr<'b>]) -> Expr<'b> {
     args[1].below(args[0]) * args[1].less(args[2])
 }
 
+/// A partial that is 0 at infinity, and so are its derivatives, which are products of infinities and zeros there.
+fn vanishing<'b>(x: Expr<'b>, partial: impl Fn(Expr<'b>) -> Expr<'b>) -> Expr<'b> {
+    let far = x.is_infinite();
+    partial(x.unless(far, 0.0)).unless(far, 0.0)
+}
+
 /// y·x^(y−1), which at x = 0, y = 0 is 0.
 fn pow_by_base<'b>(x: Expr<'b>, y: Expr<'b>) -> Expr<'b> {
     let both = x.is_zero().binary(&AND, y.is_zero());
-    y * x.unless(both, 1.0).binary(&POW, y - y.like(1.0))
+    let power = x.unless(both, 1.0).binary(&POW, y - y.like(1.0));
+    y.unless(power.is_zero().binary(&AND, y.is_infinite()), 0.0) * power
 }
 
-/// log(x)·x^y, which at x = 0 is 0.
+/// log(x)·x^y, which is 0 where the power is, and at x = 0.
 fn pow_by_exponent<'b>(args: &[Expr<'b>], power: Expr<'b>) -> Expr<'b> {
-    args[0].unless(args[0].is_zero(), 1.0).unary(&LOG) * power
+    args[0].unless(args[0].is_zero().binary(&OR, power.is_zero()), 1.0).unary(&LOG) * power
 }
 
-/// A coordinate over the squared distance from the origin, which need not be a number of ordinary size.
+/// A coordinate over the squared distance from the origin, which need not be a number of ordinary size, and 0 where that is infinite.
 fn atan2_by<'b>(args: &[Expr<'b>], coordinate: Expr<'b>) -> Expr<'b> {
     let distance = args[0].binary(&HYPOT, args[1]);
-    coordinate / distance / distance
+    let far = distance.is_infinite();
+    let distance = distance.unless(far, 1.0);
+    coordinate.unless(far, 0.0) / distance / distance
 }
 
 fn select_then(b: &Builder, _: &Attrs, args: &[Value], ct: Value) -> Contribution {
@@ -570,6 +579,10 @@ impl<'b> Expr<'b> {
 
     fn is_zero(self) -> Expr<'b> {
         self.binary(&EQ, self.like(0.0))
+    }
+
+    fn is_infinite(self) -> Expr<'b> {
+        self.unary(&ABS).binary(&EQ, self.like(f64::INFINITY))
     }
 
     /// This, but `x` where the condition holds.

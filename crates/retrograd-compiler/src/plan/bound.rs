@@ -6,7 +6,7 @@
 //! Revolve.
 
 use super::facts::{Facts, Region, UNKNOWN_STEPS};
-use super::fit::{Inside, Records};
+use super::fit::{Inside, Records, down};
 use super::optimal::{Alone, Paired, Place};
 use super::schedule::{Schedule, Sweep, counts};
 
@@ -15,15 +15,26 @@ const CELLS: u64 = 30_000_000;
 
 /// The bound for a Program, in picoseconds.
 pub(super) fn bound(facts: &Facts, bytes: u64) -> u128 {
-    u128::from(facts.cost).saturating_add(Bound { facts, bytes }.region(&facts.root))
+    Bound { facts, bytes, cells: CELLS }.of_all()
+}
+
+/// A bound that takes no time, and may be lower: without recurrences.
+pub(super) fn quick_bound(facts: &Facts, bytes: u64) -> u128 {
+    Bound { facts, bytes, cells: 0 }.of_all()
 }
 
 struct Bound<'f> {
     facts: &'f Facts,
     bytes: u64,
+    /// Cells that a table of one loop may take time for.
+    cells: u64,
 }
 
 impl Bound<'_> {
+    fn of_all(&self) -> u128 {
+        u128::from(self.facts.cost).saturating_add(self.region(&self.facts.root))
+    }
+
     fn region(&self, region: &Region) -> u128 {
         match region {
             Region::Sequence(parts) => parts.iter().map(|part| self.region(part)).fold(0, u128::saturating_add),
@@ -40,7 +51,7 @@ impl Bound<'_> {
             facts,
             forward: work(&facts.in_body),
             backward: work(&facts.in_bwd),
-            cells: CELLS,
+            cells: self.cells,
             most_kinds: [usize::MAX; 2],
             spill: None,
         };
@@ -106,15 +117,15 @@ impl Bound<'_> {
         if is_free || way.choices.iter().all(|choice| choice.bytes > self.bytes) {
             return None;
         }
-        let units = CELLS.checked_div(count.checked_mul(count)?)?.min(256);
+        let units = self.cells.checked_div(count.checked_mul(count)?)?.min(256);
         let unit = self.bytes.div_ceil(units.max(1)).max(1);
         if units == 0 || way.sizes(state).any(|size| size < unit) {
             return None;
         }
-        let mut steps = inside.steps(way, unit)?;
-        let down = |bytes: u64| (bytes.max(1) / unit) as usize;
-        (steps.costs.state, steps.costs.hold, steps.costs.turn) = (down(state), 0, vec![turn >> steps.shift]);
-        steps.costs.choices.iter_mut().zip(&way.choices).for_each(|(costs, choice)| costs.units = down(choice.bytes));
+        let mut steps = inside.steps(way, unit, down)?;
+        let units_of = |bytes: u64| (bytes.max(1) / unit) as usize;
+        (steps.costs.state, steps.costs.hold, steps.costs.turn) = (units_of(state), 0, vec![down(turn, steps.shift)]);
+        steps.costs.choices.iter_mut().zip(&way.choices).for_each(|(costs, choice)| costs.units = units_of(choice.bytes));
         let (count, units) = (count as usize, (self.bytes / unit) as usize);
         let alone = Alone::new(&steps.costs, count, units);
         let work = match way.sweep {
@@ -215,7 +226,8 @@ mod tests {
             let facts = counting(count, Sweep::Alone, state, record);
             let inside = Inside { facts: &facts.loops[0], forward: 0, backward: 0, cells: CELLS, most_kinds: [usize::MAX; 2], spill: None };
             let way = inside.records(Sweep::Alone, count).pop().expect("a way to stand alone");
-            let found = Bound { facts: &facts, bytes }.counted(inside, &way, inside.turn_and_hold(way.sweep)) / u128::from(STEP);
+            let found =
+                Bound { facts: &facts, bytes, cells: CELLS }.counted(inside, &way, inside.turn_and_hold(way.sweep)) / u128::from(STEP);
             assert!(found <= u128::from(total), "{facts:?} in {bytes}: {found}, {total}");
         }
         // 100,000 steps and room for 1000 records, or 500 states: each of the steps that is not recorded at first runs a second time.

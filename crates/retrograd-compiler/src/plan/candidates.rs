@@ -1,13 +1,15 @@
 //! Programs that do the same in another order: what a plan is chosen from, the same ones for every budget.
 
-use super::strategy::Strategy;
-use super::{Logged, interchange, undo, unnest};
+use super::branches::{Parted, parted};
+use super::{Logged, Request, Vectors, interchange, undo, unnest};
 use crate::ir::Program;
 
 /// A Program with the same bits, and what a Plan says of how it was made.
 #[derive(Clone, Debug)]
 pub(super) struct Candidate {
     pub(super) program: Program,
+    /// The same with the branches of its steps backwards taken apart.
+    pub(super) parted: Parted,
     /// Elements of a tile of each loop that runs tile by tile.
     pub(super) tiles: Vec<usize>,
     /// Elements of a tile of each piece of code outside of loops that runs tile by tile.
@@ -19,21 +21,27 @@ pub(super) struct Candidate {
 }
 
 impl Candidate {
-    fn of(program: Program) -> Candidate {
-        Candidate { program, tiles: vec![], strips: vec![], unnested: vec![], logs: vec![] }
+    fn of(program: Program, vectors: Vectors) -> Candidate {
+        Candidate { parted: parted(&program, vectors), program, tiles: vec![], strips: vec![], unnested: vec![], logs: vec![] }
     }
 }
 
-/// All that a strategy may choose from; of equal work, the first is taken. One loop for several does what they do and finds out where in them it
-/// is: it is none where nothing limits the memory.
-pub(super) fn candidates(program: &Program, strategy: &dyn Strategy, budget: Option<u64>) -> Vec<Candidate> {
-    // In tiles a loop is faster and takes less memory, as a rule; large ones come first.
-    let tilings = strategy.tiling().map_or(vec![], |tiling| interchange::interchange(program, &tiling));
-    let tiled = tilings.into_iter().map(|tiled| Candidate { tiles: tiled.tiles, strips: tiled.strips, ..Candidate::of(tiled.program) });
-    let one_loop = budget.filter(|_| strategy.unnests()).and_then(|_| unnest::unnested(program));
-    let one_loop = one_loop.map(|flat| Candidate { unnested: flat.steps, ..Candidate::of(flat.program) });
+/// All that a strategy may choose from, the same for every budget; of equal work, the first is taken.
+pub(super) fn candidates(program: &Program, request: &Request) -> Vec<Candidate> {
+    let strategy = &request.strategy;
+    let of = |program: Program| Candidate::of(program, request.vectors);
+    // Large tiles come first.
+    let tiling = strategy.tiling();
+    let tilings = tiling.as_ref().map_or(vec![], |tiling| interchange::interchange(program, tiling));
+    let tiled = tilings.into_iter().map(|tiled| Candidate { tiles: tiled.tiles, strips: tiled.strips, ..of(tiled.program) });
+    let tiled: Vec<Candidate> = tiled.collect();
+    if tiling.is_some_and(|tiling| tiling.always) && !tiled.is_empty() {
+        return tiled;
+    }
+    let one_loop = Some(()).filter(|()| strategy.unnests()).and_then(|()| unnest::unnested(program));
+    let one_loop = one_loop.map(|flat| Candidate { unnested: flat.steps, ..of(flat.program) });
     // Logs of all steps are the least work; those of one step at a time take less memory.
     let logged = [0, 1].into_iter().filter(|_| strategy.undoes()).filter_map(|depth| undo::undone(program, depth));
-    let logged = logged.map(|undone| Candidate { logs: undone.logs, ..Candidate::of(undone.program) });
-    tiled.chain([Candidate::of(program.clone())]).chain(one_loop).chain(logged).collect()
+    let logged = logged.map(|undone| Candidate { logs: undone.logs, ..of(undone.program) });
+    tiled.into_iter().chain([of(program.clone())]).chain(one_loop).chain(logged).collect()
 }

@@ -62,12 +62,17 @@ fn number(index: u64) -> Option<Array> {
     i64::try_from(index).ok().map(|index| Array::new([], Data::I64(vec![index])))
 }
 
+/// The step in the middle of so many.
+pub(super) fn middle(count: u64) -> u64 {
+    (count.max(1) - 1) / 2
+}
+
 /// Steps of a loop that stand for all of them. What a step costs is a polynomial of its index where the counts of loops inside follow from
 /// it, as in eliminations; two steps that are as far from the middle as steps are on average have the mean of any up to the third degree.
 pub(super) fn typical(program: &Program, inst: &Inst, body: &Function, count: u64) -> Vec<u64> {
     let last = count.max(1) - 1;
     if !counts_follow(program, body, &given(inst, |_| None, Some(()))) {
-        return vec![last / 2];
+        return vec![middle(count)];
     }
     let (middle, deviation) = (last as f64 / 2.0, ((count as f64).powi(2) - 1.0).max(0.0) / 12.0);
     [-1.0, 1.0].map(|side| (middle + side * deviation.sqrt()).round() as u64).to_vec()

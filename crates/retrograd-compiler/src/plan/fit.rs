@@ -22,10 +22,10 @@ const SHORT: u64 = 64;
 
 /// Slots of a loop whose length is known only at run time, when there is no budget, at least: up to 170,000 steps run at most three times
 /// again.
-const SLOTS_WITHOUT_BUDGET: u64 = 100;
+pub(super) const SLOTS_WITHOUT_BUDGET: u64 = 100;
 
 /// What such a loop takes at most for the states and records of all steps that it is taken to have: nobody knows whether they are there.
-const BYTES_WITHOUT_BUDGET: u64 = 256 << 20;
+pub(super) const BYTES_WITHOUT_BUDGET: u64 = 256 << 20;
 
 /// Slots fewer than those that fit that are tried.
 const FEWER_SLOTS: u64 = 8;
@@ -125,10 +125,18 @@ impl<'f> Inside<'f> {
         let tried = found.iter().map(|fitted| fitted.tried).fold(0, u64::saturating_add);
         // Held states alone are one kind of step backwards, and at most two forwards.
         found.retain(|fitted| fitted.kinds().iter().zip(self.most_kinds).all(|(kinds, most)| *kinds <= most));
+        // Of a long loop without a limit every step is treated alike. What spares a part of its last one by a kind of step of its own is less
+        // than that, and no decision: less memory would be less work.
+        if bytes.is_some() && count > SHORT && self.spill.is_none() {
+            let least = self.fastest(sweep, None).work;
+            if found.iter().any(|fitted| fitted.work >= least) {
+                found.retain(|fitted| fitted.work >= least);
+            }
+        }
         let fits = |fitted: &&Fitted| bytes.is_none_or(|bytes| fitted.bytes <= bytes);
         let best = found.iter().filter(fits).min_by_key(|fitted| (fitted.work, fitted.bytes));
-        // Every kind of step is code of its own, and inside another loop it is there several times: a per cent is not worth that.
-        let close = |fitted: &&Fitted| facts.depth > 0 && best.is_some_and(|best| fitted.work <= best.work + best.work / 64);
+        // Every kind of step is code of its own: of a sweep that is not the usual one, whose work does not count, a per cent is not worth that.
+        let close = |fitted: &&Fitted| sweep != facts.sweeps[0] && best.is_some_and(|best| fitted.work <= best.work + best.work / 64);
         let simple =
             found.iter().filter(fits).filter(close).min_by_key(|fitted| (fitted.kinds().iter().sum::<usize>(), fitted.work, fitted.bytes));
         let taken = simple.or(best).or(found.iter().min_by_key(|fitted| fitted.bytes)).expect("every loop can be replayed from its start");
@@ -430,7 +438,7 @@ impl<'f> Inside<'f> {
                 (unit, (room / unit) as usize)
             }
         };
-        let steps = self.steps(way, unit)?;
+        let steps = self.steps(way, unit, up)?;
         let count = way.count as usize;
         let all = way.count.saturating_mul(way.count).saturating_mul(units as u64 + 1) <= self.cells;
         let alone = if all { Alone::new(&steps.costs, count, units) } else { Alone::quick(&steps.costs, count, units) };
@@ -469,8 +477,8 @@ impl<'f> Inside<'f> {
         })
     }
 
-    /// The loop as the recurrences see it; work is shifted so that it fits.
-    pub(super) fn steps(self, way: &Records<'f>, unit: u64) -> Option<Shifted> {
+    /// The loop as the recurrences see it; work is shifted so that it fits, and rounded.
+    pub(super) fn steps(self, way: &Records<'f>, unit: u64, rounded: Rounded) -> Option<Shifted> {
         let dearest =
             [self.turn(), self.advance(), self.hold()].into_iter().chain(way.choices.iter().map(|c| self.record(c).max(self.reverse(c))));
         let most = (u128::from(dearest.max()?) * u128::from(way.count)).saturating_mul(u128::from(way.count));
@@ -478,21 +486,32 @@ impl<'f> Inside<'f> {
         let costs = Steps {
             start: 0,
             state: self.facts.state_bytes.max(1).div_ceil(unit) as usize,
-            advance: self.advance() >> shift,
-            hold: self.hold() >> shift,
-            turn: vec![self.turn() >> shift],
-            choices: way.choices.iter().map(|choice| self.choice(choice, unit, shift)).collect(),
+            advance: rounded(self.advance(), shift),
+            hold: rounded(self.hold(), shift),
+            turn: vec![rounded(self.turn(), shift)],
+            choices: way.choices.iter().map(|choice| self.choice(choice, unit, shift, rounded)).collect(),
         };
         Some(Shifted { costs, shift })
     }
 
-    fn choice(self, choice: &ChoiceFacts, unit: u64, shift: u32) -> Choice {
+    fn choice(self, choice: &ChoiceFacts, unit: u64, shift: u32, rounded: Rounded) -> Choice {
         Choice {
             units: choice.bytes.max(1).div_ceil(unit) as usize,
-            forward: self.record(choice) >> shift,
-            reverse: vec![self.reverse(choice) >> shift],
+            forward: rounded(self.record(choice), shift),
+            reverse: vec![rounded(self.reverse(choice), shift)],
         }
     }
+}
+
+/// How work is shifted: up in a plan, which does no more than it says, and down in a bound.
+pub(super) type Rounded = fn(u64, u32) -> u64;
+
+pub(super) fn up(work: u64, shift: u32) -> u64 {
+    work.div_ceil(1 << shift)
+}
+
+pub(super) fn down(work: u64, shift: u32) -> u64 {
+    work >> shift
 }
 
 /// Held states alone, placed as well as what is known of the count allows.

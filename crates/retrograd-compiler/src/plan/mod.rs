@@ -47,7 +47,7 @@ pub use work::Vectors;
 
 use crate::ir::{Error, ErrorKind, FuncId, Lowering, Op, Pos, Program, verify};
 use crate::{ops, opt};
-use branches::Parted;
+use bound::quick_bound;
 use candidates::{Candidate, candidates};
 use place::{Grain, Placed, place};
 use schedule::{Schedule, Sweep};
@@ -157,6 +157,8 @@ pub struct Plan {
     pub budget: Option<u64>,
     /// What was offered instead where there was none, and everything kept would have taken more.
     pub offered: Option<u64>,
+    /// Memory that it keeps to, though there is more: that of words that are near.
+    pub near: Option<u64>,
     /// Bytes of the arena: the peak of a run, to the byte.
     pub bytes_peak: u64,
     /// Bytes on the disk at their most, to the byte.
@@ -194,15 +196,14 @@ pub fn plan(program: &Program, request: &Request) -> Result<Plan, Error> {
     let program = &apart(opt::all_calls(program).into_owned());
     check_supported(program, program.entry)?;
     check_request(request)?;
-    let within = |budget: Option<u64>| candidates(program, &*request.strategy, budget);
-    let candidates = within(request.budget);
+    let candidates = candidates(program, request);
     // Words of much memory cost more: what keeps to memory that is near may be faster, though it runs more again.
     let near = request.vectors.near(request.budget.unwrap_or(u64::MAX));
     let plan = near.into_iter().fold(plan_on_threads(&candidates, request, u128::MAX), |plan, near| match plan {
         Ok(plan) if plan.facts.loops.iter().any(|facts| facts.bytes_of_all() > near) => {
             let limited = Request { budget: Some(near), ..request.clone() };
-            let nearer = plan_on_threads(&within(limited.budget), &limited, plan.decision.work);
-            less(Ok(plan), nearer.map(|plan| Plan { budget: request.budget, ..plan }))
+            let nearer = plan_on_threads(&candidates, &limited, plan.decision.work);
+            less(Ok(plan), nearer.map(|plan| Plan { budget: request.budget, near: Some(near), ..plan }))
         }
         Ok(_) | Err(_) => plan,
     })?;
@@ -276,7 +277,7 @@ fn apart(mut program: Program) -> Program {
 ///
 /// No decision about a candidate is less work than its free one, which needs no search: so candidates come by that, and those that could
 /// not be better any more are left out. What is not in tiles does not count as less work than what is, nor one loop for several as less than
-/// they. Nothing that is compared here depends on the budget.
+/// they.
 fn least_work(candidates: &[Candidate], request: &Request, most: u128) -> Result<Plan, Error> {
     let mut found: Option<Result<Plan, Error>> = None;
     let mut open: Vec<Prepared<'_>> = vec![];
@@ -284,23 +285,24 @@ fn least_work(candidates: &[Candidate], request: &Request, most: u128) -> Result
         Some(found) => Some(less(found, other)),
         None => Some(other),
     };
-    for candidate in candidates {
+    // One loop for several does what they do and finds out where in them it is: it is none where nothing limits the memory.
+    for candidate in candidates.iter().filter(|candidate| candidate.unnested.is_empty() || request.budget.is_some()) {
         match Prepared::new(candidate, request) {
             Ok(prepared) => open.push(prepared),
             Err(error) => found = better(found, Err(error)),
         }
     }
     for kind in [Candidate::is_tiled, |candidate: &Candidate| candidate.unnested.is_empty()] {
-        let least = open.iter().filter(|prepared| kind(prepared.candidate)).map(|prepared| prepared.least_work).min();
+        let least = open.iter().filter(|prepared| kind(prepared.candidate)).map(|prepared| prepared.kept.work.max(prepared.counted)).min();
         let others = open.iter_mut().filter(|prepared| !kind(prepared.candidate));
-        others.for_each(|prepared| prepared.least_work = prepared.least_work.max(least.unwrap_or(0)));
+        others.for_each(|prepared| prepared.counted = prepared.counted.max(least.unwrap_or(0)));
     }
-    open.sort_by_key(|prepared| prepared.least_work);
+    open.sort_by_key(Prepared::least_work);
     let mut effort = Effort::default();
     for prepared in &open {
         effort = effort + prepared.effort;
         let to_beat = found.as_ref().and_then(|found| found.as_ref().ok()).map_or(most, |best| best.decision.work);
-        if prepared.least_work < to_beat {
+        if prepared.least_work() < to_beat {
             found = better(found, prepared.plan());
         }
     }
@@ -360,37 +362,35 @@ fn less(plan: Result<Plan, Error>, other: Result<Plan, Error>) -> Result<Plan, E
     }
 }
 
-/// A candidate, with all that is known of it before anything is decided.
+/// A candidate, with all that is known of it before anything is placed.
 struct Prepared<'c> {
     candidate: &'c Candidate,
     request: Request,
-    parted: Parted,
     facts: Facts,
-    straight: Straight<'c>,
-    /// What `auto` does without a limit, and its place.
+    /// What `auto` does without a limit.
     kept: Decision,
-    reference: Placed,
-    /// No plan of it is less work.
-    least_work: u128,
+    /// No plan of it within the budget is less work.
+    bound: u128,
+    /// No plan of it counts as less work: it is of a kind that is taken only where the other does not fit.
+    counted: u128,
     /// What it took to know that.
     effort: Effort,
 }
 
 impl<'c> Prepared<'c> {
     fn new(candidate: &'c Candidate, request: &Request) -> Result<Prepared<'c>, Error> {
-        let (program, strategy) = (&candidate.program, &request.strategy);
-        let fate = |origin: &str| strategy.fate(origin);
-        let parted = branches::parted(program, request.vectors);
-        let mut facts = Facts { spill: request.spill, ..facts::facts(&parted, request, &fate) };
-        // What is in memory of the code outside of loops shows where everything is kept.
+        let facts =
+            Facts { spill: request.spill, ..facts::facts(&candidate.parted, request, &|origin: &str| request.strategy.fate(origin)) };
         let kept = strategy::Auto.decide(&facts, None)?;
-        let grain = Grain { threads: request.threads, ..strategy.grain() };
-        let reference = place(&parted, &kept, grain);
-        let straight = Straight::new(program, request.vectors, &reference, &fate);
-        facts.residuals = straight.residuals();
-        let least_work = strategy.decide(&facts, None)?.work;
-        let effort = Effort { splits: kept.tried, placed: candidate.insts() };
-        Ok(Prepared { candidate, request: request.clone(), parted, facts, straight, kept, reference, least_work, effort })
+        let bound = quick_bound(&facts, request.budget.unwrap_or(u64::MAX));
+        let bound = if facts.has_least() { bound.max(kept.work) } else { bound };
+        let effort = Effort { splits: kept.tried, placed: 0 };
+        Ok(Prepared { candidate, request: request.clone(), facts, kept, bound, counted: 0, effort })
+    }
+
+    /// No plan of it counts as less work.
+    fn least_work(&self) -> u128 {
+        self.bound.max(self.counted)
     }
 
     /// The plan of the least work that fits the budget.
@@ -405,26 +405,33 @@ impl<'c> Prepared<'c> {
 
     fn plan_spilling(&self, spill: Option<Spill>) -> Result<Plan, Error> {
         let (strategy, budget) = (&self.request.strategy, self.request.budget);
-        let facts = Facts { spill, ..self.facts.clone() };
+        let (program, parted) = (&self.candidate.program, &self.candidate.parted);
         let grain = Grain { threads: self.request.threads, ..strategy.grain() };
-        let fits = budget.is_none_or(|budget| self.reference.bytes <= budget && !facts.is_open());
+        // What is in memory of the code outside of loops shows where everything is kept.
+        let reference = place(parted, &self.kept, grain);
+        let straight = Straight::new(program, self.request.vectors, &reference, &|origin: &str| strategy.fate(origin));
+        let facts = Facts { spill, residuals: straight.residuals(), ..self.facts.clone() };
+        let fits = budget.is_none_or(|budget| reference.bytes <= budget && !facts.is_open());
         let ways = match strategy.replay() {
             Replay::Never => vec![Again::default()],
-            Replay::Most => self.straight.ways(strategy.search(), WAYS).pop().into_iter().collect(),
-            Replay::Fit if fits => vec![self.straight.least(strategy.search())],
-            Replay::Fit => self.straight.ways(strategy.search(), if facts.loops.is_empty() { WAYS } else { WAYS_WITH_LOOPS }),
+            Replay::Most => straight.ways(strategy.search(), WAYS).pop().into_iter().collect(),
+            Replay::Fit if fits => vec![straight.least(strategy.search())],
+            Replay::Fit => straight.ways(strategy.search(), if facts.loops.is_empty() { WAYS } else { WAYS_WITH_LOOPS }),
         };
-        let (insts, placed_insts) = (self.candidate.insts(), Cell::new(0));
-        let Found { decision, placed, splits } = fastest(&self.request, &facts, self.least_work, ways, insts, |decision| {
+        let insts = self.candidate.insts();
+        let placed_insts = Cell::new(insts);
+        let Found { decision, placed, splits } = fastest(&self.request, &facts, ways, insts, |decision| {
             let known = (&decision.loops, &decision.again) == (&self.kept.loops, &self.kept.again);
             placed_insts.set(placed_insts.get() + insts);
-            if known { self.reference.clone() } else { place(&self.parted, decision, grain) }
+            if known { reference.clone() } else { place(parted, decision, grain) }
         })?;
+        let decision = Decision { work: decision.work.max(self.counted), ..decision };
         let Candidate { tiles, strips, unnested, logs, .. } = self.candidate.clone();
         Ok(Plan {
             strategy: strategy.name(),
             budget,
             offered: None,
+            near: None,
             bytes_peak: placed.bytes,
             bytes_spilled: placed.spill_bytes,
             decision,
@@ -434,7 +441,7 @@ impl<'c> Prepared<'c> {
             logs,
             effort: Effort { splits, placed: placed_insts.get() },
             facts,
-            program: Arc::new(self.candidate.program.clone()),
+            program: Arc::new(program.clone()),
             placed,
         })
     }
@@ -456,6 +463,12 @@ impl Facts {
     fn is_open(&self) -> bool {
         self.loops.iter().any(LoopFacts::is_open)
     }
+
+    /// Whether no decision is less work than the one without a limit. A loop of unknown length keeps more in a budget that is larger than what it
+    /// keeps without one, and a disk may be faster than memory is taken to be.
+    fn has_least(&self) -> bool {
+        !self.is_open() && self.spill.is_none()
+    }
 }
 
 /// A decision, placed, and the splits of loops that were tried to find it.
@@ -465,18 +478,9 @@ struct Found {
     splits: u64,
 }
 
-/// The decision of the least work among ways to run the code outside of loops, which come by ascending work; none is below `least`.
-fn fastest(
-    request: &Request,
-    facts: &Facts,
-    least: u128,
-    ways: Vec<Again>,
-    insts: u64,
-    place: impl Fn(&Decision) -> Placed,
-) -> Result<Found, Error> {
+/// The decision of the least work among ways to run the code outside of loops, which come by ascending work.
+fn fastest(request: &Request, facts: &Facts, ways: Vec<Again>, insts: u64, place: impl Fn(&Decision) -> Placed) -> Result<Found, Error> {
     let strategy = &request.strategy;
-    // What is below the decision without a limit is what that gave away for less code: nothing that more memory should lose again.
-    let decided = |room: Option<u64>| strategy.decide(facts, room).map(|decision| Decision { work: decision.work.max(least), ..decision });
     let [known, small]: [RefCell<BTreeMap<u64, Decision>>; 2] = Default::default();
     let decide = |room: Option<u64>| {
         // What is best in more room than it takes is best in all that it fits in.
@@ -485,7 +489,7 @@ fn fastest(
         if let Some(decision) = known.borrow().get(&room.unwrap_or(u64::MAX)).cloned().or_else(|| same(room.unwrap_or(u64::MAX))) {
             return Ok(decision);
         }
-        let decision = decided(room)?;
+        let decision = strategy.decide(facts, room)?;
         // Of a loop of unknown length, nothing is best in all the room there could be.
         let most = if facts.is_open() { decision.bytes } else { u64::MAX };
         known.borrow_mut().insert(room.unwrap_or(most), decision.clone());
@@ -496,11 +500,12 @@ fn fastest(
         if let Some(decision) = small.borrow().get(&room).cloned() {
             return Ok(decision);
         }
-        let decision = decided(Some(room))?;
+        let decision = strategy.decide(facts, Some(room))?;
         small.borrow_mut().insert(room, decision.clone());
         Ok(decision)
     };
     let most_placed = PLACED / ways.len().max(1) as u64;
+    let least = if facts.has_least() { decide(None)?.work } else { 0 };
     let mut best: Result<(Decision, Placed), Error> = Err(Error::new(ErrorKind::Unsupported, Pos::unknown(), "no way to run the code"));
     for again in ways {
         let work = u128::from(again.work);

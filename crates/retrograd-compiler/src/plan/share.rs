@@ -10,7 +10,7 @@ use std::rc::Rc;
 use super::facts::{Facts, Region};
 use super::fit::{Fitted, Inside};
 use super::schedule::Sweep;
-use super::{Again, Decision, LoopFacts, Spill};
+use super::{Again, Decision, Spill};
 use crate::ir::Error;
 
 /// Makes the decision for one loop in so many bytes.
@@ -29,8 +29,10 @@ const CELLS: u64 = 8_000_000;
 /// Loops that have all of that time.
 const LOOPS_IN_TIME: u64 = 4;
 
-/// Steps of loops in the code of a nest from which every loop around it has one kind of step backwards.
-const STEPS: usize = 256;
+/// Kinds of steps that a loop may have, by the levels of unwinds inside of them: what is inside stands there once for every kind, and kinds of
+/// kinds would grow with the power of the depth. From there on, those that held states alone need: two forwards and one backwards.
+const KINDS: [usize; 3] = [usize::MAX, 16, 4];
+const FEWEST_KINDS: [usize; 2] = [2, 1];
 
 /// Parts of what there is that a loop is tried with, in 64ths.
 const OFFERS: [u64; 9] = [0, 1, 4, 8, 16, 32, 48, 56, 64];
@@ -43,8 +45,6 @@ struct Point {
     work: u128,
     /// The same of all branches: of two points that are equal but for it, the smaller one.
     work_of_all: u128,
-    /// Steps of loops that stand in its code, each kind of one with those inside of it.
-    steps: usize,
     loops: BTreeMap<usize, Rc<Share>>,
 }
 
@@ -58,14 +58,13 @@ impl Point {
 #[derive(Clone, Debug)]
 struct Share {
     fitted: Fitted,
-    /// Work and steps of what is inside of its steps forwards and backwards.
+    /// Work of what is inside of its steps forwards and backwards.
     works: (u64, u64),
-    inside: [usize; 2],
 }
 
 /// The decision of the least work in so many bytes of pools and controllers; `None` is no limit. Without room for any, the smallest.
 pub(super) fn share(facts: &Facts, room: Option<u64>, fit: Fit<'_>) -> Result<Decision, Error> {
-    let sharing = Sharing { facts, room, fit, alone: facts.loops.len() <= 1, tried: Cell::new(0) };
+    let sharing = Sharing { facts, room, fit, heights: heights(facts), alone: facts.loops.len() <= 1, tried: Cell::new(0) };
     let front = sharing.front(&facts.root)?;
     let fits = |point: &&Point| room.is_none_or(|room| point.bytes <= room);
     let best = front.iter().filter(fits).min_by_key(|point| (point.key(), point.bytes));
@@ -80,6 +79,8 @@ struct Sharing<'a> {
     facts: &'a Facts,
     room: Option<u64>,
     fit: Fit<'a>,
+    /// Levels of unwinds inside of the steps of each loop, forwards and backwards.
+    heights: Vec<[usize; 2]>,
     /// One loop gets everything.
     alone: bool,
     /// Splits that were tried in tables so far.
@@ -127,7 +128,6 @@ impl Sharing<'_> {
             bytes: bytes(a.bytes, b.bytes),
             work: work(a.work, b.work),
             work_of_all: a.work_of_all.saturating_add(b.work_of_all),
-            steps: a.steps + b.steps,
             loops: a.loops.iter().chain(&b.loops).map(|(number, share)| (*number, share.clone())).collect(),
         });
         self.best(both.collect(), POINTS)
@@ -145,35 +145,32 @@ impl Sharing<'_> {
                 let least = |work: u128| u64::try_from(work).unwrap_or(u64::MAX).min(1 << 50);
                 let (works, loops) = ((least(forward.work), least(backward.work)), forward.loops.iter().chain(&backward.loops));
                 let loops: BTreeMap<usize, Rc<Share>> = loops.map(|(number, share)| (*number, share.clone())).collect();
-                let inside = [forward.steps, backward.steps];
                 for offer in self.offers(inner) {
-                    let share = self.fitted(facts, works, inside, offer, CELLS_SHARING)?;
-                    let steps = share.fitted.kinds().iter().zip(inside).map(|(kinds, inside)| kinds * (1 + inside)).sum();
+                    let share = self.fitted(number, works, offer, CELLS_SHARING)?;
                     let (bytes, work) = (inner.saturating_add(share.fitted.bytes), share.fitted.work);
                     let others = |point: &Point| point.work_of_all - point.work;
                     let work_of_all = work.saturating_add(others(forward)).saturating_add(others(backward));
                     let mut loops = loops.clone();
                     loops.insert(number, Rc::new(share));
-                    points.push(Point { bytes, work, work_of_all, steps, loops });
+                    points.push(Point { bytes, work, work_of_all, loops });
                 }
             }
         }
         Ok(self.best(points, POINTS))
     }
 
-    fn fitted(&self, facts: &LoopFacts, works: (u64, u64), inside: [usize; 2], bytes: Option<u64>, cells: u64) -> Result<Share, Error> {
+    fn fitted(&self, number: usize, works: (u64, u64), bytes: Option<u64>, cells: u64) -> Result<Share, Error> {
+        let facts = &self.facts.loops[number];
         // Many loops have less time each.
         let cells = if self.alone { CELLS } else { cells * LOOPS_IN_TIME / LOOPS_IN_TIME.max(self.facts.loops.len() as u64) };
         let outermost = self.facts.loops.iter().filter(|facts| facts.depth == 0).count() as u64;
         let part = |spill: Spill| Spill { bytes: spill.bytes / outermost, ..spill };
         let spill = self.facts.spill.filter(|_| facts.depth == 0).map(part);
-        // What is inside of a step is there once for every kind of it: kinds of kinds would grow with the power of the depth.
-        let kinds = |least: usize, inside: usize| if inside == 0 { usize::MAX } else { (STEPS / (1 + inside)).max(least) };
         let (forward, backward) = works;
-        let most_kinds = [kinds(2, inside[0]), kinds(1, inside[1])];
+        let most_kinds = [0, 1].map(|way| KINDS.get(self.heights[number][way]).copied().unwrap_or(FEWEST_KINDS[way]));
         let fitted = (self.fit)(Inside { facts, forward, backward, cells, most_kinds, spill }, bytes)?;
         self.tried.set(self.tried.get().saturating_add(fitted.tried));
-        Ok(Share { fitted, works, inside })
+        Ok(Share { fitted, works })
     }
 
     /// What a loop is tried with.
@@ -215,7 +212,7 @@ impl Sharing<'_> {
             let left = room.saturating_sub(point.bytes);
             let old = &point.loops[&number];
             let offer = old.fitted.bytes.saturating_add(left);
-            let new = self.fitted(&self.facts.loops[number], old.works, old.inside, Some(offer), CELLS)?;
+            let new = self.fitted(number, old.works, Some(offer), CELLS)?;
             if new.fitted.work < old.fitted.work && new.fitted.bytes <= offer {
                 point.bytes = point.bytes.saturating_sub(old.fitted.bytes).saturating_add(new.fitted.bytes);
                 point.loops.insert(number, Rc::new(new));
@@ -235,5 +232,23 @@ impl Sharing<'_> {
             Region::Repeat { times, body } => self.work(body, loops).saturating_mul(u128::from(*times)),
             Region::Unwind(number) => loops.get(number).map_or(0, |share| share.fitted.work),
         }
+    }
+}
+
+/// Levels of unwinds inside of the steps of each loop, forwards and backwards.
+fn heights(facts: &Facts) -> Vec<[usize; 2]> {
+    let mut heights = vec![[0; 2]; facts.loops.len()];
+    // Loops come before those inside of them.
+    for (number, facts) in facts.loops.iter().enumerate().rev() {
+        heights[number] = [&facts.in_body, &facts.in_bwd].map(|region| height(region, &heights));
+    }
+    heights
+}
+
+fn height(region: &Region, inside: &[[usize; 2]]) -> usize {
+    match region {
+        Region::Sequence(parts) | Region::Branches(parts) => parts.iter().map(|part| height(part, inside)).max().unwrap_or(0),
+        Region::Repeat { body, .. } => height(body, inside),
+        Region::Unwind(number) => 1 + inside[*number].into_iter().fold(0, usize::max),
     }
 }

@@ -4,7 +4,7 @@
 //! as one segment between states on disk; in a long loop a state goes there only at every so many steps.
 
 use super::Spill;
-use super::fit::{Fitted, Inside, QUICK, Records, Shifted, unit};
+use super::fit::{Fitted, Inside, QUICK, Records, Shifted, unit, up};
 use super::optimal::tiers::{Disk, Fast, Tiers};
 use super::optimal::{Alone, Paired, Place};
 use super::schedule::{SUM_BYTES, Sweep, Tiered};
@@ -39,7 +39,7 @@ impl<'f> Inside<'f> {
         let near = Records { sweep: way.sweep, choices: way.choices.clone(), count: reach };
         let room = bytes.min(reach.saturating_mul(near.sizes(state).max()?));
         let unit = unit(near.sizes(state), room, self.cells / (reach * QUICK))?;
-        let steps = self.steps(&near, unit)?;
+        let steps = self.steps(&near, unit, up)?;
         let mut units = (room / unit) as usize;
         let alone = Alone::quick(&steps.costs, reach as usize, units);
         let paired = (way.sweep == Sweep::Paired).then(|| Paired::new(&alone, reach as usize, units, 0));

@@ -10,6 +10,7 @@
 //! decision by decision, and takes the first that fits: then more bytes never cost more work. Where there are too many decisions for that, it
 //! starts from an estimate, and halves what is between a room that fits and one that does not.
 
+use super::bound::quick_bound;
 use super::place::Placed;
 use super::{Decision, Facts, explain};
 use crate::ir::{Error, ErrorKind, Pos};
@@ -101,8 +102,8 @@ impl Within<'_> {
     fn small(&self, all: &mut Vec<Tried>, modest: usize, below: u128) -> Result<Vec<usize>, Error> {
         let (mut set, mut room, mut splits) = (vec![0, modest], all[modest].placed.bytes, 0u64);
         for _ in 0..(PLACED_SMALL / self.insts.max(1)).clamp(SMALL_ROOMS.0, SMALL_ROOMS.1) {
-            // Less than this holds nothing.
-            if room < self.granule() || splits > SPLITS {
+            // Less than this holds nothing, and no decision in so little room is less work.
+            if room < self.granule() || splits > SPLITS || quick_bound(self.facts, room) >= below {
                 break;
             }
             let decision = (self.decide_anew)(room)?;

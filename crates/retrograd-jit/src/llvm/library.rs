@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -106,7 +108,10 @@ impl Library {
         static FOUND: Mutex<BTreeMap<Option<PathBuf>, Result<&'static Library, String>>> = Mutex::new(BTreeMap::new());
         let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
         let search = || match path {
-            Some(path) => Library::open(path).map_err(|reason| format!("{}: {reason}", path.display())),
+            Some(path) => {
+                let opened = names_llvm(path).and_then(|()| Library::open(path));
+                opened.map_err(|reason| format!("{}: {reason}", path.display()))
+            }
             None => Library::first(&candidates()),
         };
         found.entry(path.map(Path::to_owned)).or_insert_with(|| search().map(|library| &*Box::leak(Box::new(library)))).clone()
@@ -198,6 +203,27 @@ fn message_of(call: &Functions, error: Object) -> String {
     // SAFETY: as before, and it is not used afterwards.
     unsafe { (call.dispose_error_message)(message) };
     copy
+}
+
+/// Whether a file that somebody names can be a libLLVM: to open any other library would run whatever it does when it is opened. A name
+/// that the loader looks up is not read.
+fn names_llvm(path: &Path) -> Result<(), String> {
+    const NAME: &[u8] = b"LLVMOrcCreateLLJIT\0";
+    let Ok(mut file) = File::open(path) else { return Ok(()) };
+    let (mut bytes, mut kept) = (vec![0; 1 << 20], 0);
+    loop {
+        let read = file.read(&mut bytes[kept..]).map_err(|error| error.to_string())?;
+        if bytes[..kept + read].windows(NAME.len()).any(|window| window == NAME) {
+            return Ok(());
+        }
+        if read == 0 {
+            return Err(format!("it is no LLVM, or one before {OLDEST}"));
+        }
+        // A name may lie across the border.
+        let tail = (kept + read).min(NAME.len());
+        bytes.copy_within(kept + read - tail..kept + read, 0);
+        kept = tail;
+    }
 }
 
 /// All symbols are bound at once, and none is seen by others, so that several LLVMs live in one process.

@@ -1,13 +1,14 @@
 //! `if p, args {then, else}`.
 
+use super::passed::{Passed, Pattern};
 use super::{params_like, pick_or_zeros};
 use crate::diff::active::Through;
-use crate::diff::demand::Demand;
+use crate::diff::demand::{Demand, Predicate};
 use crate::diff::jvp::Walk;
 use crate::diff::mask::{and, pick, present, spread};
 use crate::diff::transform::Transform;
-use crate::diff::vjp::Sweep;
-use crate::ir::{Builder, DType, Error, FuncId, IfOp, Inst, Op, Type, Value};
+use crate::diff::vjp::{Demanded, Sweep};
+use crate::ir::{Array, Builder, Error, FuncId, IfOp, Inst, Op, Type, Value};
 
 /// `if p, args, dargs {jvp then, jvp else}`: results, then the tangents of the active ones.
 pub(in crate::diff) fn forward(t: &mut Transform, walk: &mut Walk<'_>, inst: &Inst, op: &IfOp, active: &[bool]) -> Result<(), Error> {
@@ -42,9 +43,11 @@ fn forward_body(t: &mut Transform, id: FuncId, varied: &[bool], active: &[bool])
     })
 }
 
-/// `if p, args, cts, starts, given {vjp then, vjp else}`: each branch computes its forward part again, but for what it has given out, and
-/// returns the cotangents of the active arguments; where a result is not demanded, nothing in them is. A cotangent that an argument has already goes through the branches, so that a slice read
-/// in one costs no array of zeros.
+/// `if p, args, cts, starts, given, predicates {vjp then, vjp else}`: each branch computes its forward part again, but for what it has given
+/// out, and returns the cotangents of the active arguments. A cotangent that an argument has already goes through the branches, so that a
+/// slice read in one costs no array of zeros.
+///
+/// An argument is demanded where the branch that runs demands it. What a branch says of that in terms of its own values, it returns too.
 pub(in crate::diff) fn reverse(t: &mut Transform, sweep: &mut Sweep<'_>, inst: &Inst, op: &IfOp) -> Result<(), Error> {
     let b = sweep.b;
     let cts = sweep.cotangents_of(&inst.results);
@@ -56,27 +59,64 @@ pub(in crate::diff) fn reverse(t: &mut Transform, sweep: &mut Sweep<'_>, inst: &
     let places = &inst.args[1..];
     let starts: Vec<Option<Value>> = places.iter().zip(&active).map(|(v, active)| active.then(|| sweep.take(*v)).flatten()).collect();
     let given = sweep.given(inst);
-    let demands: Vec<Option<Value>> = inst.results.iter().zip(&cts).map(|(v, ct)| ct.and_then(|_| sweep.predicate(*v))).collect();
-    let types = b.types(&given);
+    let demands: Vec<Demand> = inst.results.iter().map(|v| sweep.demand(*v)).collect();
+    let passed = Passed::new(b, &demands, &[]);
     let of_then = t.given_by(op.then_body)?.len();
     let (then_given, else_given): (Vec<bool>, Vec<bool>) = (0..given.len()).map(|k| (k < of_then, k >= of_then)).unzip();
-    let (with_cts, with_starts) = (present(&cts), present(&starts));
-    let with_demands = present(&demands);
-    let mut body = |id, own| reverse_body(t, op, id, [&active, &with_cts, &with_starts, own, &with_demands], &types);
-    let op = IfOp { then_body: body(op.then_body, &then_given)?, else_body: body(op.else_body, &else_given)? };
+    let (with_cts, with_starts, types) = (present(&cts), present(&starts), b.types(&given));
     let args = sweep.values(&inst.args).into_iter().chain(cts.into_iter().chain(starts).flatten()).chain(given);
-    let args: Vec<Value> = args.chain(demands.into_iter().flatten()).collect();
-    let types = t.program.function(op.then_body).result_types();
+    let args: Vec<Value> = args.chain(passed.fixed.iter().copied()).collect();
+    let branches = |t: &mut Transform, told: &Vec<bool>| {
+        let masks = |own| [&active, &with_cts, &with_starts, own, told];
+        let then_body = reverse_body(t, op, op.then_body, masks(&then_given), &types, &passed.pattern)?;
+        let else_body = reverse_body(t, op, op.else_body, masks(&else_given), &types, &passed.pattern)?;
+        Ok::<_, Error>([then_body, else_body])
+    };
+    let still = vec![false; places.len()];
+    let [then_body, else_body] = branches(t, &still)?;
+    let known = known_demands([&then_body, &else_body], t, &args);
+    let told: Vec<bool> = known.iter().zip(&active).map(|(known, active)| *active && known.is_none()).collect();
+    let [then_body, else_body] = if told == still { [then_body, else_body] } else { branches(t, &told)? };
+    let types = t.program.function(then_body.0).result_types();
     b.set_pos(&inst.pos);
-    for (value, ct) in pick(places, &active).into_iter().zip(b.push(Op::If(op), args, types)) {
-        sweep.add_where(value, ct, sweep.demand_through(&inst.results, value));
+    let results = b.push(Op::If(IfOp { then_body: then_body.0, else_body: else_body.0 }), args, types);
+    let active: Vec<usize> = (0..places.len()).filter(|k| active[*k]).collect();
+    let (cts, told) = results.split_at(active.len());
+    let mut told = told.iter();
+    for (k, ct) in active.into_iter().zip(cts) {
+        let said = || Demand::of(Predicate::new(b, *told.next().expect("what is not known is returned")));
+        sweep.add_where(places[k], *ct, known[k].clone().unwrap_or_else(said).refined(b));
     }
     Ok(())
 }
 
-/// The reverse of one branch. Both branches take what either has given out, of these types; `own` marks what this one has.
-fn reverse_body(t: &mut Transform, op: &IfOp, id: FuncId, masks: [&Vec<bool>; 5], given: &[Type]) -> Result<FuncId, Error> {
-    let [active, cts, starts, own, demands] = masks;
+/// Where the parameters of the branches are demanded, in terms of the predicate and the arguments of the `if`, as far as that can be said so.
+fn known_demands(branches: [&(FuncId, Vec<Demand>); 2], t: &Transform, args: &[Value]) -> Vec<Option<Demand>> {
+    let known = |(id, demands): &(FuncId, Vec<Demand>), holds: bool| {
+        let params = &t.program.function(*id).params;
+        let outside = |value: Value| params.iter().position(|param| *param == value).map(|k| args[1 + k]);
+        let one = |demand: &Demand| Some(demand.moved(outside)?.and(Predicate::Whole(args[0]), holds));
+        demands.iter().map(one).collect::<Vec<_>>()
+    };
+    let either = |(then, otherwise): (Option<Demand>, Option<Demand>)| {
+        let mut then = then?;
+        then.join(otherwise?);
+        Some(then)
+    };
+    known(branches[0], true).into_iter().zip(known(branches[1], false)).map(either).collect()
+}
+
+/// The reverse of one branch. Both branches take what either has given out, of these types; `own` marks what this one has. `told` marks
+/// arguments of which it also returns where they are demanded.
+fn reverse_body(
+    t: &mut Transform,
+    op: &IfOp,
+    id: FuncId,
+    masks: [&Vec<bool>; 5],
+    given: &[Type],
+    pattern: &Pattern,
+) -> Result<(FuncId, Vec<Demand>), Error> {
+    let [active, cts, starts, own, told] = masks;
     let build = |t: &mut Transform| {
         let id = t.silent(id);
         let function = t.program.function(id).clone();
@@ -85,15 +125,19 @@ fn reverse_body(t: &mut Transform, op: &IfOp, id: FuncId, masks: [&Vec<bool>; 5]
         let cts = spread(&b.params(pick(&function.result_types(), cts)), cts);
         let starts = params_like(&b, &args, starts);
         let given = pick(&b.params(given.iter().cloned()), own);
-        let truth = |ty: &Type| Type::new(DType::Bool, ty.shape.clone());
-        let predicates: Vec<Type> = pick(&function.result_types(), demands).iter().map(truth).collect();
-        let demands = spread(&b.params(predicates), demands);
-        let demand = |k: usize| demands[k].map_or_else(Demand::everywhere, Demand::of);
-        let cts: Vec<_> = cts.iter().enumerate().map(|(k, ct)| ct.map(|ct| (ct, demand(k)))).collect();
+        let fixed = pattern.fixed_params(&b);
+        let demands = pattern.demands(&b, &fixed, &[]);
+        let cts: Vec<Demanded> = cts.into_iter().zip(demands).map(|(ct, demand)| Some((ct?, demand))).collect();
         let copied = t.run_again(&b, &function, &args, &given)?;
         let pulled = t.sweep_back(&b, id, copied, active, &cts, &starts)?;
+        let truths = |k: usize| {
+            let ty = b.ty(args[k]);
+            let everywhere = || b.broadcast(b.constant(Array::bool(true)), &ty.shape, &[]);
+            pulled.demands[k].predicate(&b, &ty).unwrap_or_else(everywhere)
+        };
+        let told: Vec<Value> = (0..args.len()).filter(|k| told[*k]).map(truths).collect();
         let cts = pick_or_zeros(&b, &pulled.cotangents, active, &args);
-        Ok(b.finish(cts))
+        Ok((b.finish([cts, told].concat()), pulled.demands))
     };
-    t.build("if_vjp", &[id, op.then_body, op.else_body], &[active, cts, starts, own, demands], build)
+    t.sweep("if_vjp", &[id, op.then_body, op.else_body], &[active, cts, starts, own, told], pattern, build)
 }

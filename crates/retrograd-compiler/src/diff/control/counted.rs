@@ -1,11 +1,13 @@
 //! `for n, c0, inv, xs {body} -> cN, ys`.
 
-use super::{carries_only, params_like, pick_or_zeros};
+use super::passed::{Lift, Outside, Passed, Pattern, outside_of};
+use super::{params_like, pick_or_zeros};
 use crate::diff::active::Through;
+use crate::diff::demand::{Demand, Term, weighted, window_of};
 use crate::diff::jvp::Walk;
-use crate::diff::mask::{and, pick, present, spread};
+use crate::diff::mask::{and, any, pick, present, spread};
 use crate::diff::transform::Transform;
-use crate::diff::vjp::Sweep;
+use crate::diff::vjp::{Demanded, Sweep};
 use crate::ir::{Builder, Error, ForOp, FuncId, Function, Inst, Op, UnwindOp, Value};
 
 /// `for n, (c0, dc0), (inv, dinv), (xs, dxs) {jvp body}`: every group is followed by the tangents of its active members.
@@ -94,8 +96,8 @@ pub(in crate::diff) fn reverse(
     let ys = present(ct_ys);
 
     let (n, c0, invariants, streams) = op.args(&inst.args);
-    let bwd = reverse_body(t, op, [&carries, &inv, &xs, &ys])?;
-    let body = carries_only(t, op.body, op.carries)?;
+    let (bwd, passed, demands) = reverse_step(t, sweep, inst, op, [&carries, &inv, &xs, &ys])?;
+    let body = carries_only(t, op, bwd, &passed.pattern)?;
     let a = pick_or_zeros(b, ct_ends, &carries, &sweep.values(op.results(&inst.results).0));
     let g: Vec<Value> = ct_ys.iter().copied().flatten().collect();
     let r: Vec<Value> = pick(invariants, &inv).iter().map(|v| sweep.take(*v).unwrap_or_else(|| sweep.zeros(*v))).collect();
@@ -103,31 +105,148 @@ pub(in crate::diff) fn reverse(
         body,
         bwd,
         carries: op.carries,
-        invariants: op.invariants,
-        streams: streams.len(),
+        invariants: op.invariants + passed.fixed.len(),
+        streams: streams.len() + passed.rows.len(),
         adjoints: a.len(),
         emitted: g.len(),
         running: r.len(),
         bound: op.bound,
-        linearity: t.linearity(bwd, inst.args.len()),
+        linearity: t.linearity(bwd, inst.args.len() + passed.fixed.len() + passed.rows.len()),
     };
     let active = [pick(c0, &carries), pick(invariants, &inv), pick(streams, &xs)].concat();
+    let demands: Vec<&Demand> = demands.iter().collect();
+    let (_, of_c, of_inv, of_xs) = op.args(&demands);
+    let demands = [pick(of_c, &carries), pick(of_inv, &inv), pick(of_xs, &xs)].concat();
     let types = active.iter().map(|v| function.ty(*v).clone()).collect();
-    let args = [sweep.value(n)].into_iter().chain(sweep.values(&inst.args[1..])).chain(a).chain(g).chain(r).collect();
+    let [carried, fixed, rows] = [c0, invariants, streams].map(|group| sweep.values(group));
+    let args = [vec![sweep.value(n)], carried, fixed, passed.fixed, rows, passed.rows, a, g, r].concat();
     b.set_pos(&inst.pos);
-    for (value, ct) in active.iter().zip(b.push(Op::Unwind(new), args, types)) {
-        sweep.add(*value, ct);
+    for ((value, ct), demand) in active.iter().zip(b.push(Op::Unwind(new), args, types)).zip(demands) {
+        sweep.add_where(*value, ct, demand.clone());
     }
     Ok(())
 }
 
-/// One step of the adjoint, `bwd(i, c, inv, x, a, g, r) -> (a', r', h)`; masks of (c, inv, x, y).
-fn reverse_body(t: &mut Transform, op: &ForOp, masks: [&[bool]; 4]) -> Result<FuncId, Error> {
-    t.build("for_vjp", &[op.body], &masks, |t| {
+/// One step of the adjoint, the predicates that it takes, and where the arguments of the loop are demanded.
+fn reverse_step(
+    t: &mut Transform,
+    sweep: &Sweep<'_>,
+    inst: &Inst,
+    op: &ForOp,
+    masks: [&[bool]; 4],
+) -> Result<(FuncId, Passed, Vec<Demand>), Error> {
+    let lift = Lift::new(t, sweep, inst);
+    let ends: Vec<Demand> = inst.results.iter().map(|v| sweep.demand(*v)).collect();
+    let (ends, emitted) = op.results(&ends);
+    let mut carried = ends.to_vec();
+    loop {
+        let passed = Passed::new(sweep.b, &carried, emitted);
+        let (bwd, within) = reverse_body(t, op, masks, &passed.pattern)?;
+        let (_, _, invariants, streams) = op.args(&inst.args);
+        let fixed = sweep.values(invariants).into_iter().chain(passed.fixed.iter().copied()).map(Outside::Fixed);
+        let rows = sweep.values(streams).into_iter().chain(passed.rows.iter().copied()).map(Outside::Row);
+        let are: Vec<Outside> = vec![Outside::Changing; 1 + op.carries].into_iter().chain(fixed).chain(rows).collect();
+        let params = t.program.function(bwd).params[..are.len()].to_vec();
+        let outside = outside_of(&params, &are);
+        let grown = (0..op.carries).filter(|k| masks[0][*k]);
+        let grown: Vec<bool> = grown.map(|k| carried[k].join(lift.fixed(1 + k, &within[1 + k], outside))).collect();
+        if any(&grown) {
+            continue;
+        }
+        let first = 1 + op.carries;
+        let mut of_invariants: Vec<Option<Demand>> = (0..op.invariants).map(|k| lift.summed(&within[first + k], outside)).collect();
+        let insts = &t.program.function(bwd).insts;
+        let is_known = |term: &Term| term.keys().any(|p| !matches!(outside(p.value()), Outside::Changing));
+        let is_window = |term: &Term| is_known(term) || window_of(insts, term).is_some();
+        let by_windows = |k: usize| masks[1][k] && of_invariants[k].is_none() && within[first + k].terms().all(is_window);
+        let by_windows: Vec<bool> = (0..op.invariants).map(by_windows).collect();
+        if any(&by_windows) {
+            let known = |k: usize| Demand::from_terms(within[first + k].terms().filter(|term| is_known(term)).cloned());
+            let known: Vec<Option<Demand>> = (0..op.invariants).map(|k| lift.summed(&known(k), outside)).collect();
+            let weights = weights(t, sweep, inst, op, (bwd, masks), &passed, &by_windows)?;
+            for (k, weights) in (0..op.invariants).filter(|k| by_windows[*k]).zip(weights) {
+                let mut demand = known[k].clone().expect("only what is known is lifted");
+                demand.join(weighted(sweep.b, weights));
+                of_invariants[k] = Some(demand);
+            }
+        }
+        let unknown = |(k, demand): (usize, Option<Demand>)| demand.unwrap_or_else(|| lift.unknown(1 + op.carries + k));
+        let of_invariants = of_invariants.into_iter().enumerate().map(unknown);
+        let first = first + op.invariants;
+        let ty = |k: usize| sweep.b.ty(sweep.value(streams[k]));
+        let of_streams = (0..streams.len()).map(|k| lift.streamed(first + k, &ty(k), &within[first + k], outside));
+        let demands = [Demand::default()].into_iter().chain(carried).chain(of_invariants).chain(of_streams).collect();
+        return Ok((bwd, passed, demands));
+    }
+}
+
+/// How often the steps of a loop demand the elements of the marked invariants, each step in windows of its own: sums over the same loop,
+/// which touch the windows only.
+fn weights(
+    t: &mut Transform,
+    sweep: &Sweep<'_>,
+    inst: &Inst,
+    op: &ForOp,
+    (bwd, masks): (FuncId, [&[bool]; 4]),
+    passed: &Passed,
+    marked: &[bool],
+) -> Result<Vec<Value>, Error> {
+    let (b, silent) = (sweep.b, t.silent(op.body));
+    let body = t.build("for_weights", &[op.body, bwd], &[marked], |t| {
+        let [carries, inv, xs, ys] = masks;
+        let function = t.program.function(silent).clone();
+        let b = Builder::new(format!("{}_weights", function.name));
+        let types = function.param_types();
+        let (before, after) = types.split_at(1 + op.carries);
+        let (invariants, streams) = after.split_at(op.invariants);
+        let mut args = b.params(before.to_vec());
+        let mut weights = b.params(pick(invariants, marked));
+        args.extend(b.params(invariants.to_vec()));
+        let fixed = passed.pattern.fixed_params(&b);
+        args.extend(b.params(streams.to_vec()));
+        let rows = passed.pattern.row_params(&b);
+        let known: Vec<Value> = args[1 + op.carries..].iter().chain(&fixed).chain(&rows).copied().collect();
+        // Demands are the same whatever the cotangents are.
+        let demands = passed.pattern.demands(&b, &fixed, &rows);
+        let zeros = |(v, mark): (&Value, &bool)| mark.then(|| b.zeros(function.ty(*v)));
+        let cts = function.results.iter().zip(carries.iter().chain(ys)).map(zeros).collect::<Vec<_>>();
+        let cts: Vec<Demanded> = cts.into_iter().zip(demands).map(|(ct, demand)| Some((ct?, demand))).collect();
+        let varied = [&[false], carries, inv, xs].concat();
+        let pulled = t.pull(&b, silent, &args, &varied, &cts, &vec![None; args.len()])?;
+        for (weights, k) in weights.iter_mut().zip((0..op.invariants).filter(|k| marked[*k])) {
+            let demand = &pulled.demands[1 + op.carries + k];
+            for term in demand.terms().filter(|term| !term.keys().any(|p| known.contains(&p.value()))) {
+                let window = window_of(&b.insts(), term).expect("the adjoint has the same windows").clone();
+                let args = [&[*weights], &window.args[1..]].concat();
+                *weights = b.push(window.op.clone(), args, vec![b.ty(*weights)])[0];
+            }
+        }
+        Ok(b.finish([&pulled.results[..op.carries], &weights].concat()))
+    })?;
+    let (n, c0, invariants, streams) = op.args(&inst.args);
+    let [carried, fixed, rows] = [c0, invariants, streams].map(|group| sweep.values(group));
+    let zeros: Vec<Value> = pick(invariants, marked).iter().map(|v| sweep.zeros(*v)).collect();
+    let first = [carried, zeros].concat();
+    let new = ForOp { body, carries: first.len(), invariants: op.invariants + passed.fixed.len(), bound: op.bound };
+    let types = b.types(&first);
+    let args = [vec![sweep.value(n)], first, fixed, passed.fixed.clone(), rows, passed.rows.clone()].concat();
+    b.set_pos(&inst.pos);
+    Ok(b.push(Op::For(new), args, types).split_off(op.carries))
+}
+
+/// One step of the adjoint, `bwd(i, c, inv, x, a, g, r) -> (a', r', h)`, where inv and x end with the predicates that are passed; masks of
+/// (c, inv, x, y).
+fn reverse_body(t: &mut Transform, op: &ForOp, masks: [&[bool]; 4], pattern: &Pattern) -> Result<(FuncId, Vec<Demand>), Error> {
+    t.sweep("for_vjp", &[op.body], &masks, pattern, |t| {
         let [carries, inv, xs, ys] = masks;
         let function = t.program.function(op.body);
         let b = Builder::new(format!("{}_vjp", function.name));
-        let args = b.params(function.param_types());
+        let types = function.param_types();
+        let (before, streams) = types.split_at(1 + op.carries + op.invariants);
+        let mut args = b.params(before.to_vec());
+        let fixed = pattern.fixed_params(&b);
+        args.extend(b.params(streams.to_vec()));
+        let passed_rows = pattern.row_params(&b);
         let (_, c, invariants, x) = op.args(&args);
         let (ends, rows) = op.results(&function.results);
         let rows: Vec<_> = pick(rows, ys).iter().map(|v| function.ty(*v).clone()).collect();
@@ -137,8 +256,32 @@ fn reverse_body(t: &mut Transform, op: &ForOp, masks: [&[bool]; 4]) -> Result<Fu
         let r = params_like(&b, invariants, inv);
         let starts = [&vec![None; 1 + c.len()], &r[..], &vec![None; x.len()]].concat();
         let varied = [&[false], carries, inv, xs].concat();
-        let pulled = t.pull(&b, op.body, &args, &varied, &[a, g].concat(), &starts)?;
+        let demands = pattern.demands(&b, &fixed, &passed_rows);
+        let cts: Vec<Demanded> = [a, g].concat().into_iter().zip(demands).map(|(ct, demand)| Some((ct?, demand))).collect();
+        let pulled = t.pull(&b, op.body, &args, &varied, &cts, &starts)?;
         let cts = pick_or_zeros(&b, &pulled.cotangents, &varied, &args);
-        Ok(b.finish(cts))
+        Ok((b.finish(cts), pulled.demands))
+    })
+}
+
+/// The step of a loop without what it emits, with parameters for the predicates that its adjoint takes; the body itself where it emits nothing
+/// and takes none.
+fn carries_only(t: &mut Transform, op: &ForOp, bwd: FuncId, pattern: &Pattern) -> Result<FuncId, Error> {
+    let body = t.silent(op.body);
+    if t.program.function(body).results.len() == op.carries && !pattern.has_predicates() {
+        return Ok(body);
+    }
+    t.build("carries", &[body, bwd], &[&vec![true; op.carries]], |t| {
+        let function = t.program.function(body);
+        let b = Builder::new(function.name.clone());
+        let types = function.param_types();
+        let (before, streams) = types.split_at(1 + op.carries + op.invariants);
+        let mut args = b.params(before.to_vec());
+        pattern.fixed_params(&b);
+        args.extend(b.params(streams.to_vec()));
+        pattern.row_params(&b);
+        let mut results = b.inline(function, &args);
+        results.truncate(op.carries);
+        Ok(b.finish(results))
     })
 }

@@ -13,11 +13,11 @@ pub(super) fn reverse(t: &mut Transform, sweep: &mut Sweep<'_>, function: &Funct
         return Err(refused(inst, "its states are stored, and for that its number of steps must be known before the run"));
     };
     let expansion = expand(t, inst, op, bound)?;
-    let cts = sweep.cotangents_of(&inst.results);
+    let cts = sweep.demanded(&inst.results);
     let pulled = t.pull(sweep.b, expansion, &args, &varied, &cts, &vec![None; args.len()])?;
-    for (value, ct) in inst.args.iter().zip(pulled.cotangents) {
+    for ((value, ct), demand) in inst.args.iter().zip(pulled.cotangents).zip(pulled.demands) {
         if let Some(ct) = ct {
-            sweep.add(*value, ct);
+            sweep.add_where(*value, ct, demand);
         }
     }
     Ok(())

@@ -5,13 +5,13 @@ pub(super) mod conditional;
 pub(super) mod counted;
 pub(super) mod custom;
 mod expanded;
+pub(super) mod passed;
 pub(super) mod unwind;
 
 pub(super) use expanded::known_count;
 
 use super::mask::{pick, spread};
-use super::transform::Transform;
-use crate::ir::{Builder, Error, FuncId, Value};
+use crate::ir::{Builder, Value};
 
 /// The marked items, with zeros like the value at the same place where one is absent.
 fn pick_or_zeros(b: &Builder, items: &[Option<Value>], marks: &[bool], like: &[Value]) -> Vec<Value> {
@@ -23,17 +23,4 @@ fn pick_or_zeros(b: &Builder, items: &[Option<Value>], marks: &[bool], like: &[V
 fn params_like(b: &Builder, like: &[Value], marks: &[bool]) -> Vec<Option<Value>> {
     let params = b.params(b.types(&pick(like, marks)));
     spread(&params, marks)
-}
-
-/// The step of a loop without what it emits; the body itself where it emits nothing.
-fn carries_only(t: &mut Transform, body: FuncId, carries: usize) -> Result<FuncId, Error> {
-    let body = t.silent(body);
-    if t.program.function(body).results.len() == carries {
-        return Ok(body);
-    }
-    t.build("carries", &[body], &[&vec![true; carries]], |t| {
-        let mut function = t.program.function(body).clone();
-        function.results.truncate(carries);
-        Ok(function)
-    })
 }

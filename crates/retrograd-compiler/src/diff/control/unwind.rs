@@ -1,12 +1,14 @@
 //! `unwind n, c0, inv, xs, a, g, r0 {body, bwd} -> a', r', h`: derivatives of the adjoint of a loop.
 
 use super::counted::forward_body;
+use super::passed::{Lift, Outside, Passed, Pattern, outside_of};
 use super::{expanded, params_like, pick_or_zeros};
 use crate::diff::active::Through;
+use crate::diff::demand::Demand;
 use crate::diff::jvp::Walk;
 use crate::diff::mask::{and, any, pick, present, spread};
 use crate::diff::transform::Transform;
-use crate::diff::vjp::Sweep;
+use crate::diff::vjp::{Demanded, Sweep, demanded};
 use crate::ir::{Builder, Error, ForOp, FuncId, Function, Inst, Linearity, Op, Type, UnwindArgs, UnwindOp, Value};
 
 /// What of an unwind is active: varied, and its derivative reaches a result asked for.
@@ -160,6 +162,7 @@ fn reverse_linear(t: &mut Transform, sweep: &mut Sweep<'_>, inst: &Inst, op: &Un
     let b = sweep.b;
     let w = sweep.cotangents_of(&inst.results);
     let weighed = Weighed::new(t, inst, op, &present(&w));
+    let (transpose, passed, demands) = transposed_step(t, sweep, inst, op, &weighed)?;
     let (values, varied) = (op.args(&inst.args), sweep.varied(&inst.args));
     let varied = op.args(&varied);
     let starts: Vec<Option<Value>> =
@@ -169,26 +172,75 @@ fn reverse_linear(t: &mut Transform, sweep: &mut Sweep<'_>, inst: &Inst, op: &Un
     let marks = [&weighed.adjoints[..], &weighed.running].concat();
     let carried = pick_or_zeros(b, &w[..through], &marks, &sweep.values(&inst.results[..through]));
     let rows: Vec<Value> = w[through..].iter().copied().flatten().collect();
+    let rows = [rows, passed.rows.clone()].concat();
     let [count, carries, invariants, streams] =
         [&[values.count], values.carries, values.invariants, values.streams].map(|group| sweep.values(group));
-    let args = [count, carries, carried.clone(), invariants, streams, rows.clone()].concat();
-    let (ascent, id) = ascent(t, inst, op, &weighed, &b.types(&args))?;
+    let args = [count, carries, carried.clone(), invariants, passed.fixed.clone(), streams, rows.clone()].concat();
+    let (ascent, id) = ascent(t, inst, op, &weighed, transpose, &passed, &b.types(&args))?;
 
     let (absent, still) = (|count: usize| vec![None; count], |values: &[Value]| vec![false; values.len()]);
-    let asked = [&[false], varied.carries, &still(&carried), varied.invariants, varied.streams, &still(&rows)].concat();
+    let invariants = [varied.invariants, &still(&passed.fixed)].concat();
+    let asked = [&[false], varied.carries, &still(&carried), &invariants, varied.streams, &still(&rows)].concat();
     let starts = [absent(1 + ascent.carries), starts, absent(args.len() - 1 - ascent.carries - op.invariants)].concat();
     let ends = [(values.adjoints, &weighed.adjoints), (values.running, &weighed.running), (values.emitted, &weighed.emitted)];
     let ends: Vec<Value> = ends.iter().flat_map(|(values, marks)| pick(values, marks)).collect();
     let cts: Vec<Option<Value>> = sweep.values(&ends).into_iter().map(Some).collect();
-    let pulled = t.pull(b, id, &args, &asked, &cts, &starts)?;
+    let pulled = t.pull(b, id, &args, &asked, &demanded(&cts), &starts)?;
 
+    let ends = ends.into_iter().zip(pulled.results).zip(demands);
     let (_, carries, invariants, streams) = ascent.args(&pulled.cotangents);
-    let states = [(values.carries, carries), (values.invariants, invariants), (values.streams, streams)];
-    let states = states.into_iter().flat_map(|(values, cts)| values.iter().zip(cts).filter_map(|(value, ct)| Some((*value, (*ct)?))));
-    for (value, ct) in ends.into_iter().zip(pulled.results).chain(states) {
-        sweep.add(value, ct);
+    let demands: Vec<&Demand> = pulled.demands.iter().collect();
+    let (_, of_carries, of_invariants, of_streams) = ascent.args(&demands);
+    let states =
+        [(values.carries, carries, of_carries), (values.invariants, invariants, of_invariants), (values.streams, streams, of_streams)];
+    let states = states.into_iter().flat_map(|(values, cts, demands)| {
+        values.iter().zip(cts).zip(demands).filter_map(|((value, ct), demand)| Some(((*value, (*ct)?), (*demand).clone())))
+    });
+    for ((value, ct), demand) in ends.chain(states) {
+        sweep.add_where(value, ct, demand);
     }
     Ok(())
+}
+
+/// T, the predicates that it takes, and where the weighed a, r0 and g are demanded.
+fn transposed_step(
+    t: &mut Transform,
+    sweep: &Sweep<'_>,
+    inst: &Inst,
+    op: &UnwindOp,
+    weighed: &Weighed,
+) -> Result<(FuncId, Passed, Vec<Demand>), Error> {
+    let lift = Lift::new(t, sweep, inst);
+    let results: Vec<Demand> = inst.results.iter().map(|v| sweep.demand(*v)).collect();
+    let (a, r, h) = op.results(&results);
+    let (mut a, mut r) = (a.to_vec(), r.to_vec());
+    loop {
+        let passed = Passed::new(sweep.b, &[&a[..], &r].concat(), h);
+        let (transpose, within) = transposed(t, op, weighed, &passed.pattern)?;
+        let values = op.args(&inst.args);
+        let [invariants, streams] = [values.invariants, values.streams].map(|group| sweep.values(group));
+        let changing = |count: usize| vec![Outside::Changing; count].into_iter();
+        let are = changing(1 + op.carries).chain(invariants.into_iter().map(Outside::Fixed)).chain(streams.into_iter().map(Outside::Row));
+        let are = are.chain(changing(op.adjoints + op.emitted + op.running + weighed.results().iter().filter(|mark| **mark).count()));
+        let predicates = passed.fixed.iter().map(|p| Outside::Fixed(*p)).chain(passed.rows.iter().map(|p| Outside::Row(*p)));
+        let are: Vec<Outside> = are.chain(predicates).collect();
+        let params = t.program.function(transpose).params.clone();
+        let outside = outside_of(&params, &are);
+        let first = 1 + op.carries + op.invariants + op.streams;
+        let (of_g, of_r) = (first + op.adjoints, first + op.adjoints + op.emitted);
+        let grow = |list: &mut [Demand], marks: &[bool], first: usize| {
+            let each = (0..marks.len()).filter(|k| marks[*k]);
+            let grown: Vec<bool> = each.map(|k| list[k].join(lift.fixed(first + k, &within[first + k], outside))).collect();
+            any(&grown)
+        };
+        if grow(&mut a, &weighed.adjoints, first) | grow(&mut r, &weighed.running, of_r) {
+            continue;
+        }
+        let ty = |k: usize| sweep.b.ty(sweep.value(values.emitted[k]));
+        let g: Vec<Demand> = (0..op.emitted).map(|k| lift.streamed(of_g + k, &ty(k), &within[of_g + k], outside)).collect();
+        let demands = [pick(&a, &weighed.adjoints), pick(&r, &weighed.running), pick(&g, &weighed.emitted)].concat();
+        return Ok((transpose, passed, demands));
+    }
 }
 
 /// Which of (a, g, r) reach a result that has a cotangent, and which of the streams h have one. Varied or not: a cotangent that is
@@ -220,11 +272,20 @@ impl Weighed {
 }
 
 /// `(n, c0, w, inv, xs, wh) -> cotangents of a, r0 and g` as a loop, and as a function of this loop alone.
-fn ascent(t: &mut Transform, inst: &Inst, op: &UnwindOp, weighed: &Weighed, types: &[Type]) -> Result<(ForOp, FuncId), Error> {
-    let body = ascending_body(t, op, weighed)?;
+#[allow(clippy::too_many_arguments, reason = "an unwind and what its transpose was built for")]
+fn ascent(
+    t: &mut Transform,
+    inst: &Inst,
+    op: &UnwindOp,
+    weighed: &Weighed,
+    transpose: FuncId,
+    passed: &Passed,
+    types: &[Type],
+) -> Result<(ForOp, FuncId), Error> {
+    let body = ascending_body(t, op, weighed, transpose, &passed.pattern)?;
     let function = t.program.function(body);
     let w = weighed.adjoints.iter().chain(&weighed.running).filter(|mark| **mark).count();
-    let ascent = ForOp { body, carries: op.carries + w, invariants: op.invariants, bound: op.bound };
+    let ascent = ForOp { body, carries: op.carries + w, invariants: op.invariants + passed.fixed.len(), bound: op.bound };
     let step = function.result_types();
     let (ends, rows) = ascent.results(&step);
     let ends = ends.iter().cloned().chain(rows.iter().map(|row| row.stream(op.bound))).collect();
@@ -234,15 +295,17 @@ fn ascent(t: &mut Transform, inst: &Inst, op: &UnwindOp, weighed: &Weighed, type
     Ok((ascent, t.program.add(b.finish(results))))
 }
 
-/// T as a function of (i, c, inv, x, a, g, r, w, wh), where w and wh are cotangents of the weighed (a', r') and h, to the cotangents of the
-/// a, r and g that reach them, in this order.
-fn transposed(t: &mut Transform, op: &UnwindOp, weighed: &Weighed) -> Result<FuncId, Error> {
-    t.build("unwind_transpose", &[op.body, op.bwd], &weighed.masks(), |t| {
+/// T as a function of (i, c, inv, x, a, g, r, w, wh, predicates), where w and wh are cotangents of the weighed (a', r') and h, to the
+/// cotangents of the a, r and g that reach them, in this order.
+fn transposed(t: &mut Transform, op: &UnwindOp, weighed: &Weighed, pattern: &Pattern) -> Result<(FuncId, Vec<Demand>), Error> {
+    t.sweep("unwind_transpose", &[op.body, op.bwd], &weighed.masks(), pattern, |t| {
         let function = t.program.function(op.bwd);
         let b = Builder::new(format!("{}_transpose", function.name));
         let args = b.params(function.param_types());
         let w = b.params(pick(&function.result_types(), &weighed.results()));
-        let w = spread(&w, &weighed.results());
+        let (fixed, rows) = (pattern.fixed_params(&b), pattern.row_params(&b));
+        let demands = pattern.demands(&b, &fixed, &rows);
+        let w: Vec<Demanded> = spread(&w, &weighed.results()).into_iter().zip(demands).map(|(w, demand)| Some((w?, demand))).collect();
         let still = vec![false; 1 + op.carries + op.invariants + op.streams];
         let varied = [&still, &weighed.adjoints, &weighed.emitted, &weighed.running].map(Vec::as_slice).concat();
         let pulled = t.pull(&b, op.bwd, &args, &varied, &w, &vec![None; args.len()])?;
@@ -250,15 +313,14 @@ fn transposed(t: &mut Transform, op: &UnwindOp, weighed: &Weighed) -> Result<Fun
         let a = pick_or_zeros(&b, cts.adjoints, &weighed.adjoints, args.adjoints);
         let g = pick_or_zeros(&b, cts.emitted, &weighed.emitted, args.emitted);
         let r = pick_or_zeros(&b, cts.running, &weighed.running, args.running);
-        Ok(b.finish([a, r, g].concat()))
+        Ok((b.finish([a, r, g].concat()), pulled.demands))
     })
 }
 
-/// `body₂(i, (c, w), inv, (x, wh)) -> ((body c, T(c, w)), wg)`.
-fn ascending_body(t: &mut Transform, op: &UnwindOp, weighed: &Weighed) -> Result<FuncId, Error> {
-    let transpose = transposed(t, op, weighed)?;
+/// `body₂(i, (c, w), inv, (x, wh)) -> ((body c, T(c, w)), wg)`, where inv and wh end with the predicates that T takes.
+fn ascending_body(t: &mut Transform, op: &UnwindOp, weighed: &Weighed, transpose: FuncId, pattern: &Pattern) -> Result<FuncId, Error> {
     assert_linear(t, op, transpose);
-    t.build("unwind_ascent", &[op.body, op.bwd], &weighed.masks(), |t| {
+    t.build("unwind_ascent", &[op.body, op.bwd, transpose], &weighed.masks(), |t| {
         let (body, bwd) = (t.program.function(op.body), t.program.function(op.bwd));
         let b = Builder::new(format!("{}_ascent", bwd.name));
         let types = bwd.param_types();
@@ -268,13 +330,16 @@ fn ascending_body(t: &mut Transform, op: &UnwindOp, weighed: &Weighed) -> Result
         let i = b.param(count.clone());
         let c = params(carries);
         let w = [params(&pick(adjoints, &weighed.adjoints)), params(&pick(running, &weighed.running))].concat();
-        let (inv, x) = (params(invariants), params(streams));
+        let inv = params(invariants);
+        let fixed = pattern.fixed_params(&b);
+        let x = params(streams);
         let wh = b.params(pick(&bwd.result_types()[op.adjoints + op.running..], &weighed.rows));
+        let rows = pattern.row_params(&b);
         let state = [vec![i], c, inv, x].concat();
         let next = b.inline(body, &state);
         // T takes (a, g, r) but reads none of them, so these zeros are dead.
         let unread: Vec<Value> = [adjoints, emitted, running].concat().into_iter().map(|ty| b.zeros(ty)).collect();
-        let cts = b.inline(t.program.function(transpose), &[state, unread, w, wh].concat());
+        let cts = b.inline(t.program.function(transpose), &[state, unread, w, wh, fixed, rows].concat());
         // Body and T compute the same states; the two together are the step with its tangents.
         Ok(t.joined(b.finish([next, cts].concat())))
     })

@@ -23,11 +23,11 @@ ops! {
     CHOLESKY = Row { cost: 2, rule: tangent(cholesky_tangent), ..of_matrix("cholesky", routines::CHOLESKY) };
     /// X with T X = B, where T is the lower (`lower=[1]`) or upper triangle of A, or its transpose, with its diagonal or with ones there; nothing else of A is read. Infinite or NaN where a zero is on the diagonal.
     TRIANGULAR_SOLVE = Row { attrs: &["lower", "transpose", "unit"], rule: Rule::Tangent { tangent: triangular_tangent, linear: &[None, Some(transpose_triangular)] }, samples: triangular_samples, ..of_system("triangular_solve", routines::TRIANGULAR_SOLVE) };
-    /// L (below the diagonal, which is 1) and U (on and above it) in one matrix, with the rows of A in the order of `lu_permutation`; partial pivoting. The derivative is infinite or NaN where A is singular.
+    /// L (below the diagonal, which is 1) and U (on and above it) in one matrix, with the rows of A in the order of `lu_permutation`; partial pivoting. The derivative is infinite or NaN where another pivot than the last is zero.
     LU = Row { rule: tangent(lu_tangent), ..of_factors("lu", routines::LU) };
     /// Row i of L U, of `lu`, is this row of A.
     LU_PERMUTATION = Row { infer: |row, types, attrs| infer_matrix(row, types, attrs).map(|ty| Type::new(DType::I64, &ty.shape[..ty.rank() - 1])), rule: Rule::Zero, ..of_factors("lu_permutation", routines::LU_PERMUTATION) };
-    /// Q above R, in one array of m + n rows: A, of m ≥ n rows and n columns, is Q R, where the columns of Q are orthonormal and R is zero below its diagonal, by reflections. The derivative is infinite or NaN where the columns of A depend on each other.
+    /// Q above R, in one array of m + n rows: A, of m ≥ n rows and n columns, is Q R, where the columns of Q are orthonormal and R is zero below its diagonal, by reflections. The derivative is infinite or NaN where the columns of A depend on each other; of a square matrix, where those before the last do.
     QR = Row { cost: 12, infer: infer_tall, rule: tangent(qr_tangent), samples: tall_samples, ..of_matrix("qr", routines::QR) };
     /// X with A X = B, or Aᵀ X = B (`transpose=[1]`), by the factors of A. Infinite or NaN where A is singular.
     SOLVE = Row { cost: 9, attrs: &["transpose"], rule: Rule::Tangent { tangent: solve_tangent, linear: &[None, Some(transpose_solve)] }, samples: solve_samples, arity: Some(2), infer: infer_system, ..of_factors("solve", routines::SOLVE) };
@@ -148,14 +148,16 @@ pub(super) fn flipped(b: &Builder, x: Value) -> Value {
     b.row(&TRANSPOSE, Attrs::none().ints("axes", axes), &[x])
 }
 
+/// Where along an axis each element of a type is.
+fn places(b: &Builder, ty: &Type, axis: usize) -> Value {
+    let ty = Type::new(DType::I64, ty.shape.clone());
+    b.row(&IOTA, Attrs::none().with("type", Attr::Type(ty)).ints("axis", [axis]), &[])
+}
+
 /// The entries of every matrix where row and column compare like this; others are zero.
 pub(super) fn part(b: &Builder, compare: &'static Row, x: Value) -> Value {
     let ty = b.ty(x);
-    let index = |axis: usize| {
-        let places = Type::new(DType::I64, ty.shape.clone());
-        b.row(&IOTA, Attrs::none().with("type", Attr::Type(places)).ints("axis", [axis]), &[])
-    };
-    let here = b.row(compare, Attrs::none(), &[index(ty.rank() - 2), index(ty.rank() - 1)]);
+    let here = b.row(compare, Attrs::none(), &[2, 1].map(|k| places(b, &ty, ty.rank() - k)));
     b.row(&SELECT, Attrs::none(), &[here, x, b.zeros(&ty)])
 }
 
@@ -222,7 +224,17 @@ fn transpose_triangular(b: &Builder, attrs: &Attrs, args: &[Value], ct: Value) -
     Contribution::Dense(triangular_solve(b, triangular(holds("lower"), !holds("transpose"), holds("unit")), args[0], ct))
 }
 
-/// With F = L⁻¹ P dA U⁻¹: dL = L F below the diagonal, dU = F U on and above it.
+/// Every matrix with 1 for its last pivot.
+fn with_last_pivot_one(b: &Builder, x: Value) -> Value {
+    let (ty, n) = (b.ty(x), b.ty(x).shape[b.ty(x).rank() - 1]);
+    let [row, column] = [2, 1].map(|k| places(b, &ty, ty.rank() - k));
+    let last = b.full(&b.ty(row), 2.0 * (n as f64 - 1.0));
+    let here = b.row(&EQ, Attrs::none(), &[b.add(row, column), last]);
+    b.row(&SELECT, Attrs::none(), &[here, b.full(&ty, 1.0), x])
+}
+
+/// With F = L⁻¹ P dA U⁻¹: dL = L F below the diagonal, dU = F U on and above it. Below the diagonal the last pivot has no part in F, and on
+/// and above it none in F U: it may be any number, as long as it is the same in both, and A may be singular.
 fn lu_tangent(b: &Builder, _: &Attrs, args: &[Value], y: Value, tangents: &[Option<Value>]) -> Value {
     let da = given(tangents);
     let ty = b.ty(da);
@@ -230,27 +242,31 @@ fn lu_tangent(b: &Builder, _: &Attrs, args: &[Value], y: Value, tangents: &[Opti
     let rows = b.row(&BROADCAST, Attrs::none().ints("shape", ty.shape.clone()).ints("axes", 0..ty.rank() - 1), &[rows]);
     let permuted = b.row(&TAKE_ALONG_AXIS, Attrs::none().ints("axis", [ty.rank() - 2]), &[da, rows]);
     let left = triangular_solve(b, triangular(true, false, true), y, permuted);
-    let f = flipped(b, triangular_solve(b, triangular(false, true, false), y, flipped(b, left)));
+    let upper = with_last_pivot_one(b, y);
+    let f = flipped(b, triangular_solve(b, triangular(false, true, false), upper, flipped(b, left)));
     let (below, above) = (part(b, &GT, f), part(b, &LE, f));
     let dl = b.add(below, product(b, part(b, &GT, y), below));
-    b.add(dl, product(b, above, part(b, &LE, y)))
+    b.add(dl, product(b, above, part(b, &LE, upper)))
 }
 
-/// With B = dA R⁻¹ and C = Qᵀ B, Qᵀ dQ is skew and dR upper triangular: both are so with U = C − S, S = C below the diagonal less the
-/// transpose of that, in dR = U R and dQ = B − Q U.
+/// With B = dA R⁻¹ and C = Qᵀ B, Qᵀ dQ is skew and dR upper triangular: both are so with S = C below the diagonal less the transpose of
+/// that, in dR = Qᵀ dA − S R and dQ = B − Q (C − S). Of a square matrix that is Q S, in which the last pivot of R has no part: it may be any.
 fn qr_tangent(b: &Builder, _: &Attrs, _: &[Value], y: Value, tangents: &[Option<Value>]) -> Value {
     let da = given(tangents);
+    let minus = |x: Value, y: Value| b.row(&SUB, Attrs::none(), &[x, y]);
     let (shape, rank) = (b.ty(da).shape, b.ty(da).rank());
     let (mut square, mut below) = (shape.clone(), vec![0; rank]);
     square[rank - 2] = shape[rank - 1];
     below[rank - 2] = shape[rank - 2];
     let (q, r) = (cut(b, y, &vec![0; rank], &shape), cut(b, y, &below, &square));
-    let divided = flipped(b, triangular_solve(b, triangular(false, true, false), r, flipped(b, da)));
+    let divisor = if square == shape { with_last_pivot_one(b, r) } else { r };
+    let divided = flipped(b, triangular_solve(b, triangular(false, true, false), divisor, flipped(b, da)));
     let c = product_with(b, Left::Transposed, q, divided);
-    let skew = part(b, &GT, c);
-    let u = b.add(b.row(&SUB, Attrs::none(), &[c, skew]), flipped(b, skew));
-    let dq = b.row(&SUB, Attrs::none(), &[divided, product(b, q, u)]);
-    b.row(&CONCAT, Attrs::none().ints("axis", [rank - 2]), &[dq, product(b, u, r)])
+    let below = part(b, &GT, c);
+    let skew = minus(below, flipped(b, below));
+    let dr = minus(product_with(b, Left::Transposed, q, da), product(b, skew, r));
+    let dq = minus(divided, product(b, q, minus(c, skew)));
+    b.row(&CONCAT, Attrs::none().ints("axis", [rank - 2]), &[dq, part(b, &LE, dr)])
 }
 
 /// dX = A⁻¹ (dB − dA X), the same with transposes.

@@ -10,6 +10,8 @@ use std::fmt;
 pub use curve::{Curve, CurvePoint};
 pub use report::{LoopReport, ResidualReport, Usage};
 
+use super::facts::UNKNOWN_STEPS;
+use super::fit::{BYTES_WITHOUT_BUDGET, SLOTS_WITHOUT_BUDGET};
 use super::schedule::Sweep;
 use super::spill::LONGEST_ON_DISK;
 use super::{LoopFacts, Plan};
@@ -44,6 +46,16 @@ impl fmt::Display for Plan {
             (Some(budget), _) => writeln!(f, "budget {}", exactly(budget))?,
             (None, Some(offered)) => writeln!(f, "no budget: within what the machine can spare, {}", exactly(offered))?,
             (None, None) => writeln!(f, "no budget")?,
+        }
+        if self.budget.is_none() && self.facts.loops.iter().any(LoopFacts::is_open) {
+            let (steps, bytes) = (with_commas(UNKNOWN_STEPS), bytes_in_words(BYTES_WITHOUT_BUDGET));
+            writeln!(
+                f,
+                "a loop whose steps are known at run time is planned for {steps}, in {bytes} or {SLOTS_WITHOUT_BUDGET} states; a budget can be more"
+            )?;
+        }
+        if let Some(near) = self.near {
+            writeln!(f, "keeps to {}: words of more memory take longer than the steps that run again for that", exactly(near))?;
         }
         if self.bytes_spilled > 0 {
             writeln!(f, "on disk {}", exactly(self.bytes_spilled))?;

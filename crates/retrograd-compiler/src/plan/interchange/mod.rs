@@ -39,11 +39,13 @@ pub struct Tiling {
     /// Bytes that loops that nothing unwinds hold, or code outside of loops makes on its way, from which they leave the cache: fewer need no
     /// tiles.
     pub bytes_made: u64,
+    /// Whether what can be in tiles is, however dear that is.
+    pub always: bool,
 }
 
 impl Default for Tiling {
     fn default() -> Tiling {
-        Tiling { bytes_in_cache: vec![800_000, 400_000], tile_least: 32, bytes_made: 1 << 20 }
+        Tiling { bytes_in_cache: vec![800_000, 400_000], tile_least: 32, bytes_made: 1 << 20, always: false }
     }
 }
 

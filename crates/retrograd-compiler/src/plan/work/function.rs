@@ -4,11 +4,14 @@ use super::prices::needs_short_vectors;
 use super::traffic::walked;
 use super::{Branches, MOST, Numbers, Vectors};
 use crate::ir::{FuncId, Function, Inst, Lowering, Op, Program, Type, Value};
-use crate::plan::counts::{Integers, typical};
+use crate::plan::counts::{Integers, middle, typical};
 use crate::plan::facts::UNKNOWN_STEPS;
 
 /// Steps from which a loop runs in lanes.
 const LANES_FROM: u64 = 16;
+
+/// Loops in each other of which two steps stand for all; further inside it is one: two at every level would be a power of the depth.
+const PAIRS: usize = 4;
 
 /// A function, and what its code is made of.
 #[derive(Clone, Debug)]
@@ -20,6 +23,8 @@ pub(in crate::plan) struct Priced<'p> {
     pub(super) back_end: Vectors,
     /// The vectors that its own arrays are worked on in.
     pub(super) here: Vectors,
+    /// Loops around it of which this is one of two steps that stand for all.
+    pub(super) pairs: usize,
 }
 
 /// Work of a step of a loop.
@@ -48,15 +53,15 @@ impl Vectors {
 
     /// The same where some integers are known.
     pub(in crate::plan) fn priced_at<'p>(self, program: &'p Program, function: &'p Function, integers: Integers) -> Priced<'p> {
-        self.priced_by(program, function, integers, Numbers::InTurn)
+        self.priced_by(program, function, integers, Numbers::InTurn, 0)
     }
 
-    fn priced_by<'p>(self, program: &'p Program, function: &'p Function, integers: Integers, numbers: Numbers) -> Priced<'p> {
+    fn priced_by<'p>(self, program: &'p Program, function: &'p Function, integers: Integers, numbers: Numbers, pairs: usize) -> Priced<'p> {
         let here = match self {
             Vectors::Mixed if function.insts.iter().any(|inst| needs_short_vectors(function, inst, numbers)) => Vectors::Narrow,
             Vectors::Narrow | Vectors::Mixed | Vectors::Wide => self,
         };
-        Priced { program, function, integers, numbers, back_end: self, here }
+        Priced { program, function, integers, numbers, back_end: self, here, pairs }
     }
 }
 
@@ -114,14 +119,15 @@ impl<'p> Priced<'p> {
     fn steps(&self, inst: &Inst, step: &Function, carries: &[Value]) -> u64 {
         let count = self.integers.steps(self.function, inst);
         let numbers = numbers_of(step, carries, count);
+        let some = if self.pairs < PAIRS { typical(self.program, inst, step, count) } else { vec![middle(count)] };
+        let pairs = self.pairs + some.len() - 1;
         let at = |index: u64| {
-            let step = self.back_end.priced_by(self.program, step, self.integers.inside(inst, step, index), numbers);
+            let step = self.back_end.priced_by(self.program, step, self.integers.inside(inst, step, index), numbers, pairs);
             match numbers {
                 Numbers::InTurn | Numbers::WaitedFor => step.step(carries).with(0),
                 Numbers::InLanes => step.cost(),
             }
         };
-        let some = typical(self.program, inst, step, count);
         let work = some.iter().map(|index| at(*index)).fold(0, u64::saturating_add);
         count.saturating_mul(work / some.len() as u64)
     }
@@ -143,7 +149,7 @@ impl<'p> Priced<'p> {
     /// What one of its instructions runs, other than the steps of a loop that counts them.
     fn inside(&self, inst: &Inst, id: FuncId, numbers: Numbers) -> Priced<'p> {
         let body = self.program.function(id);
-        self.back_end.priced_by(self.program, body, self.integers.inside(inst, body, 0), numbers)
+        self.back_end.priced_by(self.program, body, self.integers.inside(inst, body, 0), numbers, self.pairs)
     }
 }
 

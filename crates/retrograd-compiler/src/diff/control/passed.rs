@@ -1,0 +1,171 @@
+//! Demands across the border of a body: the predicates of what it returns go in as arguments, and where its parameters are demanded comes
+//! out in terms of these.
+//!
+//! An adjoint carries cotangents alone, so a demand that goes from step to step of a loop must hold in every step. That of a carry is in
+//! terms of predicates that no step changes: those of its end, and those that are invariants of the loop anyway. Where a step demands a
+//! carry otherwise (the neighbours of what was demanded, say), all of it is, if anything of the loop is.
+
+use crate::diff::active::Through;
+use crate::diff::demand::{Demand, Predicate, Term};
+use crate::diff::mask::any;
+use crate::diff::transform::Transform;
+use crate::diff::vjp::Sweep;
+use crate::ir::{Attrs, Builder, DType, Inst, Type, Value};
+use crate::ops::{ANY, NOT};
+
+/// Predicates that go into a body, and the demands of its results in terms of these.
+#[derive(Debug)]
+pub(super) struct Passed {
+    /// The same in every step.
+    pub(super) fixed: Vec<Value>,
+    /// One row for each step.
+    pub(super) rows: Vec<Value>,
+    pub(super) pattern: Pattern,
+}
+
+/// What a body is built for: shapes of the predicates, and the demands of its results, each a list of terms, in terms of their numbers.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::diff) struct Pattern {
+    fixed: Vec<Vec<usize>>,
+    rows: Vec<Vec<usize>>,
+    demands: Vec<Vec<Vec<(usize, bool)>>>,
+}
+
+impl Passed {
+    /// Of results, and of streams of rows that a loop emits.
+    pub(super) fn new(b: &Builder, results: &[Demand], emitted: &[Demand]) -> Passed {
+        let (mut fixed, mut rows) = (Vec::new(), Vec::new());
+        let mut number = |predicate: Predicate, streamed: bool| {
+            let list = if streamed && matches!(predicate, Predicate::Each(_)) { &mut rows } else { &mut fixed };
+            if !list.contains(&predicate.value()) {
+                list.push(predicate.value());
+            }
+        };
+        for (demands, streamed) in [(results, false), (emitted, true)] {
+            demands.iter().flat_map(Demand::terms).flat_map(Term::keys).for_each(|predicate| number(*predicate, streamed));
+        }
+        let place = |list: &[Value], value: Value| list.iter().position(|other| *other == value);
+        let term = |term: &Term, streamed: bool| {
+            let at = |p: &Predicate| match (streamed, p) {
+                (true, Predicate::Each(value)) => place(&rows, *value).map(|k| fixed.len() + k),
+                (true, Predicate::Whole(value)) | (false, Predicate::Whole(value) | Predicate::Each(value)) => place(&fixed, *value),
+            };
+            term.iter().map(|(p, holds)| (at(p).expect("every predicate has a number"), *holds)).collect()
+        };
+        let demands = [(results, false), (emitted, true)].into_iter();
+        let demands = demands.flat_map(|(list, streamed)| list.iter().map(move |demand| (demand, streamed)));
+        let demands = demands.map(|(demand, streamed)| demand.terms().map(|t| term(t, streamed)).collect()).collect();
+        let shape = |value: &Value| b.ty(*value).shape;
+        let row_shape = |value: &Value| b.ty(*value).shape[1..].to_vec();
+        let pattern = Pattern { fixed: fixed.iter().map(shape).collect(), rows: rows.iter().map(row_shape).collect(), demands };
+        Passed { fixed, rows, pattern }
+    }
+}
+
+impl Pattern {
+    pub(super) fn has_predicates(&self) -> bool {
+        !self.fixed.is_empty() || !self.rows.is_empty()
+    }
+
+    /// Parameters for the predicates that are the same in every step.
+    pub(super) fn fixed_params(&self, b: &Builder) -> Vec<Value> {
+        b.params(self.fixed.iter().map(|shape| Type::new(DType::Bool, shape.clone())))
+    }
+
+    /// Parameters for the predicates that have one row for each step.
+    pub(super) fn row_params(&self, b: &Builder) -> Vec<Value> {
+        b.params(self.rows.iter().map(|shape| Type::new(DType::Bool, shape.clone())))
+    }
+
+    /// The demands of the results, given the parameters.
+    pub(super) fn demands(&self, b: &Builder, fixed: &[Value], rows: &[Value]) -> Vec<Demand> {
+        let params: Vec<Value> = fixed.iter().chain(rows).copied().collect();
+        let term = |term: &Vec<(usize, bool)>| term.iter().map(|(k, holds)| (Predicate::new(b, params[*k]), *holds)).collect();
+        self.demands.iter().map(|terms| Demand::from_terms(terms.iter().map(term))).collect()
+    }
+}
+
+/// What a parameter of a step is outside of the loop.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Outside {
+    /// The same value in every step.
+    Fixed(Value),
+    /// A stream of which each step gets a row.
+    Row(Value),
+    /// Something that changes from step to step.
+    Changing,
+}
+
+/// The demands of a loop's carries, invariants and streams outside of it, as a sweep over a step finds them.
+#[derive(Debug)]
+pub(super) struct Lift<'s> {
+    b: &'s Builder,
+    /// Arguments that go into a result which is demanded everywhere.
+    reached: Vec<bool>,
+    /// Whether anything else of the loop is demanded.
+    anything: Option<Value>,
+}
+
+impl<'s> Lift<'s> {
+    pub(super) fn new(t: &mut Transform, sweep: &Sweep<'s>, inst: &Inst) -> Lift<'s> {
+        let demands: Vec<Demand> = inst.results.iter().map(|v| sweep.demand(*v)).collect();
+        let everywhere: Vec<bool> = demands.iter().map(Demand::is_everywhere).collect();
+        let reached = match any(&everywhere) {
+            true => t.activity.reaching_args(&t.program, Through::Derivatives, inst, &everywhere),
+            false => vec![false; inst.args.len()],
+        };
+        let partly: Vec<Value> = inst.results.iter().zip(&everywhere).filter(|(_, every)| !**every).map(|(v, _)| *v).collect();
+        let partly: Vec<Value> = partly.into_iter().filter(|v| !sweep.demand(*v).is_nowhere()).collect();
+        let anything = (!partly.is_empty()).then(|| sweep.any_demanded(&partly)).flatten();
+        Lift { b: sweep.b, reached, anything }
+    }
+
+    /// The demand of a carry or an invariant, argument k of the loop.
+    pub(super) fn fixed(&self, k: usize, demand: &Demand, outside: impl Fn(Value) -> Outside) -> Demand {
+        let lifted = demand.lifted(|p, holds| match outside(p.value()) {
+            Outside::Fixed(value) => Some((Predicate::new(self.b, value), holds)),
+            Outside::Row(_) | Outside::Changing => None,
+        });
+        lifted.map_or_else(|| self.unknown(k), |lifted| lifted.refined(self.b))
+    }
+
+    /// The same where the steps add up: a row of truths counts in any step. None where a step says it by truths of its own.
+    pub(super) fn summed(&self, demand: &Demand, outside: impl Fn(Value) -> Outside) -> Option<Demand> {
+        let b = self.b;
+        let lifted = demand.lifted(|p, holds| match outside(p.value()) {
+            Outside::Fixed(value) => Some((Predicate::new(b, value), holds)),
+            Outside::Row(stream) => {
+                let truths = if holds { stream } else { b.row(&NOT, Attrs::none(), &[stream]) };
+                Some((Predicate::new(b, b.row(&ANY, Attrs::none().ints("axes", [0]), &[truths])), true))
+            }
+            Outside::Changing => None,
+        });
+        lifted.map(|lifted| lifted.refined(b))
+    }
+
+    /// The demand of a stream of that type, argument k of the loop, of which each step demands its row so.
+    pub(super) fn streamed(&self, k: usize, ty: &Type, demand: &Demand, outside: impl Fn(Value) -> Outside) -> Demand {
+        let b = self.b;
+        let repeated = |value: Value, axes: std::ops::Range<usize>| b.broadcast(value, &ty.shape, &axes.collect::<Vec<_>>());
+        let lifted = demand.lifted(|p, holds| match (outside(p.value()), p) {
+            (Outside::Fixed(value), Predicate::Whole(_)) => Some((Predicate::Whole(value), holds)),
+            (Outside::Fixed(value), Predicate::Each(_)) => Some((Predicate::new(b, repeated(value, 1..ty.rank())), holds)),
+            (Outside::Row(stream), _) => Some((Predicate::new(b, repeated(stream, 0..b.ty(stream).rank())), holds)),
+            (Outside::Changing, _) => None,
+        });
+        lifted.map_or_else(|| self.unknown(k), |lifted| lifted.refined(self.b))
+    }
+
+    /// All or nothing: what goes into a result that is demanded everywhere is, and else if anything of the loop is.
+    pub(super) fn unknown(&self, k: usize) -> Demand {
+        match self.anything {
+            Some(anything) if !self.reached[k] => Demand::of(Predicate::Whole(anything)),
+            Some(_) | None => Demand::everywhere(),
+        }
+    }
+}
+
+/// What the parameters of a step are outside, by their values.
+pub(super) fn outside_of<'p>(params: &'p [Value], are: &'p [Outside]) -> impl Fn(Value) -> Outside + Copy + 'p {
+    move |value| params.iter().position(|param| *param == value).map_or(Outside::Changing, |k| are[k])
+}

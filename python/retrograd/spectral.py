@@ -13,7 +13,7 @@ import numpy as np
 from . import errors, functions, views
 from .array import traced
 from .rules import implements
-from .trace import DTYPES, current
+from .trace import DTYPES, NUMPY, current
 
 EighResult = collections.namedtuple("EighResult", ("eigenvalues", "eigenvectors"))
 SVDResult = collections.namedtuple("SVDResult", ("U", "S", "Vh"))
@@ -196,7 +196,7 @@ def _lstsq(a, b, rcond=None):
     a, (m, n) = _matrices(a)
     if a.ndim != 2 or b.ndim not in (1, 2) or m != b.shape[0]:
         raise errors.ShapeError(f"np.linalg.lstsq: shapes {a.shape} and {b.shape} do not fit", errors.here())
-    dtype = functions._floating(functions._common(a, b))
+    dtype = NUMPY[functions._floating(functions._common(a, b))]
     a, right = (functions.astype(x, dtype) for x in (a, b if b.ndim == 2 else b[:, None]))
     eps = float(np.finfo(a.dtype).eps)
     cutoff = max(m, n) * eps if rcond is None else eps if functions.payload_of(rcond) is not None and rcond < 0 else rcond

@@ -25,7 +25,7 @@ pub enum Degenerate {
 
 impl Tracer {
     /// A row of this family over matrices alone; integers become f64. Matrices with more columns than rows are transposed before and after.
-    /// Where one is not finite the run ends, as `numpy.linalg` raises an error.
+    /// Where one is not finite the run ends, as `numpy.linalg` raises an error; vectors come with their values, which say so.
     pub fn of_spectrum(&self, row: &'static Row, a: Traced, degenerate: Degenerate, pos: &Pos) -> Result<Traced, Error> {
         let a = self.as_floats(a, pos)?;
         let ty = self.ty(a);
@@ -41,7 +41,10 @@ impl Tracer {
             _ => attrs.ints(name, [usize::from(degenerate == Degenerate::IsZero)]),
         });
         let y = self.op(row, attrs, &[a], pos)?;
-        self.check_converged(y, if is_symmetric { "Eigenvalues did not converge" } else { "SVD did not converge" }, pos)?;
+        // Vectors come with their values.
+        if !row.attrs.contains(&"columns") {
+            self.check_converged(y, if is_symmetric { "Eigenvalues did not converge" } else { "SVD did not converge" }, pos)?;
+        }
         Ok(y)
     }
 
@@ -53,7 +56,9 @@ impl Tracer {
             let other = self.pinv(self.flipped(a, pos)?, cutoff, pos)?;
             return self.flipped(other, pos);
         }
-        let cutoff = self.broadcast_to(self.convert(cutoff, ty.dtype, pos)?, &ty.shape[..ty.rank().saturating_sub(2)], pos)?;
+        let batch = &ty.shape[..ty.rank().saturating_sub(2)];
+        let cutoff = self.broadcast_to(self.convert(cutoff, ty.dtype, pos)?, batch, pos)?;
+        let cutoff = self.reshape(cutoff, &[batch, &[1]].concat(), pos)?;
         let y = self.op(&ops::PINV, Attrs::none(), &[a, cutoff], pos)?;
         self.check_converged(y, "SVD did not converge", pos)?;
         Ok(y)

@@ -15,7 +15,8 @@ use super::reduce::{SUM, float_only};
 use super::scalar::{EQ, GE, GT, LE, LT, SELECT, SUB};
 use super::shape::{BROADCAST, CONCAT, IOTA, TRANSPOSE, cut, shape_error, view};
 use crate::ir::{
-    Array, Attr, Attrs, Builder, Contribution, DType, DataMut, Error, ErrorKind, Factors, Lowering, Routine, Row, Rule, Sample, Type, Value, View,
+    Array, Attr, Attrs, Builder, Contribution, DType, DataMut, Error, ErrorKind, Factors, Lowering, Routine, Row, Rule, Sample, Type,
+    Value, View,
 };
 
 ops! {
@@ -149,7 +150,7 @@ pub(super) fn flipped(b: &Builder, x: Value) -> Value {
 }
 
 /// Where along an axis each element of a type is.
-fn places(b: &Builder, ty: &Type, axis: usize) -> Value {
+pub(super) fn places(b: &Builder, ty: &Type, axis: usize) -> Value {
     let ty = Type::new(DType::I64, ty.shape.clone());
     b.row(&IOTA, Attrs::none().with("type", Attr::Type(ty)).ints("axis", [axis]), &[])
 }

@@ -19,14 +19,16 @@ use super::build::{given, total};
 use super::effect::CHECK;
 use super::external::STILL;
 use super::fold::REDUCE_MAX;
-use super::linalg::{Left, flipped, from_factors, infer_matrix, inner, of_matrix, one_row_more, part, product, product_with};
+use super::linalg::{
+    Left, SOLVE, flipped, from_factors, infer_matrix, inner, of_matrix, one_row_more, part, places, product, product_with,
+};
 use super::ops;
 use super::reduce::{SUM, float_only};
 use super::scalar::{ABS, AND, DIV, EQ, GE, GT, LE, MAX, NE, NOT, OR, SELECT, SUB};
-use super::shape::{IOTA, cut, shape_error, view};
-use super::linalg::SOLVE;
+use super::shape::{RESHAPE, cut, shape_error, view};
 use crate::ir::{
-    Array, Attr, Attrs, Builder, Composed, Contribution, DType, DataMut, Error, Factors, Lowering, Routine, Row, Rule, Sample, Type, Value, View,
+    Array, Attr, Attrs, Builder, Composed, Contribution, DType, DataMut, Error, Factors, Lowering, Routine, Row, Rule, Sample, Type, Value,
+    View,
 };
 
 ops! {
@@ -82,7 +84,10 @@ fn tall<'t>(row: &Row, types: &'t [Type]) -> Result<&'t Type, Error> {
     float_only(row.name, &types[0])?;
     match types[0].shape[..] {
         [.., m, n] if m >= n => Ok(&types[0]),
-        _ => shape_error(format!("`{}` needs matrices of as many rows as columns, or more, in the last two axes, found {}", row.name, types[0])),
+        _ => shape_error(format!(
+            "`{}` needs matrices of as many rows as columns, or more, in the last two axes, found {}",
+            row.name, types[0]
+        )),
     }
 }
 
@@ -124,9 +129,9 @@ fn infer_polar_solve(row: &Row, types: &[Type], _: &Attrs) -> Result<Type, Error
 fn infer_pinv(row: &Row, types: &[Type], _: &Attrs) -> Result<Type, Error> {
     let ty = tall(row, types)?;
     let batch = ty.rank() - 2;
-    let cutoff = Type::new(ty.dtype, &ty.shape[..batch]);
+    let cutoff = Type::new(ty.dtype, [&ty.shape[..batch], &[1]].concat());
     if types[1] != cutoff {
-        return shape_error(format!("`{}` needs a number for every matrix, {cutoff}, found {}", row.name, types[1]));
+        return shape_error(format!("`{}` needs one number for every matrix, {cutoff}, found {}", row.name, types[1]));
     }
     let mut shape = ty.shape.clone();
     shape.swap(batch, batch + 1);
@@ -198,7 +203,7 @@ fn range(b: &Builder, x: Value, start: usize, count: usize) -> Value {
 fn along_last(b: &Builder, x: Value, count: usize) -> Value {
     let mut shape = b.ty(x).shape;
     let last = shape.len() - 1;
-    let number = b.row(&super::shape::RESHAPE, Attrs::none().ints("shape", shape[..last].iter().copied()), &[x]);
+    let number = b.row(&RESHAPE, Attrs::none().ints("shape", shape[..last].iter().copied()), &[x]);
     shape[last] = count;
     b.broadcast(number, &shape, &(0..last).collect::<Vec<_>>())
 }
@@ -284,9 +289,8 @@ fn as_rows(b: &Builder, values: Value, columns: usize) -> Value {
 /// For all values i and the values j of these columns: whether i = j.
 fn on_diagonal(b: &Builder, like: Value, start: usize) -> Value {
     let ty = b.ty(like);
-    let index = |axis: usize| b.row(&IOTA, Attrs::none().with("type", Attr::Type(Type::new(DType::I64, ty.shape.clone()))).ints("axis", [axis]), &[]);
-    let shifted = b.add(index(ty.rank() - 1), b.broadcast(b.int(start as i64), &ty.shape, &[]));
-    binary(b, &EQ, index(ty.rank() - 2), shifted)
+    let shifted = b.add(places(b, &ty, ty.rank() - 1), b.broadcast(b.int(start as i64), &ty.shape, &[]));
+    binary(b, &EQ, places(b, &ty, ty.rank() - 2), shifted)
 }
 
 /// 1 / x where `there` holds, else 0.
@@ -598,7 +602,7 @@ fn polar_solve_samples(row: &Row) -> Vec<Sample> {
 
 fn pinv_samples(row: &Row) -> Vec<Sample> {
     let sample = |shape: &[usize]| Sample {
-        args: vec![(Type::f64(shape), row.domain[0]), (Type::f64(&shape[..shape.len() - 2]), (1e-3, 1e-2))],
+        args: vec![(Type::f64(shape), row.domain[0]), (Type::f64([&shape[..shape.len() - 2], &[1]].concat()), (1e-3, 1e-2))],
         attrs: Attrs::none(),
     };
     vec![sample(&[1, 1]), sample(&[3, 3]), sample(&[2, 4, 2]), sample(&[5, 3]), sample(&[3, 0])]

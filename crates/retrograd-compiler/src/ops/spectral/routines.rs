@@ -133,7 +133,8 @@ fn polar_solve<T: Real>(types: &[Type], _: &Attrs, args: &[Slice<'_>], mut resul
     for (k, factors) in each::<T>(types, args).take_while(|_| n > 0) {
         let (_, v, sigma) = parts(factors, [m, n]);
         let (v, transposed, place) = (Matrix::new(v, n, 1), Matrix::new(v, 1, n), k * n * n..(k + 1) * n * n);
-        let mut times = |a: Matrix<'_, T>, b: Matrix<'_, T>, to: &mut [T]| multiply(Target::Set, Extents { m: n, n, k: n }, a, b, to, n, work);
+        let mut times =
+            |a: Matrix<'_, T>, b: Matrix<'_, T>, to: &mut [T]| multiply(Target::Set, Extents { m: n, n, k: n }, a, b, to, n, work);
         times(transposed, Matrix::new(&right[place.clone()], n, 1), half);
         times(Matrix::new(half, n, 1), v, turned);
         for (row, left) in turned.chunks_exact_mut(n).zip(sigma) {
@@ -162,4 +163,3 @@ fn pinv<T: Real>(types: &[Type], _: &Attrs, args: &[Slice<'_>], mut result: Slic
         multiply(Target::Set, Extents { m: n, n: m, k: n }, Matrix::new(scaled, n, 1), Matrix::new(u, 1, n), to, m, work);
     }
 }
-

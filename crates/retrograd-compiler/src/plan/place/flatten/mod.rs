@@ -11,8 +11,8 @@ use super::parts::Grain;
 use super::tree::{Access, Block, Call, Fault, Home, Node, Placed, PointerId, Probe, RowItem, TrajectoryId, Val};
 use super::view::{Start, compose, window};
 use crate::ir::{
-    Array, Attrs, Builder, By, Composed, DType, ErrorKind, Factors, Function, Inst, Lowering, Op, Pos, Program, Routine, Row, Scalar, Type, Value,
-    View, Write,
+    Array, Attrs, Builder, By, Composed, DType, ErrorKind, Factors, Function, Inst, Lowering, Op, Pos, Program, Routine, Row, Scalar, Type,
+    Value, View, Write,
 };
 use crate::ops;
 use crate::plan::branches::Parted;

@@ -202,7 +202,7 @@ def _lstsq(a, b, rcond=None):
     cutoff = max(m, n) * eps if rcond is None else eps if functions.payload_of(rcond) is not None and rcond < 0 else rcond
     x = _pseudoinverse(a, cutoff) @ right
     values = _spectral("svdvals", a)
-    rank = np.count_nonzero(values > cutoff * values[..., :1], axis=-1) if min(m, n) else np.int64(0)
+    rank = functions.astype(np.count_nonzero(values > cutoff * values[..., :1], axis=-1), np.int32) if min(m, n) else np.int32(0)
     away = right - a @ x
     residuals = np.where(rank == n, np.sum(away * away, axis=0), np.nan) if m > n else np.zeros(0, x.dtype)
     return (x if b.ndim == 2 else x[:, 0]), residuals, rank, values

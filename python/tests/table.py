@@ -132,9 +132,9 @@ SAMPLES = {
     "np.linalg.vector_norm": ["np.linalg.vector_norm(m)", "np.linalg.vector_norm(m, axis=0, ord=3)"], "np.linalg.matrix_norm": ["np.linalg.matrix_norm(t)", "np.linalg.matrix_norm(m, ord=1)"], "np.linalg.cond": ["np.linalg.cond(q)", "np.linalg.cond(m, -2)", "np.linalg.cond(t)", "np.linalg.cond(q, 1)", "np.linalg.cond(q, 'fro')"],
     # Signs of vectors are ours: they are compared without.
     "np.linalg.eigvalsh": ["np.linalg.eigvalsh(s)", "np.linalg.eigvalsh(q)", "np.linalg.eigvalsh(q, UPLO='U')"],
-    "np.linalg.eigh": ["np.linalg.eigh(s)[0]", "np.abs(np.linalg.eigh(s)[1])", "np.abs(np.linalg.eigh(q, 'U').eigenvectors[:, 0])", "r = np.linalg.eigh(s); (r[1] * np.log(r[0])) @ r[1].T"],
-    "np.linalg.svd": ["np.linalg.svd(m, compute_uv=False)", "np.linalg.svd(t).S", "np.abs(np.linalg.svd(m, full_matrices=False)[2])", "np.abs(np.linalg.svd(m)[2])", "np.abs(np.linalg.svd(m.T)[0])", "np.abs(np.linalg.svd(q).U)",
-                      "np.abs(np.linalg.svd(t.transpose(0, 2, 1), False)[0])", "r = np.linalg.svd(m, False); (r[0] * np.sqrt(r[1])) @ r[2]", "np.linalg.svd(s, hermitian=True)[1]", "np.abs(np.linalg.svd(s, hermitian=True)[2])"],
+    "np.linalg.eigh": ["np.linalg.eigh(s)[0]", "np.abs(np.linalg.eigh(s + np.diag([0.0, 5.0, 12.0]))[1])", "np.abs(np.linalg.eigh(q, 'U').eigenvectors[:, 0])", "r = np.linalg.eigh(s); (r[1] * np.log(r[0])) @ r[1].T"],
+    "np.linalg.svd": ["np.linalg.svd(m, compute_uv=False)", "np.linalg.svd(t).S", "np.abs(np.linalg.svd(m, full_matrices=False)[2])", "np.abs(np.linalg.svd(m)[0])", "np.abs(np.linalg.svd(m.T)[2])", "np.abs(np.linalg.svd(q).U)",
+                      "np.abs(np.linalg.svd(t.transpose(0, 2, 1), False)[0])", "r = np.linalg.svd(m, False); (r[0] * np.sqrt(r[1])) @ r[2]", "np.linalg.svd(s, hermitian=True)[1]", "np.abs(np.linalg.svd(s + np.diag([0.0, 5.0, 12.0]), hermitian=True)[2])"],
     "np.linalg.svdvals": ["np.linalg.svdvals(m)", "np.linalg.svdvals(t)"], "np.linalg.pinv": ["np.linalg.pinv(m)", "np.linalg.pinv(t)", "np.linalg.pinv(q, rcond=0.1)", "np.linalg.pinv(s, hermitian=True)", "np.linalg.pinv(m.T, rtol=None)"],
     "np.linalg.matrix_rank": ["np.linalg.matrix_rank(m)", "np.linalg.matrix_rank(np.outer(x, y))", "np.linalg.matrix_rank(t, tol=1.5)", "np.linalg.matrix_rank(x)", "np.linalg.matrix_rank(s, hermitian=True)"],
     "np.linalg.matrix_power": [f"np.linalg.matrix_power(q, {power})" for power in (0, 1, 2, 3, 5, -2)], "np.linalg.multi_dot": ["np.linalg.multi_dot([w, s, m, k.T, w])", "np.linalg.multi_dot([m, k.T, q])"],

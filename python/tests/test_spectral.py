@@ -47,8 +47,8 @@ def singular(a, b, c):
 
 @case(m53, m35, batch)
 def norms_and_inverses(a, b, c):
-    norms = np.linalg.norm(a, 2) + np.linalg.norm(b, -2) + np.linalg.norm(a, "nuc") + np.linalg.cond(c)[1] + np.sum(np.linalg.norm(c, "nuc", axis=(1, 2)))
-    return norms + np.sum(np.linalg.pinv(a) ** 2) + np.sum(np.linalg.pinv(b) ** 3) + np.sum(np.linalg.lstsq(a, a[:, 0] ** 2, rcond=None)[0] ** 2)
+    norms = np.linalg.norm(a, 2) + np.linalg.norm(b, -2) + np.linalg.norm(a, "nuc") + np.linalg.cond(c + 4.0 * np.diag(np.arange(1.0, 5.0)))[1] + np.sum(np.linalg.norm(c, "nuc", axis=(1, 2)))
+    return norms + np.sum(np.linalg.pinv(a)) + np.sum(np.sin(np.linalg.pinv(b))) + np.sum(np.linalg.lstsq(a, np.sin(a[:, 0]), rcond=None)[0])
 
 
 @pytest.mark.parametrize("f, args", CASES)

@@ -17,6 +17,7 @@ def program(random, steps, n):
     viscosity = transport * NU / h
 
     def loss(u, v):
+        u, v = u.copy(), v.copy()
         for t in range(steps):
             a, b = u[1:-1, 1:-1], v[1:-1, 1:-1]
             du = a * (a - u[1:-1, :-2]) + b * (a - u[:-2, 1:-1])

@@ -12,6 +12,7 @@ SMALL = dict(m=7, n=5)
 
 def program(random, m, n):
     def loss(A, W):
+        A = A.copy()
         Q, R = np.zeros_like(A), np.zeros_like(A, shape=(n, n))
         for k in range(n):
             R[k, k] = np.sqrt(A[:, k] @ A[:, k])

@@ -12,6 +12,7 @@ SMALL = dict(steps=3, n=6)
 
 def program(random, steps, n):
     def loss(A, B):
+        A, B = A.copy(), B.copy()
         for t in range(1, steps):
             B[1:-1, 1:-1, 1:-1] = seven(A)
             A[1:-1, 1:-1, 1:-1] = seven(B)

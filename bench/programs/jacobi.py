@@ -14,6 +14,7 @@ SMALL = dict(steps=20, n=13)
 
 def program(random, steps, n):
     def loss(A, B):
+        A, B = A.copy(), B.copy()
         for t in range(steps):
             B[1:-1, 1:-1] = 0.2 * (A[1:-1, 1:-1] + A[1:-1, :-2] + A[1:-1, 2:] + A[2:, 1:-1] + A[:-2, 1:-1])
             A[1:-1, 1:-1] = 0.2 * (B[1:-1, 1:-1] + B[1:-1, :-2] + B[1:-1, 2:] + B[2:, 1:-1] + B[:-2, 1:-1])

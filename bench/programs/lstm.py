@@ -16,6 +16,7 @@ WIDTH = 14  # as in lstm.c
 
 def program(random, layers, length):
     def loss(weights, ends, state, sequence):
+        state = state.copy()
         b = WIDTH
         total = 0.0
         for t in range(length - 1):

@@ -13,6 +13,7 @@ SMALL = dict(n=7)
 
 def program(random, n):
     def slices(A):
+        A = A.copy()
         for i in range(n):
             for j in range(i):
                 A[i, j] = (A[i, j] - A[i, :j] @ A[:j, j]) / A[j, j]
@@ -21,6 +22,7 @@ def program(random, n):
         return np.sum(A * A)
 
     def loops(A):
+        A = A.copy()
         for i in range(n):
             for j in range(i):
                 total = A[i, j]

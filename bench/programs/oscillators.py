@@ -15,6 +15,7 @@ SMALL = dict(steps=2000, n=20)
 
 def program(random, steps, n, budgets=("keep_all", 0.01, 0.003)):
     def loss(s, v, theta, w):
+        s = s.copy()
         for t in range(steps):
             s[1:-1] = 0.25 * s[:-2] + 0.5 * s[1:-1] + 0.25 * s[2:]
             v = 0.9 * v - 0.01 * np.sin(theta * s) * s

@@ -12,6 +12,7 @@ SMALL = dict(steps=3, n=6)
 
 def program(random, steps, n):
     def elements(A):
+        A = A.copy()
         for t in range(steps - 1):
             for i in range(1, n - 1):
                 for j in range(1, n - 1):
@@ -21,6 +22,7 @@ def program(random, steps, n):
         return np.sum(A * A)
 
     def rows(A):
+        A = A.copy()
         for t in range(steps - 1):
             for i in range(1, n - 1):
                 A[i, 1:-1] = A[i, 1:-1] + A[i, 2:] + A[i - 1, :-2] + A[i - 1, 1:-1] + A[i - 1, 2:] + A[i + 1, :-2] + A[i + 1, 1:-1] + A[i + 1, 2:]

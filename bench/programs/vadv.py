@@ -13,6 +13,7 @@ DTR = 3.0 / 20.0  # the inverse of the time step; both weights of the implicit s
 
 def program(random, I, J, K):
     def loss(utens_stage, u_stage, wcon, u_pos, utens):
+        utens_stage = utens_stage.copy()
         w = 0.25 * (wcon[1:, :, :] + wcon[:-1, :, :])
         c, d = np.zeros_like(u_pos), np.zeros_like(u_pos)
         upper = w[:, :, 1]

@@ -11,6 +11,7 @@ SMALL = dict(steps=7, n=11)
 
 def program(random, steps, n):
     def function(u):
+        u = u.copy()
         for t in range(steps):
             u[1:-1, 1:-1] = 0.2 * (u[1:-1, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:] + u[2:, 1:-1] + u[:-2, 1:-1])
         return u

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import errors
 from .layout import allocated, compact, shadow_of
-from .maybe import present
+from .maybe import present, present_in
 from .trace import DTYPES, NUMPY, Retry, current, refuse_dtype
 from .views import Reshape, reshape
 
@@ -116,9 +116,11 @@ class Array:
         """Notes that this root changes now; arrays that may or may not share its memory are not known from here on."""
         current().claim(self)
         self._log()
-        for other in self._entangled or ():
+        for other, loop in (self._entangled or {}).items():
             if other._poison is None and other._frame.open:
                 file, line = errors.here()
+                if loop is not None:
+                    current().exchanged[id(other)] = (other, loop.note(), loop.known)
                 other.poison(f"this array may share memory with one that is changed at line {line}; copy it before with .copy()")
 
     def _log(self):
@@ -146,6 +148,7 @@ class Array:
 
     def _check_readable(self, root):
         if root._poison is not None:
+            current().unroll_exchange(root)
             raise errors.Unsupported(root._poison, errors.here())
         if not root._frame.open:
             raise errors.Unsupported("a value that was made inside a loop is used outside of it", errors.here())
@@ -270,12 +273,12 @@ class Array:
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
         from . import functions
 
-        return functions.ufunc(ufunc, method, tuple(map(present, inputs)), kwargs)
+        return functions.ufunc(ufunc, method, tuple(map(present, inputs)), present_in(kwargs))
 
     def __array_function__(self, function, _types, args, kwargs):
         from . import functions
 
-        return functions.function(function, tuple(map(present, args)), kwargs)
+        return functions.function(function, present_in(args), present_in(kwargs))
 
     @property
     def mT(self):
@@ -354,9 +357,45 @@ def _methods():
         setattr(Array, name, lambda a, *args, function=function, **kwargs: function(a, *args, **kwargs))
 
 
+class Either:
+    """Of a number that is Python's on one way through the function and NumPy's on another, where `_weak` stands: it is as false as that of NumPy's.
+    What is the same for both goes on; what depends on it needs the first step of the loop that carries it by itself, or is refused."""
+
+    __slots__ = ("loop",)
+
+    def __init__(self, loop=None):
+        self.loop = loop
+
+    def __bool__(self):
+        return False
+
+    def __eq__(self, other):
+        return isinstance(other, Either)
+
+    def __hash__(self):
+        return hash(Either)
+
+    def refuse(self):
+        loop = self.loop
+        if loop is not None and loop.known is not None and loop.frame in current().frames and not loop.note().peeled:
+            loop.note().peeled = 1
+            raise Retry(loop)
+        raise errors.DTypeError(
+            "a number here is Python's on one way through the function and NumPy's on another, and what this means depends on it; convert it before, with float() or np.float64()",
+            errors.here(),
+        )
+
+
 def is_weak(value):
     """Whether a value is a Python number, or stands for one: its type gives way to that of an array (NEP 50)."""
     return value._weak if isinstance(value, Array) else type(value) in (bool, int, float)
+
+
+def kind_of_all(values, loop=None):
+    """Whose number what is one of several is: Python's (True), NumPy's (False), or that of either."""
+    kinds = [is_weak(value) for value in values]
+    either = next((kind for kind in kinds if isinstance(kind, Either)), None)
+    return all(kinds) if either is None and len(set(kinds)) == 1 else either or Either(loop)
 
 
 # Operators of Python's own numbers, by name: `scalars` fills it.
@@ -365,26 +404,47 @@ PYTHON = {}
 
 def _operated(name, ufunc, *operands):
     """The result of an operator: between Python's numbers it is Python's, else NumPy's."""
-    if name in PYTHON and all(map(is_weak, operands)):
+    kinds = [value._weak if isinstance(value, Array) else type(value) in (bool, int, float) for value in operands]
+    if name in PYTHON and all(kinds):
         return PYTHON[name](*operands)
+    if name in PYTHON and False not in [isinstance(kind, Either) or kind for kind in kinds]:
+        either = next(kind for kind in kinds if isinstance(kind, Either))
+        if all(value.dtype.kind == "b" if isinstance(value, Array) else isinstance(value, bool) for value in operands) and name not in ("and", "or", "xor"):
+            either.refuse()
+        result_dtype(*operands)
+        result = PYTHON[name](*operands)
+        if isinstance(result, Array):
+            result._weak = either
+        return result
     return ufunc(*operands)
 
 
 def _python(result, *operands):
     """The result of a comparison; between Python numbers it is one of Python's bools."""
-    if isinstance(result, Array) and all(is_weak(value) for value in operands):
-        result._weak = True
+    if isinstance(result, Array) and not result.shape:
+        kinds = [is_weak(value) for value in operands]
+        either = next((kind for kind in kinds if isinstance(kind, Either)), None)
+        result._weak = all(kinds) if either is None else either if False not in [isinstance(kind, Either) or kind for kind in kinds] else False
     return result
+
+
+_NUMBER = {"b": False, "i": 0, "f": 0.0}
 
 
 def result_dtype(*values):
     """The element type that values have together, by NumPy's rules."""
-    number = {"b": False, "i": 0, "f": 0.0}
     kinds = [value.dtype if isinstance(value, Array) else np.asarray(value).dtype for value in values]
     for value, dtype in zip(values, kinds):
         if dtype not in DTYPES:
             lift(value, "an operand")  # refuses it by name
-    return DTYPES[np.result_type(*[number[dtype.kind] if is_weak(value) else dtype for value, dtype in zip(values, kinds)])]
+    weak = [is_weak(value) for value in values]
+    found = DTYPES[np.result_type(*[_NUMBER[dtype.kind] if kind else dtype for kind, dtype in zip(weak, kinds)])]
+    for k, kind in enumerate(weak):
+        if isinstance(kind, Either):
+            as_python = [_NUMBER[dtype.kind] if other or k == at else dtype for at, (other, dtype) in enumerate(zip(weak, kinds))]
+            if DTYPES[np.result_type(*as_python)] != found:
+                kind.refuse()
+    return found
 
 
 def index_of(value):
@@ -541,10 +601,10 @@ def frozen_copy(array, shape, ambiguous):
     return result
 
 
-def entangle(a, b):
-    """Two roots that may or may not share memory: a change of one makes the other unknown."""
+def entangle(a, b, loop=None):
+    """Two roots that may or may not share memory, which is known where a loop is unrolled: a change of one makes the other unknown."""
     for one, other in ((a, b), (b, a)):
-        one._entangled = {**(one._entangled or {}), other: None}
+        one._entangled = {**(one._entangled or {}), other: loop}
 
 
 # Packages whose arrays have functions that differ from NumPy's of the same name, such as `std`.

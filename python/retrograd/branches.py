@@ -4,10 +4,12 @@ import sys
 
 import numpy as np
 
-from . import effects, errors, lists, tree
-from .array import Array, demand_all, is_weak, lift, result_dtype, traced
-from .control import UNSET, Control, dtype_of, is_data, is_traced, kind_of, result_boxes, shape_of, truth
+from . import effects, errors, lists, tree, views
+from .array import Array, demand_all, entangle, is_weak, kind_of_all, lift, result_dtype, traced
+from .control import UNSET, Control, dtype_of, is_data, is_traced, joined_dtype, kind_of, lies_in_order, reached, result_boxes, rounds, shape_of, truth
 from .maybe import Maybe
+from .loose import kind_of_items
+from .oneof import OneOf, code, is_option, union
 from .trace import DTYPES, Frame, Retry, current
 
 
@@ -121,12 +123,12 @@ class Side:
         self.ends, self.values = ends, {}
         for name, value in ends.items() if not frame.raised else ():
             leaves, structure = tree.flatten(value)
-            self.values[name] = (structure, [(leaf, lift(leaf) if is_data(leaf) else None) for leaf in leaves])
+            self.values[name] = (structure, [(leaf, _lifted(leaf)) for leaf in leaves])
         self.roots = {root: (root._value if root._const is None else root.handle(), root._poison) if root._poison is None else (None, root._poison) for root in ({} if frame.raised else frame.mutated)}
         self.contents = {}
         for key, effect in frame.effects.items() if not frame.raised else ():
             values, structure = effect.shallow()
-            self.contents[key] = (effect, structure, [(value, lift(value) if is_data(value) else None) for value in values])
+            self.contents[key] = (effect, structure, [(value, _lifted(value)) for value in values])
 
 
 class Join:
@@ -196,15 +198,24 @@ class Join:
         """Adds the contents of a container that a side changed."""
         effect = (self.then.contents.get(key) or self.other.contents.get(key))[0]
         values, structure = effect.before_values()
-        before = (effect, structure, [(value, lift_outside(value) if is_data(value) else None) for value in values])
+        before = (effect, structure, [(value, self._as_before(value)) for value in values])
         a, b = self.then.contents.get(key, before), self.other.contents.get(key, before)
         if self.then.raised or self.other.raised:
             a, b = (b, b) if self.then.raised else (a, a)
-        if a[1] != b[1]:
-            self._differ(errors.Unsupported(f"{effect.what()} under a traced condition, of which one side leaves another form than the other", effect.pos))
-        if any(isinstance(x, lists.Mark) and x is not y for (x, _), (y, _) in zip(a[2], b[2])):
-            self._differ(errors.Unsupported(f"{effect.what()} under a traced condition, of which one side leaves another form than the other", effect.pos))
+        if a[1] != b[1] or any(isinstance(x, lists.Mark) and x is not y for (x, _), (y, _) in zip(a[2], b[2])):
+            error = errors.Unsupported(f"{effect.what()} under a traced condition, of which one side leaves another form than the other", effect.pos)
+            self._differ(error, effect, [[value for value, _ in side[2]] for side in (a, b)])
         return effect, self._joined(effect.name, a[1], list(zip(a[2], b[2])))
+
+    def _as_before(self, value):
+        """The handle of a value that a side leaves where it was before the branch."""
+        value = value.number if type(value) is OneOf else value
+        if not is_data(value):
+            return None
+        if not isinstance(value, Array):
+            return current().constant_at(current().frame.depth - 1, np.asarray(value))
+        changes = any(value.root() in side.roots for side in (self.then, self.other))
+        return value._value if value._parent is None and value._const is None and not changes else LATER
 
     def _joined(self, name, structure, pairs):
         """Adds the leaves that differ; gives the function from boxes of results to the value."""
@@ -213,26 +224,51 @@ class Join:
             if a is b and (first is not None) == (second is not None) or same_constant(a, b):
                 places.append(a)
                 continue
+            if _are_options(a, b):
+                places.append(self._one_of(a, first, b, second))
+                continue
             if first is None and second is None:
                 self._differ(errors.ShapeError(f"`{shown(name)}` differs in kind between the branches: {kind_of(a)} and {kind_of(b)}", self.branch.at(name)))
             if not (is_data(a) and is_data(b)):
                 self._differ(errors.ShapeError(f"`{shown(name)}` differs in kind between the branches: {kind_of(a)} and {kind_of(b)}", self.branch.at(name)))
             if shape_of(a) != shape_of(b):
                 self._differ(errors.ShapeError(f"`{shown(name)}` differs in shape between the branches: {shape_of(a)} and {shape_of(b)}", self.branch.at(name)))
-            if _rounds(a, b) or _rounds(b, a):
+            if rounds(a, dtype_of(b)) or rounds(b, dtype_of(a)):
                 self._differ(errors.DTypeError(f"`{shown(name)}` is a Python float on one side of the branch and float32 on the other, so that its digits depend on the way taken; convert it", self.branch.at(name)))
-            places.append(Place(len(self.sources)))
-            self.first.append(first)
-            self.second.append(second)
-            self.dtypes.append(result_dtype(a, b))
-            self.sources.append([leaf for leaf, handle in ((a, first), (b, second)) if handle is not None])
-        return lambda made: tree.unflatten(structure, [made[place.number] if isinstance(place, Place) else place for place in places])
+            later = a if first is LATER else b if second is LATER else None
+            handles = [None if handle is LATER else handle for handle in (first, second)]
+            places.append(Place(len(self.sources), later, self.branch.predicate, first is LATER))
+            self.first.append(handles[0])
+            self.second.append(handles[1])
+            self.dtypes.append(joined_dtype(a, b))
+            self.sources.append([leaf for leaf, handle in zip((a, b), handles) if handle is not None])
+        return lambda made: tree.unflatten(structure, [place.value(made) if isinstance(place, (Place, Option)) else place for place in places])
 
-    def _differ(self, error):
-        """Sides that do not join need a condition that is known, if it can be."""
+    def _one_of(self, a, first, b, second):
+        """Adds an object that is one of several."""
+        around = current().frame.depth - 1
+        handles = [current().constant_at(around, np.int64(code(item))) if type(item) is not OneOf else handle for item, handle in ((a, first), (b, second))]
+        self.first.append(handles[0])
+        self.second.append(handles[1])
+        self.dtypes.append("i64")
+        self.sources.append([0])
+        return Option(len(self.sources) - 1, union(a, b))
+
+    def _differ(self, error, effect=None, contents=()):
+        """Sides that do not join need a condition that is known, if it can be; a list that one of them appends to has a traced length from there on."""
+        from .loops import Guess
+
         trace = current()
         sources = trace.derived.get(self.branch.predicate)
+        kind = kind_of_items([*contents, effect.before]) if effect is not None and type(effect.owner) is list else None
+        made = effects.owner(effect.owner) if effect is not None else None
         trace.unwind(self.branch.frame)
+        if sources and (kind is None or not any(isinstance(source, Guess) for source in sources)):
+            demand_all(sources)
+        if kind is not None and made is not None and made in trace.frames:
+            outermost = next((frame.loop for frame in trace.frames[made.depth + 1 :] if frame.loop is not None), None)
+            if outermost is not None:
+                outermost.loosen(effect.owner, effect.name, kind=kind)
         if sources:
             demand_all(sources)
         around = next((frame.loop for frame in reversed(trace.frames) if frame.loop is not None), None)
@@ -259,25 +295,52 @@ def _perhaps(structure, leaves):
     return True, structure, leaves
 
 
+class Option:
+    """Where the number of an object that is one of several is among the results of a branch."""
+
+    def __init__(self, number, options):
+        self.number, self.options = number, options
+
+    def value(self, made):
+        return OneOf(self.options, made[self.number])
+
+
+def _are_options(a, b):
+    return all(type(item) is OneOf or is_option(item) for item in (a, b))
+
+
+def _lifted(leaf):
+    """The handle of a value at the end of a side."""
+    return lift(leaf.number) if type(leaf) is OneOf else lift(leaf) if is_data(leaf) else None
+
+
+# Of an array that a container holds before a branch, on a side that leaves it there: what it is after the branch, which may change it in place.
+LATER = object()
+
+
 class Place:
-    def __init__(self, number):
-        self.number = number
+    """Where a value is among the results of a branch; on the side where it is another one `later`, that is chosen after the branch."""
 
+    def __init__(self, number, later, predicate, first):
+        self.number, self.later, self.predicate, self.first = number, later, predicate, first
 
-def _rounds(a, b):
-    """Whether a Python float would lose digits as the float32 that another value is."""
-    if dtype_of(b) != "f32" or not is_weak(a) or dtype_of(a) != "f64":
-        return False
-    return isinstance(a, Array) or float(np.float32(a)) != a
+    def value(self, made):
+        box = made[self.number]
+        if self.later is None:
+            return box
+        trace = current()
+        handles = [views.convert(trace, lift(item), dtype_of(box)) for item in (self.later, box)]
+        args = handles if self.first else handles[::-1]
+        condition = views.broadcast(trace, self.predicate, box.shape)
+        chosen = traced(trace.op("select", [condition, *args]), scalar=box._scalar, ordered=lies_in_order(box) and lies_in_order(self.later))
+        chosen._weak = box._scalar and kind_of_all([box, self.later])
+        for root in () if box._scalar else reached([self.later, box]):
+            entangle(chosen, root)
+        return chosen
 
 
 def shown(name):
     return "the result" if name == "_rg_value" else name
-
-
-def lift_outside(value):
-    """The handle of a value as it is around a branch."""
-    return value.handle() if isinstance(value, Array) else current().constant_at(current().frame.depth - 1, np.asarray(value))
 
 
 def same_constant(a, b):

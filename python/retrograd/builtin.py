@@ -5,26 +5,38 @@ import operator
 
 import numpy as np
 
-from . import errors, lists, scalars, texts
-from .array import Array, is_weak
+from . import errors, lists, masked, scalars, texts
+from .array import Array, Either, demand, is_weak, kind_of_all
 from .branches import choose
 from .control import is_traced
-from .ranges import backwards, enumerated, make_range, zipped
+from .oneof import OneOf
+from .ranges import backwards, cells, enumerated, make_range, zipped
 
 _PYTHON = {"f": float, "i": int, "b": bool}
 
 
 def type_of(value):
     """The class that a value has when the function runs untraced."""
+    if type(value) is OneOf:
+        return value.agreed(type, "the class")
     if not isinstance(value, Array):
         return type(value)
     if not value._scalar:
         return np.ndarray
+    if isinstance(value._weak, Either):
+        value._weak.refuse()
     return _PYTHON[value.dtype.kind] if value._weak else value.dtype.type
 
 
 def _isinstance(value, kinds):
-    return isinstance(value, kinds) if not isinstance(value, Array) else isinstance(value, kinds) or issubclass(type_of(value), kinds)
+    if type(value) is OneOf:
+        return value.agreed(lambda option: isinstance(option, kinds), "the class")
+    if not isinstance(value, Array) or isinstance(value, kinds):
+        return isinstance(value, kinds)
+    if isinstance(value._weak, Either):
+        found = [issubclass(kind, kinds) for kind in (_PYTHON[value.dtype.kind], value.dtype.type)]
+        return found[0] if found[0] == found[1] else value._weak.refuse()
+    return issubclass(type_of(value), kinds)
 
 
 def _type(*args):
@@ -43,6 +55,8 @@ def _extreme(python, better):
     """`min` and `max`: the first of the best ones, as Python compares."""
 
     def rule(*values, **options):
+        if len(values) == 1 and isinstance(values[0], masked.Masked) and not options:
+            return _number(np.max(values[0]) if python is max else np.min(values[0]))
         items = list(values[0]) if len(values) == 1 else list(values)
         if options or not _any_traced(items) or not items:
             return python(*values, **options)
@@ -62,7 +76,16 @@ def _picked(condition, a, b):
     return choose(condition, lambda: a, lambda: b, errors.here())
 
 
+def _number(result):
+    """A number of Python's, of what is one of NumPy's."""
+    result = np.positive(result)
+    result._weak = True
+    return result
+
+
 def _sum(items, start=0):
+    if isinstance(items, masked.Masked):
+        return _number(np.sum(items)) + start
     if lists.rows_of(items) is not None:
         from .rewrite import rewrite
 
@@ -85,6 +108,7 @@ def _round(value, digits=None):
     if digits is None:
         return scalars.integer_of(value, np.rint) if value._weak or value._scalar else np.rint(value)
     if value._weak and digits != 0:
+        demand(value)
         raise errors.Unsupported("round() of a traced Python number to digits; use np.round", errors.here())
     return np.round(value, digits)
 
@@ -152,7 +176,7 @@ def _sorted(items, key=None, reverse=False):
     ordered = np.sort(np.array_of(values)) if hasattr(np, "array_of") else _sort(values)
     result = [ordered[k] for k in range(len(values))]
     for item in result:
-        item._weak = all(is_weak(value) for value in values)
+        item._weak = kind_of_all(values)
     return result[::-1] if reverse else result
 
 
@@ -172,7 +196,7 @@ def _divmod(a, b):
 
 def _len(value):
     grows = lists.growing(value)
-    return grows.end() if grows is not None else len(value)
+    return grows.end() if grows is not None else masked.length(value) if isinstance(value, masked.Masked) else len(value)
 
 
 # Functions of `math` on floats that NumPy has under the same or another name.
@@ -246,6 +270,7 @@ def _getattr(runtime):
 def table(runtime):
     """From each function to what it becomes; `runtime` reads attributes and stores them."""
     found = {
+        np.ndenumerate: lambda items: cells(items, items), np.ndindex: lambda *shape: cells(shape[0] if len(shape) == 1 else shape),
         range: make_range, reversed: backwards, zip: zipped, enumerate: enumerated, isinstance: _isinstance, type: _type, hasattr: _hasattr,
         min: _extreme(min, operator.lt), max: _extreme(max, operator.gt), sum: _sum, round: _round, any: _any, all: _all, sorted: _sorted,
         pow: _pow, divmod: _divmod, len: _len, int: _int, float: _float, bool: _bool, np.isscalar: _isscalar, print: texts.printed, str: texts.function(str), repr: texts.function(repr),

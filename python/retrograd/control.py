@@ -5,7 +5,7 @@ import sys
 import numpy as np
 
 from . import bounds, errors
-from .array import Array, describe, entangle, is_weak, repeated, traced
+from .array import Array, describe, entangle, is_weak, kind_of_all, repeated, traced
 from .layout import is_row_major
 from .trace import DTYPES, NUMPY, current
 
@@ -73,6 +73,7 @@ class Note:
         self.unordered = set()  # by path and start: what is not row-major after a step
         self.by_value = {}  # by name: whether it is another object after a step
         self.lists, self.growth, self.still = {}, {}, set()  # by name: a list that grows, by how much, with items of what kind; those that do not
+        self.options = {}  # by path: the objects of which something that is carried is one
         self.bounds = {}  # by path and start: how an integer of Python grows, as `bounds.found` says
 
 
@@ -90,7 +91,7 @@ def truth(condition, pos):
     return condition if condition.dtype.kind == "b" else condition != 0
 
 
-def result_boxes(results, sources):
+def result_boxes(results, sources, loop=None):
     """Boxes for results of control flow. Each may be one of its sources, at the end of a body: what two sources share, their boxes
     may share too, and with what lives on outside."""
     boxes, known = [], {}
@@ -100,7 +101,7 @@ def result_boxes(results, sources):
         if box is None:
             scalar = not any(isinstance(item, Array) and not item._scalar for item in source)
             ordered = all(map(lies_in_order, source))
-            box = traced(result, scalar=scalar, ordered=ordered, weak=all(map(is_weak, source)))
+            box = traced(result, scalar=scalar, ordered=ordered, weak=scalar and kind_of_all(source, loop))
             if box._weak:
                 box._bounds, box._growth = bounds.joined(source)
             if alone:
@@ -110,10 +111,10 @@ def result_boxes(results, sources):
     for k, box in enumerate(boxes):
         for root in roots[k]:
             if root._frame.open and root._poison is None and not box._scalar:
-                entangle(box, root)
+                entangle(box, root, loop)
         for j in range(k):
             if boxes[j] is not box and any(root in roots[j] for root in roots[k]):
-                entangle(boxes[j], box)
+                entangle(boxes[j], box, loop)
     return boxes
 
 
@@ -153,3 +154,16 @@ def shape_of(value):
 
 def kind_of(value):
     return describe(value) if isinstance(value, Array) else type(value).__name__
+
+
+def rounds(value, dtype):
+    """Whether a Python float would lose digits as a float32, which another value is."""
+    if dtype != "f32" or not is_weak(value) or dtype_of(value) != "f64":
+        return False
+    return isinstance(value, Array) or float(np.float32(value)) != value
+
+
+def joined_dtype(a, b):
+    """The element type of what is one of two values: that of NumPy's number, where one is Python's."""
+    kinds = [{"b": False, "i": 0, "f": 0.0}[NUMPY[dtype_of(value)].kind] if is_weak(value) else NUMPY[dtype_of(value)] for value in (a, b)]
+    return DTYPES[np.result_type(*kinds)]

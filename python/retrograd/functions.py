@@ -909,6 +909,9 @@ def _stacked(segments, axis, dtype, casting):
 
 def array_of(value, dtype=None, *, copy=True, order="K", ndmin=0):
     """`np.array` of arrays and of nested sequences with traced elements."""
+    if isinstance(value, masked.Masked) and ndmin <= value.ndim:
+        same = dtype is None or np.dtype(dtype) == value.dtype
+        return value if same and not copy else value.copy() if same else value.astype(dtype)
     if isinstance(value, Array):
         result = _array_of_array(value, dtype, copy, order)
     elif copy is False and not isinstance(value, np.ndarray):

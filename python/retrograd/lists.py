@@ -8,7 +8,7 @@ the loop unrolled. After the loop the list holds rows of the array.
 import numpy as np
 
 from . import bounds, effects, errors, scalars, tree
-from .array import Array, Symbol, entangle, is_weak, local
+from .array import Array, Either, Symbol, entangle, is_weak, local
 from .control import dtype_of, is_data, shape_of
 from .layout import shadow_of
 from .trace import DTYPES, NUMPY, current
@@ -59,7 +59,7 @@ class Part:
         if (self.shape, self.scalar) != (other.shape, other.scalar) or not self.scalar and self.dtype != other.dtype:
             raise Mixed
         joined = Part.__new__(Part)
-        joined.shape, joined.scalar, joined.weak = self.shape, self.scalar, self.weak and other.weak
+        joined.shape, joined.scalar, joined.weak = self.shape, self.scalar, self.weak if self.weak == other.weak else Either()
         joined.dtype = DTYPES[np.result_type(NUMPY[self.dtype], NUMPY[other.dtype])]
         return joined
 

@@ -14,10 +14,12 @@ import sys
 import numpy as np
 
 from . import bounds, draws, effects, errors, lists, tree, views
-from .array import Array, demand_all, is_weak, lift, local, result_dtype, traced
-from .control import UNSET, Control, dtype_of, is_data, kind_of, lies_in_order, reached, result_boxes, shape_of, zeros_like
+from .array import Array, demand_all, is_weak, kind_of_all, lift, local, traced
+from .control import UNSET, Control, dtype_of, is_data, joined_dtype, kind_of, lies_in_order, reached, result_boxes, rounds, shape_of, zeros_like
 from .maybe import Maybe, like
-from .trace import COPIES, Frame, Retry, current
+from .loose import Loose, kind_of_items
+from .oneof import OneOf, code, is_option, number_of, union
+from .trace import COPIES, EXCHANGES, Frame, Retry, current
 
 RETRACES = 30
 
@@ -39,6 +41,10 @@ class Index:
 
     def is_beside(self):
         return True
+
+
+class Guess(Index):
+    """The same for what a loop carries from a known start: it follows from the index where a step makes it of known numbers, which is not known yet."""
 
 
 class Steps(Control):
@@ -70,6 +76,8 @@ class Leaf:
     """One array or number of what is carried: as it was before the loop, the box that stands for it in the body, its element type."""
 
     def __init__(self, before, path, note, by_value):
+        self.options = before.options if type(before) is OneOf else None
+        before = before.number if type(before) is OneOf else before
         self.before, self.path = before, path
         self.fixed = not by_value and isinstance(before, Array) and not before._scalar
         self.key = (path, dtype_of(before), is_weak(before), shape_of(before))
@@ -79,7 +87,11 @@ class Leaf:
 
     def is_integer(self):
         """Whether it is a Python integer, which must not wrap."""
-        return self.weak and self.dtype == "i64"
+        return self.weak and self.dtype == "i64" and self.options is None
+
+    def value(self, number):
+        """What is carried, of the number that stands for it."""
+        return number if self.options is None else OneOf(self.options, number)
 
     def is_array(self):
         return isinstance(self.before, Array) and not self.before._scalar
@@ -92,7 +104,7 @@ class Slot:
         self.name, self.value, self.structure, self.leaves, self.effect = name, value, structure, leaves, effect
 
     def boxed(self):
-        return tree.unflatten(self.structure, [leaf.before if leaf.fixed else leaf.box for leaf in self.leaves])
+        return tree.unflatten(self.structure, [leaf.value(leaf.before if leaf.fixed else leaf.box) for leaf in self.leaves])
 
 
 class Loop(Control):
@@ -114,9 +126,10 @@ class Loop(Control):
 
     def _starts_anew(self):
         """Nothing is known of the body yet: arrays that it changes or makes unknown, contents and lists that it carries."""
-        self.changed, self.poisoned, self.contents = {}, {}, {}
+        self.changed, self.poisoned, self.contents, self.varying = {}, {}, {}, {}
         self.grown, self.growth, self.lists = {}, {}, []  # by identity: what is known of a list that grows, by how much per step; those in the body
         self.draws, self.drawn, self.generators = [], {}, []  # what a step draws of random numbers, those of all steps, and what draws them
+        self.loose = {}  # by identity: a list whose length is traced, its items before the loop, and what is known of them
         self.attempts = 0
         self.restarts = False
 
@@ -206,15 +219,29 @@ class Loop(Control):
         names = dict.fromkeys([*self.exposed, *(self.live if self.known is None else ())])
         for name in names:
             if name in self.scope and self.scope[name] is not UNSET:
-                self._candidate(name, self.scope[name], note)
+                self._candidate(name, self._optional(name, self.scope[name]), note)
         for effect in self.contents.values():
             values, structure = effect.shallow()
             paths = [f"{effect.name}{key}" for key in effect.keys()]
-            leaves = [Leaf(value, path, note, note.by_value.get(path, True)) if is_data(value) else Kept(value) for path, value in zip(paths, values)]
+            values = [self._optional(path, value) for path, value in zip(paths, values)]
+            leaves = [Leaf(value, path, note, note.by_value.get(path, True)) if _is_carried(value) else Kept(value) for path, value in zip(paths, values)]
             self.slots.append(Slot(None, None, structure, leaves, effect))
+
+    def _optional(self, path, value):
+        """What is one of several objects after a step is so from the start."""
+        options = self.note().options.get(path)
+        return value if options is None or type(value) is OneOf or not is_option(value) else OneOf(union(value, *options), code(value))
+
+    def _becomes(self, path, before, end):
+        """Notes that something that is carried is one of several objects; whether it may be."""
+        if not all(type(item) is OneOf or is_option(item) for item in (before, end)):
+            return False
+        self.note().options[path] = union(before, end, *self.note().options.get(path, ()))
+        return True
 
     def _find_lists(self):
         """Lists that grow in the body, as far as that is known: by their names, or from the attempt before."""
+        self._find_loose()
         if self.known is None:
             return
         for name, (step, kind, margin) in self.note().lists.items():
@@ -225,11 +252,50 @@ class Loop(Control):
             if lists.growing(self.scope.get(name)) is not None:
                 self.growth.setdefault(id(self.scope[name]), step)
         for name, step in self.appended:
-            self._guess(name, self.scope.get(name), step)
+            if id(self.scope.get(name)) not in self.loose:
+                self._guess(name, self.scope.get(name), step)
         count = self.known - self.next_step
         if self.draws and not self.drawn:
             self.drawn, self.generators = draws.ahead(self.draws, count)
         self.lists = [grown.start(self.growth[key], count) for key, grown in self.grown.items()]
+
+    def _find_loose(self):
+        """Lists whose length is traced, which hold their items in arrays from before the loop on."""
+        for item in self.loose.values():
+            effects.change(item.owner, item.name)
+            item.owner[:] = item.before
+            count = None if self.known is None else len(item.before) + item.margin * (self.known - self.next_step)
+            item.made = Loose(item.owner, item.name, item.before, item.kind, count, self)
+
+    def loosen(self, owner, name, item=None, kind=None):
+        """A list that the body appends to under a traced condition, or of whose items one is of another kind: the loop is traced again."""
+        known = self.loose.get(id(owner))
+        if kind is None:
+            try:
+                kind = known.kind.with_item(item)
+            except lists.Mixed:
+                raise errors.Unsupported("a list that grows under a traced condition holds items of different kinds", errors.here()) from None
+        if known is None:
+            current().unwind(self.frame)
+            known = self.loose[id(owner)] = LooseList(owner, name, list(owner), kind)
+        elif known.kind.parts == kind.parts:
+            raise errors.Unsupported(f"a change of the list `{name}` under a traced condition that is not supported; append to it", errors.here())
+        known.kind = kind
+        for names in (self.grown, self.growth):
+            names.pop(id(owner), None)
+        self.note().still.update(key for key, value in self.scope.items() if value is owner)
+        for key in [key for key, value in self.scope.items() if value is owner]:
+            self.note().lists.pop(key, None)
+            self.note().growth.pop(key, None)
+        raise Retry(self)
+
+    def _settle_loose(self):
+        """A step may append more items than there is memory for."""
+        settled = True
+        for item in self.loose.values():
+            if item.made.used > item.margin and self.known is not None:
+                item.margin, settled = item.made.used, False
+        return settled
 
     def _guess(self, name, owner, step):
         """A list that the source appends to: it is taken to grow, so that its items can be read by traced indices from the start."""
@@ -264,7 +330,7 @@ class Loop(Control):
             self.kept[name] = value
             return
         leaves, structure = tree.flatten(value)
-        if leaves and all(is_data(leaf) for leaf in leaves):
+        if leaves and all(_is_carried(leaf) for leaf in leaves):
             by_value = note.by_value.get(name, name in self.rebound)
             paths = tree.paths(value, name)
             self.slots.append(Slot(name, value, structure, [Leaf(leaf, path, note, by_value) for leaf, path in zip(leaves, paths)]))
@@ -278,23 +344,29 @@ class Loop(Control):
         trace = current()
         return [views.convert(trace, lift(leaf.before), leaf.dtype) for leaf in self._leaves()]
 
-    def _enter(self, params, source=None):
-        """Opens a body in which all that is carried is a parameter."""
+    def _enter(self, params, source=None, roots=()):
+        """Opens a body in which all that is carried is a parameter; `roots` are outer arrays that are already."""
         trace = current()
         self.frame = Frame(self.kind, self.pos, self)
         self.overflows = trace.overflows
         trace.push(self.frame)
+        for root in roots:
+            self.frame.mutated.setdefault(root, root.state())
+            root._value, root._const = roots[root], None
+            root._version += 1
+            self.frame.roots[root] = roots[root]
         for leaf, param in zip(self._leaves(), params):
             counts = leaf.dtype == "i64" or leaf.path in self.decides
-            start = trace.derived.get(lift(leaf.before)) if counts and not isinstance(leaf.before, np.ndarray) else None
+            guessed = leaf.weak is True and leaf.dtype == "f64"
+            start = trace.derived.get(lift(leaf.before)) if (counts or guessed) and not isinstance(leaf.before, np.ndarray) else None
             if source is not None and start is not None:
-                trace.derived[param] = start | {source}
+                trace.derived[param] = start | {source if counts else Guess(self)}
             leaf.box = traced(param, scalar=not leaf.is_array(), ordered=leaf.ordered, weak=leaf.weak)
             trace.boxes[id(leaf.box)] = (leaf.box, self, leaf)
             if leaf.is_integer():
                 leaf.limits = bounds.assumed(leaf.before, self.note().bounds.get(leaf.key), self._most())
                 leaf.box._bounds, leaf.box._growth = leaf.limits, bounds.Growth(leaf)
-        for root in self.changed:
+        for root in self._changing():
             trace.claim(root)
         for root, message in self.poisoned.items():
             root.poison(message)
@@ -310,9 +382,18 @@ class Loop(Control):
             known.begin(self)
         self.rebinds = True
 
+    def _changing(self):
+        """Outer arrays that are carried from the start of the body."""
+        return {**self.changed, **dict.fromkeys(root for item in self.loose.values() for root in item.made.roots())}
+
     def change(self, root):
         """An array whose known elements were read in the body, and that it changes after: it is carried from the start."""
         self.changed[root] = None
+        raise Retry(self)
+
+    def vary(self, root):
+        """An array that something in the body took to be the same in every step changes."""
+        self.varying[root] = None
         raise Retry(self)
 
     def _close(self, scope):
@@ -329,7 +410,7 @@ class Loop(Control):
             settled &= self._settle_kept(name, scope)
         for slot in self.slots:
             settled &= self._settle_slot(slot, scope)
-        settled &= self._settle_lists() and self._settle_draws()
+        settled &= self._settle_lists() and self._settle_draws() and self._settle_loose()
         carried = {slot.effect.key() for slot in self.slots if slot.effect is not None} | {id(known.owner) for known in self.lists}
         for key, effect in self.frame.effects.items():
             if key not in carried:
@@ -358,7 +439,7 @@ class Loop(Control):
         else:
             ends, found = tree.flatten(like(slot.value, scope[slot.name]))
         name = slot.name if slot.effect is None else slot.effect.name
-        if found != slot.structure or slot.effect is None and not all(is_data(end) for end in ends):
+        if found != slot.structure or slot.effect is None and not all(_is_carried(end) or leaf.options and is_option(end) for leaf, end in zip(slot.leaves, ends)):
             return self._cannot(errors.ShapeError(f"`{name}` changes its kind in the loop: from {kind_of(slot.boxed())} to {kind_of(scope.get(name))}", self.at(name)))
         settled = True
         for leaf, end in zip(slot.leaves, ends):
@@ -366,6 +447,13 @@ class Loop(Control):
         return settled
 
     def _settle_leaf(self, slot, leaf, end):
+        if leaf.options is not None and (type(end) is OneOf or is_option(end)):
+            if len(union(end, *leaf.options)) > len(leaf.options):
+                self.note().options[leaf.path] = union(end, *leaf.options)
+                return False
+            end = number_of(end)
+        elif leaf.fixed and end is not leaf.before and slot.effect is not None and self._becomes(self._path_in(slot, leaf), leaf.before, end):
+            return False
         leaf.after = end
         if leaf.fixed:
             if end is leaf.before:
@@ -383,7 +471,10 @@ class Loop(Control):
             start = "a number" if not leaf.box.shape else f"shape {leaf.box.shape}"
             message = f"`{leaf.path}` changes its shape in the loop: expected {start}, found shape {shape_of(end)}; start it as an array of its final shape"
             return self._cannot(errors.ShapeError(message, self.at(slot.name)))
-        common, weak = result_dtype(leaf.box, end), leaf.weak and is_weak(end)
+        common, weak = joined_dtype(leaf.box, end), not leaf.is_array() and kind_of_all([leaf.box, end], self)
+        if not leaf.is_array() and rounds(leaf.before, common):
+            message = f"`{leaf.path}` is a Python float before the loop and float32 after a step, so that its digits depend on the steps; convert it"
+            return self._cannot(errors.DTypeError(message, self.at(slot.name)))
         if (common, weak) != (leaf.dtype, leaf.weak):
             if leaf.is_array():
                 message = f"`{leaf.path}` changes its element type in the loop: expected {leaf.dtype}, found {dtype_of(end)}"
@@ -394,6 +485,9 @@ class Loop(Control):
             self.note().unordered.add(leaf.key)
             return False
         return self._settle_bounds(leaf, end) if leaf.is_integer() else True
+
+    def _path_in(self, slot, leaf):
+        return f"{slot.effect.name}{slot.effect.keys()[next(k for k, other in enumerate(slot.leaves) if other is leaf)]}"
 
     def _settle_bounds(self, leaf, end):
         """Holds what an integer was taken to be against what a step makes of it. Where checks may go away with what is known now, the body is traced again."""
@@ -454,6 +548,10 @@ class Loop(Control):
             leaves, structure = tree.flatten(scope[name])
             self.scope[name] = tree.unflatten(structure, [self._zeros_like(leaf) for leaf in leaves])
             return False
+        if name in scope and self._becomes(name, self.kept[name], scope[name]):
+            if type(self.scope[name]) is OneOf:
+                self.scope[name] = OneOf(self.note().options[name], self.scope[name].number)
+            return False
         if name not in self.exposed and self.known is None:
             self.kept.pop(name)
             current().unbound[name] = f"`{name}` is first bound in a loop that may take no step (at line {self.lines[name]}); bind it before the loop"
@@ -465,14 +563,26 @@ class Loop(Control):
     def _settle_effect(self, key, effect):
         """What the body changes of Python besides names is carried from its start, if it stays of one form."""
         known = lists.growing(effect.owner)
+        if type(known) is Loose:
+            raise errors.Unsupported(f"{effect.what()}, whose length is traced, in a loop around the one that appends to it", effect.pos)
         if known is not None:
             return self._settle_growth(key, known.added() - effect.before[0].added, effect)
         if not effect.carries():
             if self._grows(key, effect):
                 return False
+            self._loosens(effect)
             self.unroll(errors.Unsupported(f"{effect.what()} in a loop whose count is not known while tracing, or in a `while`", effect.pos))
         self.contents[key] = effect
         return False
+
+    def _loosens(self, effect):
+        """A list that a `while` of traced length appends to: its length is traced, too."""
+        self._demand_count()
+        kind = kind_of_items([effect.before, effect.owner]) if self.known is None and type(effect.owner) is list and len(effect.owner) > len(effect.before) else None
+        made = effects.owner(effect.owner)
+        if kind is not None and made is not None and made in current().frames:
+            outermost = next(frame.loop for frame in current().frames[made.depth + 1 :] if frame.loop is not None)
+            outermost.loosen(effect.owner, effect.name, kind=kind)
 
     def _grows(self, key, effect):
         """Notes a list of which every step leaves more items than it found, or fewer, if they are of one kind."""
@@ -601,10 +711,11 @@ class Loop(Control):
                 view = leaf.before._parent is not None or (ends[k] is not None and leaf.after._parent is not None)
                 shared |= view or outside or start_ids.count(id(starts[k])) > 1 or end_ids.count(id(ends[k])) > 1
             if shared:
-                raise errors.Unsupported(
-                    f"`{leaf.path}` is rebound in the loop while its array is changed in place, also under another name; copy it with .copy()",
-                    self.at(slot.name),
-                )
+                message = f"`{leaf.path}` is rebound in the loop while its array is changed in place, also under another name; copy it with .copy()"
+                error = errors.Unsupported(message, self.at(slot.name))
+                if self.known is not None and self.known > EXCHANGES:
+                    raise error
+                self.unroll(error)
         self.swapped = [(leaf.path, leaf.before.root()) for _, leaf in named] if swapped else []
 
     def _finish(self, scope):
@@ -639,13 +750,13 @@ class Loop(Control):
                 source += [other.before for other in arrays]
         sources += [[end, *(other.before for other in arrays)] if from_before(end) else [end] for end in lasts]
         first = len(leaves) + len(roots)
-        boxes = dict(zip([*map(id, leaves), *map(id, lasts)], result_boxes(results[: len(leaves)] + results[first:], sources)))
+        boxes = dict(zip([*map(id, leaves), *map(id, lasts)], result_boxes(results[: len(leaves)] + results[first:], sources, self)))
         for leaf in leaves:
             if leaf.is_integer():
                 boxes[id(leaf)]._bounds, boxes[id(leaf)]._growth = bounds.carried(leaf, self._most(), bool(self.known))
         self.bound = dict(self.kept)
         for slot in self.slots:
-            values = [leaf.before if leaf.fixed or getattr(leaf, "passed", False) else boxes[id(leaf)] for leaf in slot.leaves]
+            values = [leaf.value(leaf.before if leaf.fixed or getattr(leaf, "passed", False) else boxes[id(leaf)]) for leaf in slot.leaves]
             if slot.effect is None:
                 self.bound[slot.name] = tree.unflatten(slot.structure, values)
             else:
@@ -690,17 +801,31 @@ class Loop(Control):
             root.poison(message)
         for name, root in self.swapped:
             root.changes()  # for arrays that may share its memory
-            current().exchanged[id(root)] = (root, self.note())
+            current().exchanged[id(root)] = (root, self.note(), self.known)
             root.poison(f"the array that `{name}` was before the loop at line {self.pos[1]} is exchanged and changed in it; copy it before the loop")
 
     def _end(self, trace, nexts):
         return trace.tracer.end_for(nexts)
 
 
+class LooseList:
+    """What is known of a list whose length is traced before the loop is traced again; `margin` is how many items a step appends at most."""
+
+    def __init__(self, owner, name, before, kind):
+        self.owner, self.name, self.before, self.kind, self.margin, self.made = owner, name, before, kind, 1, None
+
+
 class Kept:
     """A part of a container that is no array or number, and stays what it is."""
 
-    fixed = True
+    fixed, options = True, None
 
     def __init__(self, before):
         self.before = before
+
+    def value(self, before):
+        return before
+
+
+def _is_carried(value):
+    return is_data(value) or type(value) is OneOf

@@ -9,8 +9,8 @@ import inspect
 
 import numpy as np
 
-from . import errors
-from .array import Array, demand, is_weak, traced
+from . import errors, scalars
+from .array import Array, demand, entangle, is_weak, traced
 from .rules import name_of
 from .trace import current
 
@@ -19,14 +19,21 @@ _POINTS = {np.arccosh: 2.0}
 
 
 class Masked:
-    """The elements of `values` where `mask` holds. The axes of the mask stand in `values` after `lead` others; together they are one axis."""
+    """The elements of `values` where `mask` holds. The axes of the mask stand in `values` after `lead` others; together they are one axis.
+
+    The array of the values is its own: what changes in place changes there, for all names, in loops and branches as any array does."""
 
     __array_priority__ = 2000
+    in_place = True  # what is assigned to its elements goes through `__setitem__`
 
     def __init__(self, values, mask, lead=0, place=None):
         self.values, self.mask, self.lead = values, mask, lead
-        self.place = place  # of np.nonzero: which axis of the mask these are the indices along
-        self.frame = current().frame  # the body that made it
+        self._place, self._made = place, values.root()._changes
+
+    @property
+    def place(self):
+        """Of np.nonzero, as long as nothing has changed: which axis of the mask these are the indices along."""
+        return self._place if self.values.root()._changes == self._made else None
 
     @property
     def dtype(self):
@@ -50,7 +57,8 @@ class Masked:
 
     @property
     def shape(self):
-        self._refuse(".shape")
+        extents = self.values.shape
+        return (*extents[: self.lead], length(self), *extents[self.lead + self.mask.ndim :])
 
     def cover(self):
         """The mask under the axes of the values."""
@@ -64,7 +72,19 @@ class Masked:
         return Masked(values, self.mask, self.lead if lead is None else lead)
 
     def copy(self, order="C"):
-        return Masked(self.values, self.mask, self.lead, self.place)
+        return Masked(traced(self.values.handle(), scalar=False, ordered=self.values._shadow), self.mask, self.lead, self.place)
+
+    def fill(self, value):
+        self.assign(value)
+
+    def assign(self, value):
+        """Its elements become those of a value, for all of its names."""
+        if isinstance(value, Masked):
+            _alike([self, value])
+        value = _physical(self, value)[0]
+        if np.broadcast_shapes(np.shape(value), self.values.shape) != self.values.shape:
+            raise errors.ShapeError("the assigned value does not have the shape of x[m]", errors.here())
+        self.values[...] = np.where(self.cover(), value, self.values)
 
     def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
         return self.like(self.values.astype(dtype, casting=casting))
@@ -82,12 +102,66 @@ class Masked:
         refuse(self, "a loop over the elements")
 
     def __getitem__(self, index):
+        index = index[0] if isinstance(index, tuple) and len(index) == 1 else index
         if index is Ellipsis or isinstance(index, slice) and index == slice(None):
             return self
+        if self.lead or isinstance(index, tuple):
+            refuse(self, "an index of several axes")
+        if isinstance(index, slice):
+            return self._slice(index)
+        if isinstance(index, Masked) and index.dtype.kind == "b" and not index.trail:
+            return self._where(index).copy()
+        if is_integer(index):
+            return self._element(self._number(index))
         refuse(self, "an index")
 
-    def __setitem__(self, _index, _value):
-        refuse(self, "an assignment to elements")
+    def __setitem__(self, index, value):
+        index = index[0] if isinstance(index, tuple) and len(index) == 1 else index
+        if is_integer(index) and not self.lead:
+            one = np.reshape(np.arange(self.mask.size) == self._number(index), self.mask.shape)
+            Masked(self.values, _named(np.logical_and(self.mask, one))).assign(value)
+        elif isinstance(index, Masked) and index.dtype.kind == "b" and not index.trail:
+            chosen = self._where(index)
+            if isinstance(value, Masked):
+                refuse(self, "an assignment of a masked value at a mask")
+            chosen.assign(value)
+        else:
+            self[index].assign(value)
+
+    def _where(self, chosen):
+        """The elements that a masked condition chooses, as a view."""
+        _alike([self.like(self.mask), chosen])
+        return Masked(self.values, _named(np.logical_and(self.mask, chosen.values)))
+
+    def _element(self, place):
+        """One element, or a row of them: since NumPy makes that a view, a change of either is refused."""
+        rows = np.reshape(self.values, (self.mask.size, *self.values.shape[self.mask.ndim :]))
+        if not self.trail:
+            return rows[place]
+        row = rows[place].copy()
+        entangle(row, self.values.root())
+        return row
+
+    def _number(self, index):
+        """The place of element number `index` among all, row by row."""
+        number = _counted(index, count(self))
+        message = "index out of bounds: a masked value has fewer elements than the index says"
+        scalars.require(np.logical_and(np.greater_equal(number, 0), np.less(number, count(self))), message, IndexError)
+        # As many elements as have no more than that number before them come first.
+        return np.minimum(np.sum(np.cumsum(np.ravel(self.mask)) <= number), self.mask.size - 1)
+
+    def _slice(self, index):
+        """Some of the elements by their numbers, as a view."""
+        if self.mask.ndim != 1 or index.step not in (None, 1, -1) or index.step == -1 and (index.start, index.stop) != (None, None):
+            refuse(self, "a slice with a step, or of several axes,")
+        if index.step == -1:
+            return Masked(self.values[::-1], _named(self.mask[::-1]))
+        number, total, chosen = np.cumsum(self.mask) - 1, count(self), self.mask
+        if index.start is not None:
+            chosen = np.logical_and(chosen, number >= _counted(index.start, total))
+        if index.stop is not None:
+            chosen = np.logical_and(chosen, number < _counted(index.stop, total))
+        return Masked(self.values, _named(chosen))
 
     def __array__(self, *_, **__):
         refuse(self, "conversion to a NumPy array, or use as an operand of this function or as a result,")
@@ -118,6 +192,16 @@ def count(value):
     return np.sum(value.mask)
 
 
+def length(value):
+    """`len(x[m])`: an integer of Python, which is traced."""
+    if value.lead:
+        return value.values.shape[0]
+    number = np.positive(count(value))
+    if isinstance(number, Array):
+        number._weak, number._bounds = True, (0, value.mask.size)
+    return number
+
+
 def is_masked(values):
     return any(isinstance(value, Masked) for value in values)
 
@@ -138,21 +222,38 @@ def _operators():
         setattr(Masked, name, lambda a, *args, called=getattr(np, name), **kwargs: called(a, *args, **kwargs))
 
 
+def is_integer(index):
+    if isinstance(index, Array):
+        return index.dtype.kind == "i" and not index.shape
+    return isinstance(index, (int, np.integer)) and not isinstance(index, bool)
+
+
+def _counted(index, total):
+    """A number of an element; negative ones count from the end."""
+    if isinstance(index, Array) and index.payload() is None:
+        return np.where(index < 0, index + total, index)
+    return total + int(index) if int(index) < 0 else int(index)
+
+
+def compact(value):
+    """The elements one after the other, in an array as long as the mask; behind them are others."""
+    if value.lead or value.mask.ndim != 1:
+        refuse(value, "a sequence of elements of several axes")
+    return value.values[np.argsort(np.logical_not(value.mask), kind="stable")]
+
+
+def first(value, array):
+    """The first elements of an array, as many as there are numbers below."""
+    return Masked(array, _named(np.arange(array.shape[0]) < value))
+
+
 def _changed(value, result):
-    """`value += …`: other names of the same array see it, so that its elements are replaced, in the body that made it."""
-    trace = current()
-    error = errors.Unsupported("an in-place change of x[m], where the mask m is traced, in a loop or branch; write v = v + … instead of v += …", errors.here())
-    for frame in reversed(trace.frames):
-        if frame is value.frame:
-            break
-        if frame.loop is not None:
-            frame.loop.unroll(error)
-        raise error
+    """`value += …`: the elements are replaced for all of its names."""
     if not isinstance(result, Masked) or (result.values.shape, result.lead) != (value.values.shape, value.lead):
         raise errors.ShapeError("the result of an in-place operator does not have the shape of x[m]", errors.here())
     if not np.can_cast(result.dtype, value.dtype, "same_kind"):
         raise errors.DTypeError(f"an in-place operator cannot make {result.dtype} of {value.dtype}", errors.here())
-    value.values, value.place = result.values.astype(value.dtype), None
+    value.assign(result)
     return value
 
 
@@ -218,11 +319,21 @@ def ufunc(called, method, inputs, kwargs):
     first = next(value for value in (*inputs, *kwargs.values()) if isinstance(value, Masked))
     if method == "reduce" and called in _REDUCE:
         return function(_REDUCE[called], inputs, {"axis": 0, **kwargs})
-    if method != "__call__" or "out" in kwargs or "where" in kwargs:
-        refuse(first, f"{name_of(called)}" + (f".{method}" if method != "__call__" else " with out= or where="))
+    if method != "__call__" or "where" in kwargs:
+        refuse(first, f"{name_of(called)}" + (f".{method}" if method != "__call__" else " with where="))
+    if "out" in kwargs:
+        (out,), kwargs = kwargs["out"], {key: item for key, item in kwargs.items() if key != "out"}
+        if not isinstance(out, Masked):
+            refuse(first, f"{name_of(called)} with out= an array")
+        return _changed(out, called(*inputs, **kwargs) if is_masked(inputs) else out.like(_spread(out, called(*inputs, **kwargs))))
     if called is np.matmul:
         return _dot(*inputs)
     return elementwise(called, inputs, kwargs, _POINTS.get(called, 0.5))
+
+
+def _spread(first, value):
+    """A value without masks under the axes of a masked one."""
+    return np.broadcast_to(_physical(first, value)[0], first.values.shape)
 
 
 # Functions
@@ -401,9 +512,34 @@ def _where(condition, x=None, y=None):
     return elementwise(np.where, (condition, x, y), {})
 
 
+def _copyto(dst, src, casting="same_kind", where=True):
+    if not isinstance(dst, Masked) or where is not True:
+        refuse(dst if isinstance(dst, Masked) else src, "np.copyto to an array, or with where=,")
+    if not np.can_cast(src.dtype if isinstance(src, (Masked, Array)) else np.asarray(src).dtype, dst.dtype, casting):
+        raise errors.DTypeError(f"np.copyto cannot make {src.dtype} of {dst.dtype}", errors.here())
+    dst.assign(src)
+
+
+def _sort(x, axis=-1, kind=None):
+    if x.ndim != 1 or axis not in (None, 0, -1) or x.dtype.kind == "b":
+        refuse(x, "np.sort of several axes")
+    most = np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).max
+    ordered = np.sort(np.ravel(x.filled(most)))
+    # A NaN is greater than infinity.
+    odd = np.ravel(np.where(np.logical_and(x.mask, x.values != x.values), x.values, most)) if x.dtype.kind == "f" else None
+    return first(count(x), ordered if odd is None else np.where(np.arange(ordered.size) < count(x) - np.sum(odd != odd), ordered, np.nan))
+
+
+def _diff(x, n=1, axis=-1):
+    if x.ndim != 1 or axis not in (0, -1) or n != 1 or x.dtype.kind == "b":
+        refuse(x, "np.diff of several axes, or n times,")
+    elements = compact(x)
+    return first(count(x) - 1, elements[1:] - elements[:-1])
+
+
 _ELEMENTWISE = {
-    np.clip, np.round, np.around, np.nan_to_num, np.isclose, np.real, np.fix, np.sinc, np.i0, np.isneginf, np.isposinf, np.angle, np.iscomplex, np.isreal,
-    np.zeros_like, np.ones_like, np.full_like, np.empty_like, np.copy, np.real_if_close, np.interp, np.polyval, np.searchsorted, np.digitize,
+    np.clip, np.round, np.around, np.nan_to_num, np.isclose, np.fix, np.sinc, np.i0, np.isneginf, np.isposinf, np.angle, np.iscomplex, np.isreal,
+    np.zeros_like, np.ones_like, np.full_like, np.empty_like, np.copy, np.interp, np.polyval, np.searchsorted, np.digitize,
 }
 
 _FUNCTIONS = {
@@ -413,7 +549,8 @@ _FUNCTIONS = {
     np.count_nonzero: lambda x, axis=None, keepdims=False: _sum(x != 0, axis, keepdims=keepdims),
     np.cumsum: _cumulated(np.cumsum, 0), np.cumprod: _cumulated(np.cumprod, 1), np.where: _where, np.dot: _dot, np.inner: _dot, np.vdot: _dot,
     np.linalg.norm: _norm, np.nansum: _nan(np.sum, 0), np.nanprod: _nan(np.prod, 1), np.ndim: lambda x: x.ndim, np.size: lambda x: x.size,
-    np.ravel: lambda x, order="C": x if x.ndim == 1 else refuse(x, "np.ravel"), np.atleast_1d: lambda x: x,
+    np.ravel: lambda x, order="C": x if x.ndim == 1 else refuse(x, "np.ravel"), np.atleast_1d: lambda x: x, np.real: lambda x: x,
+    np.real_if_close: lambda x: x, np.copyto: _copyto, np.sort: _sort, np.diff: _diff, np.shape: lambda x: x.shape,
 }
 _FUNCTIONS[np.amax], _FUNCTIONS[np.amin] = _FUNCTIONS[np.max], _FUNCTIONS[np.min]
 
@@ -509,8 +646,26 @@ def _extent(item):
 
 
 def _named(mask):
-    """The mask as it is now: the array may change later."""
-    return traced(mask.handle(), scalar=False)
+    """The mask as it is now: the array may change later. Nothing changes a mask, so that it is the same value in loops, too."""
+    handle, frame = current().invariant(mask) if mask._parent is None else (mask.handle(), current().frame)
+    named = traced(handle, scalar=False)
+    named._outer, named._frame = "a mask", frame
+    return named
+
+
+class Form:
+    """How a masked value is nested: its mask and its axes. Two are one where the masks are."""
+
+    __hash__ = None
+
+    def __init__(self, value):
+        self.mask, self.lead, self.place, self.trail = value.mask, value.lead, value.place, value.trail
+
+    def __eq__(self, other):
+        return isinstance(other, Form) and (self.lead, self.place, self.trail) == (other.lead, other.place, other.trail) and same(self.mask, other.mask)
+
+    def make(self, items):
+        return Masked(items[0], self.mask, self.lead, self.place)
 
 
 def nonzero(mask):
@@ -518,3 +673,9 @@ def nonzero(mask):
     mask = _named(mask)
     grids = np.indices(mask.shape)
     return tuple(Masked(traced(current().constant(grid), scalar=False), mask, 0, place=axis) for axis, grid in enumerate(grids))
+
+
+def argwhere(mask):
+    """`np.argwhere` of a traced mask: a row of indices for each of its elements."""
+    grids = np.moveaxis(np.indices(mask.shape), 0, -1)
+    return Masked(traced(current().constant(grids), scalar=False), _named(mask), 0)

@@ -15,6 +15,7 @@ class Maybe:
 
     __slots__ = ("flag", "value")
     __array_priority__ = 2000
+    in_place = True  # what is assigned to its elements goes through `__setitem__`
 
     def __init__(self, flag, value):
         self.flag, self.value = flag, value
@@ -42,10 +43,15 @@ class Maybe:
         return f"<{self.value!r} or None>"
 
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
-        return getattr(ufunc, method)(*map(present, inputs), **kwargs)
+        return getattr(ufunc, method)(*map(present, inputs), **present_in(kwargs))
 
     def __array_function__(self, function, _types, args, kwargs):
-        return function(*map(present, args), **kwargs)
+        return function(*map(present_in, args), **present_in(kwargs))
+
+    def __setitem__(self, index, value):
+        from . import runtime
+
+        runtime.store(self.present(), index, present(value))
 
     __hash__ = object.__hash__
 
@@ -85,6 +91,13 @@ def _changed(maybe, inplace, of, other):
 def present(value):
     """A value that is used."""
     return value.present() if type(value) is Maybe else value
+
+
+def present_in(value):
+    """The same for what is nested in tuples, lists and dicts, as arguments are."""
+    if type(value) in (tuple, list):
+        return type(value)(map(present_in, value))
+    return {key: present_in(item) for key, item in value.items()} if type(value) is dict else present(value)
 
 
 def like(pattern, value):

@@ -7,7 +7,7 @@ import numpy as np
 
 from . import _native, bounds, effects, errors, statics, texts, tree, views, writes
 from .array import Array, describe, lift, local, traced
-from .maybe import present
+from .maybe import present_in
 from .narrow import Narrow
 from .outside import Outside
 from .trace import NUMPY, Retry, Trace, current, is_float, tracing
@@ -108,8 +108,8 @@ class Outcome:
             if not isinstance(result, tuple) or len(result) != 2:
                 raise errors.ArgumentError(f"with has_aux=True, {name}() must return a pair of its value and something else", pos)
             result, aux = result
-        leaves, self.structure = tree.flatten(_present(result), objects=tree.ANY)
-        others, self.aux_structure = tree.flatten(_present(aux), objects=tree.ANY) if self.has_aux else ([], None)
+        leaves, self.structure = tree.flatten(present_in(result), objects=tree.ANY)
+        others, self.aux_structure = tree.flatten(present_in(aux), objects=tree.ANY) if self.has_aux else ([], None)
         others = [] if self.wanted in WITHOUT_AUX else others
         for value in tree.statics(self.structure):
             if value is not None or result is None:
@@ -351,13 +351,6 @@ def _run(trace, function, args, kwargs):
         while frame.tb_next is not None:
             frame = frame.tb_next
         raise errors.Unsupported(trace.unbound[name[1]], (frame.tb_frame.f_code.co_filename, frame.tb_lineno)) from None
-
-
-def _present(result):
-    """A result whose parts are values: that one may be None is a check."""
-    if type(result) in (tuple, list):
-        return type(result)(map(_present, result))
-    return {key: _present(item) for key, item in result.items()} if type(result) is dict else present(result)
 
 
 def _scalar(leaf):

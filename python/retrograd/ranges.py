@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from . import bounds, errors, lists
+from . import bounds, errors, lists, loose, masked
 from .array import Array, Symbol, affine, demand, index_of, traced
 from .trace import current
 
@@ -138,6 +138,51 @@ class Rows:
         return (self.at(k) for k in range(self.known()))
 
 
+class Chosen(Rows):
+    """The steps over a masked value: as many as its mask leaves."""
+
+    def __init__(self, value):
+        super().__init__(masked.compact(value))
+        self.count = masked.count(value)
+
+    def known(self):
+        return None
+
+    def item(self, index, first):
+        return self.array[Ranged(range(self.array.shape[0])).item(index, first)]
+
+    def __iter__(self):
+        raise errors.Unsupported("a masked value among others in a loop can only be the subject of a `for` statement", errors.here())
+
+
+class Cells:
+    """The steps of `np.ndindex` and `np.ndenumerate`: places in an array, row by row, and what stands there."""
+
+    def __init__(self, shape, array=None):
+        self.shape, self.array, self.count = shape, array, None
+
+    def known(self):
+        return int(np.prod(self.shape, dtype=np.int64))
+
+    def at(self, k):
+        return self._cell(tuple(int(place) for place in np.unravel_index(k, self.shape)) if self.shape else ())
+
+    def item(self, index, first):
+        flat, places = Ranged(range(self.known())).item(index, first), []
+        for extent in reversed(self.shape):
+            place = np.remainder(flat, extent)
+            place._symbol, place._offset, place._bounds, place._weak = Symbol(0, extent - 1), 0, (0, extent - 1), True
+            places.append(place)
+            flat = np.floor_divide(flat, extent)
+        return self._cell(tuple(reversed(places)))
+
+    def _cell(self, place):
+        return place if self.array is None else (place, self.array[place])
+
+    def __iter__(self):
+        return (self.at(k) for k in range(self.known()))
+
+
 class Zipped:
     """The steps of several at once, as many as the shortest has."""
 
@@ -191,8 +236,13 @@ class Reversed:
 
 def steps_of(value):
     """The counted steps of a loop over this, or None where they are Python's own."""
-    if isinstance(value, (Ranged, Rows, Zipped, Reversed)):
+    if isinstance(value, (Ranged, Rows, Cells, Zipped, Reversed, loose.Items)):
         return value
+    if isinstance(value, masked.Masked):
+        return Chosen(value)
+    known = loose.loose(value)
+    if known is not None:
+        return loose.Items(known)
     if isinstance(value, (range, TracedRange)):
         return Ranged(value)
     if isinstance(value, Array):
@@ -204,7 +254,7 @@ def steps_of(value):
 def zipped(*parts, strict=False):
     """`zip`, over arrays and ranges in a loop of the Program."""
     steps = [steps_of(part) for part in parts]
-    if not parts or any(step is None for step in steps) or not any(isinstance(part, (Array, TracedRange, Rows, Zipped, list)) for part in parts):
+    if not parts or any(step is None for step in steps) or not any(isinstance(part, (Array, TracedRange, Rows, Cells, Zipped, masked.Masked, list)) for part in parts):
         return zip(*[_plain(part) for part in parts], strict=strict)
     if strict and len({step.known() for step in steps}) > 1:
         raise ValueError("zip() arguments have different lengths")
@@ -231,4 +281,12 @@ def backwards(steps):
 
 
 def _plain(part):
-    return iter(part) if isinstance(part, (Zipped, Rows, Reversed)) else part
+    return iter(part) if isinstance(part, (Zipped, Rows, Cells, Reversed)) else part
+
+
+def cells(shape, array=None):
+    """`np.ndindex(shape)`, or `np.ndenumerate(array)`, as steps of a loop."""
+    if array is not None:
+        return Cells(array.shape, array) if isinstance(array, Array) else np.ndenumerate(array)
+    shape = shape if isinstance(shape, tuple) else (shape,)
+    return Cells(tuple(extent.__index__() for extent in shape))

@@ -550,6 +550,9 @@ class _Function(ast.NodeTransformer):
         if isinstance(op, (ast.Is, ast.IsNot)) and any(none):
             asked = _call("is_none", right if none[0] else left)
             return asked if isinstance(op, ast.Is) else _call("negate", asked)
+        if isinstance(op, (ast.Is, ast.IsNot)):
+            asked = _call("identical", left, right)
+            return asked if isinstance(op, ast.Is) else _call("negate", asked)
         if isinstance(op, (ast.In, ast.NotIn, ast.Eq, ast.NotEq)):
             return _call({ast.In: "contains", ast.NotIn: "lacks", ast.Eq: "equal", ast.NotEq: "unequal"}[type(op)], left, right)
         return ast.Compare(left, [op], [right])

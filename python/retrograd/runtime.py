@@ -22,7 +22,9 @@ from .attempts import attempt, attempted, handles, is_needed, tried  # noqa: F40
 from .texts import joined  # noqa: F401, called by rewritten code
 from .effects import made
 from .control import UNSET, is_traced
+from .loose import array_of as array_of_loose, loose
 from .maybe import Maybe, present
+from .oneof import OneOf
 from .outside import Place, refuse_subclass
 from .ranges import steps_of
 from .rewrite import is_rewritten, rewrite
@@ -68,13 +70,14 @@ def conditional(counted, names, exposed, live, rebound, appended, stops, where, 
 
 def branch(condition, names, exposed, live, rebound, appended, stops, where, scope):
     """The `if` statement."""
+    condition = _truth(condition)
     _seen(condition)
-    return branches.Branch(_truth(condition), (names, exposed, live, rebound, appended), stops, where, scope)
+    return branches.Branch(condition, (names, exposed, live, rebound, appended), stops, where, scope)
 
 
 def both(first, second):
     """`first and second()` in a condition; where the first is traced, the second runs only if it holds."""
-    first = _truth(lists.settled(first))
+    first = _truth(first)
     if not is_traced(first):
         return second() if bool(first) else first
     return branches.choose(first, lambda: builtin._bool(second()), lambda: False, errors.here())
@@ -82,7 +85,7 @@ def both(first, second):
 
 def either(first, second):
     """`first or second()` in a condition."""
-    first = _truth(lists.settled(first))
+    first = _truth(first)
     if not is_traced(first):
         return first if bool(first) else second()
     return branches.choose(first, lambda: True, lambda: builtin._bool(second()), errors.here())
@@ -106,11 +109,20 @@ def disjunction(first, second):
 
 def choose(condition, first, second):
     """`first() if condition else second()`."""
-    _seen(condition)
     condition = _truth(condition)
+    _seen(condition)
     if not is_traced(condition):
         return first() if bool(condition) else second()
     return branches.choose(condition, first, second, errors.here())
+
+
+def identical(a, b):
+    """`a is b`."""
+    if type(a) is OneOf or type(b) is OneOf:
+        return a.equals(b) if type(a) is OneOf else b.equals(a)
+    if a is not b and isinstance(a, Array) and isinstance(b, Array) and not a._scalar and control.reached([a]).keys() & control.reached([b]).keys():
+        raise errors.Unsupported("whether two arrays are one object, where they share memory or may share it, is not supported; compare their elements", errors.here())
+    return a is b
 
 
 def is_none(value):
@@ -120,12 +132,18 @@ def is_none(value):
 
 def _truth(condition):
     """A condition; of what may be None, whether it is a value that is true."""
+    if type(condition) is OneOf:
+        return condition.each(bool)
+    known = loose(condition)
+    if known is not None:
+        return known.truth()
+    lists.settled(condition)
     return condition.truth() if type(condition) is Maybe else condition
 
 
 def negate(condition):
     """`not condition`."""
-    condition = _truth(lists.settled(condition))
+    condition = _truth(condition)
     if not is_traced(condition):
         return not condition
     result = np.logical_not(control.truth(condition, errors.here()))
@@ -135,6 +153,8 @@ def negate(condition):
 
 def contains(item, container):
     """`item in container`."""
+    if type(item) is OneOf:
+        return item.each(lambda option: contains(option, container))
     if isinstance(container, (list, tuple)) and (is_traced(item) or any(is_traced(value) for value in container)):
         found = [True if value is item else item == value for value in iterated(container)]
         return builtin._any(found)
@@ -305,6 +325,8 @@ def attribute(owner, name):
     """`owner.name`, with properties of the user's classes read too."""
     owner = present(owner)
     kind = type(owner)
+    if kind is OneOf:
+        return owner.each(lambda option: attribute(option, name))
     if kind is Array:
         if name == "__class__":
             return builtin.type_of(owner)
@@ -350,15 +372,24 @@ def _name_of(owner):
 
 def load(container, index):
     """`container[index]`."""
-    container = present(container)
+    container, index = present(container), _index(index)
     kind = type(container)
+    if type(index) is OneOf or kind is OneOf:
+        return index.each(lambda option: load(container, option)) if type(index) is OneOf else container.each(lambda option: load(option, index))
     if kind is Array:
         return container[_listed(index)]
     if kind is tuple and _is_unknown(index) and _are_numbers(container):
         return _number_at(container, index)
     if kind is tuple or kind is str:
         return container[_static(container, index)]
-    if kind in (list, dict):
+    if kind is collections.defaultdict and container.default_factory is not None:
+        key = _static(container, index)
+        if key not in container:
+            effects.change(container, "")
+            container[key] = value = call(container.default_factory)
+            _made_inside(value)
+        index = key
+    if kind in (list, dict, collections.defaultdict):
         grows = lists.growing(container)
         if grows is not None:
             return grows.item(index)
@@ -385,6 +416,11 @@ def load(container, index):
     return array.local(value) if isinstance(value, np.ndarray) and value.dtype in DTYPES else value
 
 
+def _index(index):
+    """An index, whose parts are values."""
+    return tuple(map(present, index)) if type(index) is tuple else present(index)
+
+
 def _listed(index):
     """An index into an array; a list of integers in it, of which some are traced, is an array of them."""
     if isinstance(index, tuple):
@@ -408,7 +444,7 @@ def _number_at(items, index):
     """An item of a sequence of numbers, at a place that is known when the program runs."""
     result = functions.array_of(list(items))[index]
     if isinstance(result, Array):
-        result._weak = all(map(array.is_weak, items))
+        result._weak = array.kind_of_all(items)
     return result
 
 
@@ -418,7 +454,7 @@ def _set_number(items, index, value):
     _check(np.logical_and(index >= -count, index < count), "list assignment index out of range", IndexError)
     for k, item in enumerate(list(items)):
         chosen = np.where(np.logical_or(index == k, index == k - count), value, item)[()]
-        chosen._weak = array.is_weak(value) and array.is_weak(item)
+        chosen._weak = array.kind_of_all([value, item])
         items[k] = chosen
 
 
@@ -434,12 +470,15 @@ def _static(container, index):
 
 def store(container, index, value):
     """`container[index] = value`."""
+    index = _index(index)
     if isinstance(container, Array):
         container[_listed(index)] = functions.array_of(value) if isinstance(value, (list, tuple)) else value
         return
     if getattr(type(container), "in_place", False):
         container[index] = value
         return
+    if isinstance(container, (tuple, str)):
+        raise TypeError(f"'{type(container).__name__}' object does not support item assignment")
     if isinstance(container, np.ndarray):
         raise errors.Unsupported("in-place change of a NumPy array that is not local to the function", errors.here())
     method = getattr(type(container), "__setitem__", None)
@@ -532,6 +571,7 @@ def augment(number, target, value):
 
 def augment_item(number, container, index, value):
     """`container[index] += value()`, with one write; the item is read before."""
+    index = _index(index)
     if isinstance(container, Array):
         index = _listed(index)
         old = container[index]
@@ -542,7 +582,7 @@ def augment_item(number, container, index, value):
         return
     item = load(container, index)
     result = augment(number, item, value())
-    if result is not item or isinstance(container, np.ndarray):
+    if result is not item or type(container) not in (list, dict):
         store(container, index, result)
 
 
@@ -555,7 +595,7 @@ def augment_loaded(number, owner, key, old, value, item):
         indexing.store(owner, key, result)
         return
     result = augment(number, old, value)
-    if result is not old or isinstance(owner, np.ndarray):
+    if result is not old or (type(owner) not in (list, dict) if item else _sees_stores(owner, key)):
         (store if item else store_attribute)(owner, key, result)
 
 
@@ -563,8 +603,14 @@ def augment_attribute(number, owner, name, value):
     """`owner.name += value()`."""
     item = attribute(owner, name)
     result = augment(number, item, value())
-    if result is not item:
+    if result is not item or _sees_stores(owner, name):
         store_attribute(owner, name, result)
+
+
+def _sees_stores(owner, name):
+    """Whether an object does something of its own when an attribute is set, also to what it is already."""
+    found = inspect.getattr_static(type(owner), name, None)
+    return hasattr(type(found), "__set__") and not isinstance(found, types.MemberDescriptorType) or type(owner).__setattr__ is not object.__setattr__
 
 
 def binary(number, a, b):
@@ -628,17 +674,22 @@ def _iterator(steps):
 
 
 _DISPATCHED = type(np.sum)
+_OF_NUMBERS = {sum, min, max, any, all, np.array}  # functions of sequences that are asked for a list whose length is traced, too
 
 
 def call(function, *args, **kwargs):
     """A call: functions of the user are rewritten too, arrays that NumPy makes become traced arrays."""
     kind = type(function)
+    if kind is OneOf:
+        return function.each(lambda option: call(option, *args, **kwargs))
     if kind in (types.BuiltinFunctionType, types.FunctionType, type, np.ufunc) or kind.__module__ == "numpy":
         try:
             special = _SPECIAL.get(function)
         except TypeError:
             special = None
         if special is not None:
+            if current().growing and (kind is not types.BuiltinFunctionType and kind is not type or function in _OF_NUMBERS):
+                args = tuple(map(array_of_loose, args))
             result = special(*map(present, args), **kwargs)
             return made(result) if hasattr(type(result), "__next__") or type(result) is list else result
     if kind is types.BuiltinFunctionType and type(function.__self__) is str and function.__name__ == "format":
@@ -649,6 +700,8 @@ def call(function, *args, **kwargs):
             return grows.method(function.__name__, args)
     if scipy.is_scipy(function):
         return scipy.call(function, args, kwargs)
+    if current().growing and (kind is np.ufunc or kind is _DISPATCHED or (getattr(function, "__module__", None) or "").startswith("numpy")):
+        args, kwargs = tuple(map(array_of_loose, args)), {key: array_of_loose(value) for key, value in kwargs.items()}
     if kind is np.ufunc and any(isinstance(arg, (list, tuple)) and functions.has_arrays(arg) for arg in args):
         args = [functions.array_of(arg) if isinstance(arg, (list, tuple)) else arg for arg in args]
     if kind is _DISPATCHED and any(isinstance(arg, (list, tuple)) and functions.has_arrays(arg) for arg in (*args, *kwargs.values())):
@@ -735,12 +788,41 @@ def _construct(kind, args, kwargs):
         if isinstance(initialise, types.FunctionType):
             if _is_users(initialise) and not dataclasses.is_dataclass(kind):
                 call(initialise, value, *args, **kwargs)
+            elif "__init__" in vars(kind) and dataclasses.is_dataclass(kind):
+                _initialise_fields(kind, value, args, kwargs)
             else:
                 initialise(value, *args, **kwargs)
         elif args or kwargs:
             raise TypeError(f"{kind.__name__}() takes no arguments")
         return value
     return _library(kind, args, kwargs)
+
+
+def _initialise_fields(kind, value, args, kwargs):
+    """The `__init__` that `dataclasses` made: what its factories make belongs to the body, and `__post_init__` is read."""
+    if isinstance(kind.__init__, types.FunctionType) and _is_users(kind.__init__) and kind.__init__.__code__.co_filename != "<string>":
+        call(kind.__init__, value, *args, **kwargs)
+        return
+    later = getattr(kind, "__post_init__", None)
+    given, waits = [], isinstance(later, types.FunctionType) and hasattr(value, "__dict__")
+    if waits:
+        object.__setattr__(value, "__post_init__", lambda *rest: given.append(rest))
+    kind.__init__(value, *args, **kwargs)
+    passed = {id(item) for item in (*args, *kwargs.values())}
+    for field in dataclasses.fields(kind):
+        if field.default_factory is not dataclasses.MISSING and id(getattr(value, field.name, None)) not in passed:
+            _made_inside(getattr(value, field.name, None))
+    if waits:
+        object.__delattr__(value, "__post_init__")
+        call(later, value, *(given[0] if given else ()))
+
+
+def _made_inside(value):
+    """A container that was just made, with those in it, belongs to the body."""
+    if isinstance(value, _CONTAINERS):
+        made(value)
+        for item in value.values() if isinstance(value, dict) else value:
+            _made_inside(item)
 
 
 def _unread(function):

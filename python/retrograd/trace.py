@@ -23,6 +23,7 @@ _RISKY = {"dynamic_slice": IndexError, "gather": IndexError, "update": IndexErro
 _OF_INTEGERS = ("rem", "div")
 
 COPIES = 10_000  # of bodies of unrolled loops in one function
+EXCHANGES = 256  # steps of a loop that is unrolled because of names that share an array
 
 _local = threading.local()
 
@@ -48,6 +49,7 @@ class Frame:
         self.predicate = None  # of a branch
         self.again = False  # whether it may run twice in a derivative
         self.mutated, self.roots, self.read, self.effects = {}, {}, {}, {}
+        self.assumed = {}  # outer arrays that something took to be the same in every step
         self.checked = set()  # values that are checked here, and for what
         self.draws = []  # what a step draws of generators from outside of it
 
@@ -91,9 +93,11 @@ class Trace:
         self.risks, self.attempts = [], []
         self.unread = {}
         self.exchanged = {}  # arrays that a loop makes unknown because it exchanges them, with what is noted of the loop
+        self.options = []  # objects that are one of several, by their numbers
         self.growing = {}  # lists that grow in a loop, by identity
         self.boxes = {}  # what loops carry, by identity: the loop, and which part of its state
         self.bounds = []  # of slices of traced length: the handle, and the integer that it is
+        self.carried = {}  # parameters of loops that outer arrays are: the array, its value around the loop, the frame
         self.origin = {}  # how handles were made: the row, its attributes and arguments; of a constant its elements
         self.push(Frame("function", None))
 
@@ -162,6 +166,8 @@ class Trace:
     def claim(self, root):
         """An outer array that a body changes is carried by the loops around."""
         for frame in self.frames[root._frame.depth + 1 :]:
+            if root in frame.assumed:
+                frame.loop.vary(root)
             if frame.loop is None or root in frame.roots:
                 continue
             if root in frame.read:
@@ -177,6 +183,23 @@ class Trace:
             self.derived[root._value] = self.derived[start]
         root._version += 1
         frame.roots[root] = root._value
+        self.carried[root._value] = (root, start, frame)
+
+    def invariant(self, root):
+        """(The value of an array, the frame that made it) around the loops that carry it and have not changed it so far. If one does later, it is traced again."""
+        handle, owner = root.handle(), self.frame
+        while (known := self.carried.get(handle)) is not None and known[0] is root and known[2].open and root not in known[2].loop.varying:
+            _, handle, frame = known
+            frame.assumed[root] = None
+            owner = self.frames[frame.depth - 1]
+        return handle, owner
+
+    def unroll_exchange(self, root):
+        """An array that a loop has made unknown because it exchanges it for others is known where the loop is unrolled."""
+        known, note, count = self.exchanged.get(id(root), (None, None, None))
+        if known is root and self.around is None and count is not None and count <= EXCHANGES and not note.unrolled:
+            note.unrolled = True
+            raise Retry(self.outside.target)
 
     def constant_at(self, depth, value):
         value = np.asarray(value)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .masked import Form, Masked
 from .maybe import Maybe
 
 # Classes that the user registered: type -> (to children and rest, from rest and children).
@@ -150,6 +151,8 @@ def flatten(value, objects=False):
         items, kind = value.values(), ("dict", tuple(value))
     elif type(value) is Maybe:
         items, kind = (value.flag, value.value), PERHAPS
+    elif type(value) is Masked and not objects:
+        return [value.values], (Form(value), (None,))
     else:
         parts = parts_of(value, objects) if objects else None
         if parts is None:
@@ -255,10 +258,10 @@ def _build(structure, leaves):
 
 
 def _joined(kind, items):
-    if isinstance(kind, Node):
-        return kind.make(items)
     if isinstance(kind, tuple):
         return dict(zip(kind[1], items))
+    if not isinstance(kind, type):
+        return kind.make(items)
     return kind(*items) if hasattr(kind, "_fields") else kind(items)
 
 

@@ -49,10 +49,10 @@ class While(Loop):
             self._as_it_is()
             return True
         self._find_slots()
+        self._find_loose()
         self.attempts += 1
         if self.attempts > RETRACES:
             raise errors.InternalError("the carries of this loop do not settle; please report it", self.pos)
-        current().traced_body(self)
         self._enter(current().tracer.begin_while(self._starts(), self.pos))
         self.inside = False
         return True
@@ -112,17 +112,16 @@ class While(Loop):
         if any(root._value != param for root, param in frame.roots.items()) or frame.effects.keys() - {slot.effect.key() for slot in self.slots if slot.effect}:
             raise errors.Unsupported("the condition of a `while` changes something in place", self.pos)
         roots = list(frame.roots)
+        if any(root not in self._changing() for root in roots):
+            # What the condition carries is a parameter of it from its start, before what it captures.
+            self.changed.update(dict.fromkeys(roots))
+            raise Retry(self)
         frame.undo()
         params = trace.tracer.begin_while_body(handle)
         trace.pop(frame)
+        trace.traced_body(self)
         count = len(self._leaves())
-        self._enter(params[:count])
-        for root, param in zip(roots, params[count:]):
-            self.frame.mutated.setdefault(root, root.state())
-            root._value, root._const = param, None
-            root._version += 1
-            self.frame.roots[root] = param
-        self.frame.roots = {**{root: self.frame.roots[root] for root in roots}, **self.frame.roots}
+        self._enter(params[:count], roots=dict(zip(roots, params[count:])))
         self.inside = True
 
     def done(self, scope):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from .. import custom, errors
-from ..array import Array
+from ..array import Array, local
 from ..functions import _as_array, _axis, _truth, astype, payload_of
 from ..rules import implements
 
@@ -154,8 +154,6 @@ def _nonzero(a):
     a = _as_array(a)
     known = payload_of(a)
     if known is not None:
-        from ..functions import local
-
         return tuple(local(part) for part in np.nonzero(known))
     return masked.nonzero(_truth(a))
 
@@ -163,6 +161,15 @@ def _nonzero(a):
 @implements(np.flatnonzero, memory=True)
 def _flatnonzero(a):
     return _nonzero(np.ravel(_as_array(a)))[0]
+
+
+@implements(np.argwhere, memory=True)
+def _argwhere(a):
+    from .. import masked
+
+    a = _as_array(a)
+    known = payload_of(a)
+    return local(np.argwhere(known)) if known is not None else masked.argwhere(_truth(a))
 
 
 @implements(np.unravel_index)

@@ -9,7 +9,7 @@ _DATES = "dates are not supported"
 _TEXT = "text and files are not supported"
 
 REFUSED = {
-    **dict.fromkeys((np.unique, np.unique_all, np.unique_counts, np.unique_inverse, np.unique_values, np.union1d, np.intersect1d, np.setdiff1d, np.setxor1d, np.trim_zeros, np.argwhere), _LENGTH),
+    **dict.fromkeys((np.unique, np.unique_all, np.unique_counts, np.unique_inverse, np.unique_values, np.union1d, np.intersect1d, np.setdiff1d, np.setxor1d, np.trim_zeros), _LENGTH),
     **dict.fromkeys((np.roots, np.linalg.eig, np.linalg.eigvals, np.sort_complex), _COMPLEX),
     **dict.fromkeys([function for function in map(np.fft.__dict__.get, np.fft.__all__) if function not in (np.fft.fftshift, np.fft.ifftshift, np.fft.fftfreq, np.fft.rfftfreq)], _COMPLEX),
     **dict.fromkeys((np.nextafter, np.spacing, np.packbits, np.unpackbits, np.bitwise_count), _DISCRETE),

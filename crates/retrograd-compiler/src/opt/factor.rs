@@ -223,7 +223,7 @@ impl<'f> Forms<'f> {
     fn chain(&self, new: &[(Value, Form)]) -> Vec<&'f Inst> {
         let mut needed: BTreeSet<Value> = new.iter().map(|(old, _)| *old).collect();
         let mut chain = vec![];
-        for inst in self.old.insts.iter().rev().filter(|inst| self.waits[inst.results[0].0 as usize].is_some()) {
+        for inst in self.old.insts.iter().rev().filter(|inst| inst.results.iter().any(|v| self.waits[v.0 as usize].is_some())) {
             if inst.results.iter().any(|v| needed.contains(v)) {
                 needed.extend(&inst.args);
                 chain.push(inst);

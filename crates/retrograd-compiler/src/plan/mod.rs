@@ -412,19 +412,27 @@ impl<'c> Prepared<'c> {
         let straight = Straight::new(program, self.request.vectors, &reference, &|origin: &str| strategy.fate(origin));
         let facts = Facts { spill, residuals: straight.residuals(), ..self.facts.clone() };
         let fits = budget.is_none_or(|budget| reference.bytes <= budget && !facts.is_open());
+        let search = strategy.search();
+        let all_ways = || straight.ways(search, if facts.loops.is_empty() { WAYS } else { WAYS_WITH_LOOPS });
         let ways = match strategy.replay() {
             Replay::Never => vec![Again::default()],
-            Replay::Most => straight.ways(strategy.search(), WAYS).pop().into_iter().collect(),
-            Replay::Fit if fits => vec![straight.least(strategy.search())],
-            Replay::Fit => straight.ways(strategy.search(), if facts.loops.is_empty() { WAYS } else { WAYS_WITH_LOOPS }),
+            Replay::Most => straight.ways(search, WAYS).pop().into_iter().collect(),
+            Replay::Fit if fits => vec![straight.least(search)],
+            Replay::Fit => all_ways(),
         };
         let insts = self.candidate.insts();
         let placed_insts = Cell::new(insts);
-        let Found { decision, placed, splits } = fastest(&self.request, &facts, ways, insts, |decision| {
+        let placed = |decision: &Decision| {
             let known = (&decision.loops, &decision.again) == (&self.kept.loops, &self.kept.again);
             placed_insts.set(placed_insts.get() + insts);
             if known { reference.clone() } else { place(parted, decision, grain) }
-        })?;
+        };
+        let found = fastest(&self.request, &facts, ways, insts, placed);
+        // That everything kept fits says nothing of a strategy that decides otherwise about the loops.
+        let Found { decision, placed, splits } = match found {
+            Err(_) if strategy.replay() == Replay::Fit && fits => fastest(&self.request, &facts, all_ways(), insts, placed),
+            found => found,
+        }?;
         let decision = Decision { work: decision.work.max(self.counted), ..decision };
         let Candidate { tiles, strips, unnested, logs, .. } = self.candidate.clone();
         Ok(Plan {

@@ -506,6 +506,10 @@ def repeated(number, shape, dtype=None, shadow=None):
     """A concrete root, all of whose elements are one number; it takes memory when some of them are written, and lies there as a shadow says."""
     extents = shape if isinstance(shape, (tuple, list, np.ndarray)) else (shape,)
     elements = np.broadcast_to(np.asarray(number, dtype), [operator.index(extent) for extent in extents])
+    if elements.ndim and elements.dtype.kind in "iuf" and elements.dtype not in DTYPES and elements.dtype.itemsize <= 8:
+        from . import narrow
+
+        return narrow.known(np.array(elements))
     if elements.ndim == 0 or np.ndim(number) or elements.dtype not in DTYPES:
         return local(np.array(elements))
     array = Array(elements.shape, elements.dtype, shadow=shadow_of(elements.shape) if shadow is None else shadow)

@@ -62,6 +62,11 @@ def draw(generator, name, args, kwargs):
         return array.local(site.draw(generator))
     for body in bodies:
         if body.loop is None:
+            sources = trace.derived.get(body.predicate)
+            if sources:
+                # A condition on the index of a loop is known where the loop is unrolled.
+                trace.unwind(body)
+                array.demand_all(sources)
             raise errors.Unsupported("random numbers under a traced condition; draw them before", errors.here())
         if body.loop.known is None:
             body.loop.unroll(errors.Unsupported("random numbers in a loop whose count is not known while tracing; pass them as an argument", errors.here()))

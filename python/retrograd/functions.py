@@ -803,8 +803,9 @@ def _lies(x, order):
 def astype(x, dtype, order="K", casting="unsafe", copy=True):
     """`x.astype(dtype)`."""
     dtype = np.dtype(dtype)
-    if dtype in narrow.CARRIERS and x.payload() is None and np.can_cast(x.dtype, dtype, casting):
-        return narrow.cast(x, dtype)
+    if dtype in narrow.CARRIERS and np.can_cast(x.dtype, dtype, casting):
+        known = x.payload()
+        return narrow.cast(x, dtype) if known is None else narrow.known(known.astype(dtype, order=order))
     if dtype not in DTYPES:
         raise errors.DTypeError(f".astype: {refuse_dtype(dtype)}", errors.here())
     if not np.can_cast(x.dtype, dtype, casting):

@@ -147,6 +147,16 @@ def cast(value, dtype):
     return Narrow(_wrapped(carried, dtype), dtype)
 
 
+def known(elements):
+    """An array whose elements are known, and may change in place."""
+    return Narrow(local(elements.astype(CARRIERS[elements.dtype])), elements.dtype) if elements.ndim and not _is_large(elements) else elements
+
+
+def _is_large(elements):
+    """Whether there are numbers that what carries them has not."""
+    return elements.dtype == np.uint64 and bool(np.any(elements >= 2**63))
+
+
 def _wrapped(x, dtype):
     """Numbers as an element type has them: integers modulo their width, floats rounded."""
     if dtype.kind == "f":

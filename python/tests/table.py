@@ -86,7 +86,7 @@ SAMPLES = {
     "np.extract": ["np.extract([True, False, True, False, False, True], x)", "np.sum(np.extract(x > y, x) ** 2)"], "np.searchsorted": ["np.searchsorted(g, x)", "np.searchsorted(np.sort(x), y, side='right')", "np.searchsorted(g, h)", "np.searchsorted(e, x)"],
     "np.digitize": ["np.digitize(x, g)", "np.digitize(x, g[::-1], right=True)", "np.digitize(x, np.sort(y))"], "np.bincount": ["np.bincount(n, weights=x, minlength=4)", "np.bincount(n, minlength=3)"],
     "np.histogram": ["np.histogram(x, bins=4)", "np.histogram(x, bins=g, weights=y)", "np.histogram(x, bins=3, range=(-2.0, 2.0), density=True)"], "np.histogram_bin_edges": ["np.histogram_bin_edges(x, 4)"],
-    "np.isin": ["np.isin(i, [3, 5])", "np.isin(z, 1.0, invert=True)"], "np.nonzero": ["np.sum(x[np.nonzero(x > 0)] ** 2)"], "np.flatnonzero": ["np.sum(m.ravel()[np.flatnonzero(m > 0)])"],
+    "np.isin": ["np.isin(i, [3, 5])", "np.isin(z, 1.0, invert=True)"], "np.nonzero": ["np.sum(x[np.nonzero(x > 0)] ** 2)"], "np.argwhere": ["np.sum(np.argwhere(x > 0) * x[0])", "x[np.argwhere(x > -9.0)[-1][0]]"], "np.flatnonzero": ["np.sum(m.ravel()[np.flatnonzero(m > 0)])"],
     "np.unravel_index": ["np.unravel_index(np.argmax(m), (3, 4))"], "np.ravel_multi_index": ["np.ravel_multi_index((n, n), (3, 4))"], "np.where": ["np.where(d, m, k)", "np.where(x > 0, x, 2.0)"],
     "np.select": ["np.select([x > 1, x > 0], [x * 2, x * x], 3.0)"], "np.clip": ["np.clip(m, -0.5, 1.0)", "np.clip(m, None, 1.0)", "np.clip(x, y, p)", "np.clip(h, -1.0, 1.0)"],
     "np.nan_to_num": ["np.nan_to_num(h)", "np.nan_to_num(x)"], "np.round": ["np.round(g / 3, 1)", "np.round(z)"], "np.fix": ["np.fix(x)"], "np.sinc": ["np.sinc(x)", "np.sinc(u / 8)", "np.sinc(z)"],

@@ -135,3 +135,16 @@ def test_what_would_be_drawn_once_is_refused_at_its_line(body, tmp_path):
     with pytest.raises(rg.Unsupported, match=REFUSED[body]) as caught:
         rg.grad(written(body, tmp_path))(v)
     assert caught.value.pos[0].endswith("program.py")
+
+
+def test_a_draw_under_a_condition_on_the_index_unrolls_the_loop():
+    def f(x):
+        rng, total = np.random.default_rng(3), 0.0
+        for i in range(5):
+            if i == 2:
+                total += rng.normal() * x[0]
+            total += x[i] * (i + 1)
+        return total + rng.normal() * x[1]
+
+    x = np.array([0.5, -0.2, 0.9, 1.3, -1.0])
+    np.testing.assert_allclose(rg.jit(f)(x.copy()), f(x), rtol=1e-12)

@@ -135,3 +135,18 @@ def test_loops_and_calls():
         # What a function changes of its arguments, the caller sees.
         np.testing.assert_array_equal(mine, numpys)
         np.testing.assert_array_equal(rg.jit(called)(np.array([3.0, 9.0])), np.array([253, 3], np.uint8))
+
+
+def test_small_integers_change_in_place_and_wrap():
+    def f(x):
+        k = np.zeros(5, np.uint8)
+        for i in range(5):
+            k[i] += 7
+            if x[i] > 0.0:
+                k[i] += 1
+        k[0] = k[0] + np.uint8(250)
+        return np.sum(x * k) + np.sum(x * np.arange(5).astype(np.int8))
+
+    x = np.array([0.5, -0.2, 0.9, 1.3, -1.0])
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(rg.jit(f)(x.copy()), f(x), rtol=1e-12)

@@ -5,7 +5,7 @@ import sys
 import numpy as np
 
 from . import effects, errors, lists, tree, views
-from .array import Array, demand_all, entangle, is_weak, kind_of_all, lift, result_dtype, traced
+from .array import Array, demand_all, entangle, kind_of_all, lift, traced
 from .control import UNSET, Control, dtype_of, is_data, is_traced, joined_dtype, kind_of, lies_in_order, reached, result_boxes, rounds, shape_of, truth
 from .maybe import Maybe
 from .loose import kind_of_items

@@ -6,7 +6,7 @@ import operator
 import numpy as np
 
 from . import errors, lists, masked, scalars, texts
-from .array import Array, Either, demand, is_weak, kind_of_all
+from .array import Array, Either, demand, kind_of_all
 from .branches import choose
 from .control import is_traced
 from .oneof import OneOf

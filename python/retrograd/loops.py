@@ -14,11 +14,12 @@ import sys
 import numpy as np
 
 from . import bounds, draws, effects, errors, lists, tree, views
-from .array import Array, demand_all, is_weak, kind_of_all, lift, local, traced
+from .array import Array, demand_all, kind_of_all, lift, local, traced
 from .control import UNSET, Control, dtype_of, is_data, joined_dtype, kind_of, lies_in_order, reached, result_boxes, rounds, shape_of, zeros_like
 from .maybe import Maybe, like
 from .loose import Loose, kind_of_items
 from .oneof import OneOf, code, is_option, number_of, union
+from .slots import Kept, Leaf, LooseList, Slot, is_carried
 from .trace import COPIES, EXCHANGES, Frame, Retry, current
 
 RETRACES = 30
@@ -70,41 +71,6 @@ class Steps(Control):
 
     def done(self, scope):
         self.finished = self.stopped(scope)
-
-
-class Leaf:
-    """One array or number of what is carried: as it was before the loop, the box that stands for it in the body, its element type."""
-
-    def __init__(self, before, path, note, by_value):
-        self.options = before.options if type(before) is OneOf else None
-        before = before.number if type(before) is OneOf else before
-        self.before, self.path = before, path
-        self.fixed = not by_value and isinstance(before, Array) and not before._scalar
-        self.key = (path, dtype_of(before), is_weak(before), shape_of(before))
-        self.dtype, self.weak = note.types.get(self.key, self.key[1:3])
-        self.ordered = lies_in_order(before) and self.key not in note.unordered
-        self.box = self.after = self.limits = None
-
-    def is_integer(self):
-        """Whether it is a Python integer, which must not wrap."""
-        return self.weak and self.dtype == "i64" and self.options is None
-
-    def value(self, number):
-        """What is carried, of the number that stands for it."""
-        return number if self.options is None else OneOf(self.options, number)
-
-    def is_array(self):
-        return isinstance(self.before, Array) and not self.before._scalar
-
-
-class Slot:
-    """A name, or the contents of a container, that a loop carries."""
-
-    def __init__(self, name, value, structure, leaves, effect=None):
-        self.name, self.value, self.structure, self.leaves, self.effect = name, value, structure, leaves, effect
-
-    def boxed(self):
-        return tree.unflatten(self.structure, [leaf.value(leaf.before if leaf.fixed else leaf.box) for leaf in self.leaves])
 
 
 class Loop(Control):
@@ -224,7 +190,7 @@ class Loop(Control):
             values, structure = effect.shallow()
             paths = [f"{effect.name}{key}" for key in effect.keys()]
             values = [self._optional(path, value) for path, value in zip(paths, values)]
-            leaves = [Leaf(value, path, note, note.by_value.get(path, True)) if _is_carried(value) else Kept(value) for path, value in zip(paths, values)]
+            leaves = [Leaf(value, path, note, note.by_value.get(path, True)) if is_carried(value) else Kept(value) for path, value in zip(paths, values)]
             self.slots.append(Slot(None, None, structure, leaves, effect))
 
     def _optional(self, path, value):
@@ -330,7 +296,7 @@ class Loop(Control):
             self.kept[name] = value
             return
         leaves, structure = tree.flatten(value)
-        if leaves and all(_is_carried(leaf) for leaf in leaves):
+        if leaves and all(is_carried(leaf) for leaf in leaves):
             by_value = note.by_value.get(name, name in self.rebound)
             paths = tree.paths(value, name)
             self.slots.append(Slot(name, value, structure, [Leaf(leaf, path, note, by_value) for leaf, path in zip(leaves, paths)]))
@@ -439,7 +405,7 @@ class Loop(Control):
         else:
             ends, found = tree.flatten(like(slot.value, scope[slot.name]))
         name = slot.name if slot.effect is None else slot.effect.name
-        if found != slot.structure or slot.effect is None and not all(_is_carried(end) or leaf.options and is_option(end) for leaf, end in zip(slot.leaves, ends)):
+        if found != slot.structure or slot.effect is None and not all(is_carried(end) or leaf.options and is_option(end) for leaf, end in zip(slot.leaves, ends)):
             return self._cannot(errors.ShapeError(f"`{name}` changes its kind in the loop: from {kind_of(slot.boxed())} to {kind_of(scope.get(name))}", self.at(name)))
         settled = True
         for leaf, end in zip(slot.leaves, ends):
@@ -806,26 +772,3 @@ class Loop(Control):
 
     def _end(self, trace, nexts):
         return trace.tracer.end_for(nexts)
-
-
-class LooseList:
-    """What is known of a list whose length is traced before the loop is traced again; `margin` is how many items a step appends at most."""
-
-    def __init__(self, owner, name, before, kind):
-        self.owner, self.name, self.before, self.kind, self.margin, self.made = owner, name, before, kind, 1, None
-
-
-class Kept:
-    """A part of a container that is no array or number, and stays what it is."""
-
-    fixed, options = True, None
-
-    def __init__(self, before):
-        self.before = before
-
-    def value(self, before):
-        return before
-
-
-def _is_carried(value):
-    return is_data(value) or type(value) is OneOf

@@ -138,7 +138,7 @@ _LEAVES = (numbers.Number, np.ndarray, np.generic, set, frozenset, dict, list, t
 
 def _is_users(kind):
     """Whether a class is the user's own, not that of a package."""
-    from .runtime import _is_users_class
+    from .calls import _is_users_class
 
     return _is_users_class(kind)
 

@@ -2,12 +2,10 @@
 
 import sys
 
-import numpy as np
-
 from . import errors, lists, tree
-from .array import demand_all, lift, traced
+from .array import demand_all, lift
 from .control import UNSET, Control, is_traced, truth
-from .loops import RETRACES, Index, Loop
+from .loops import RETRACES, Loop
 from .trace import Retry, current
 
 
@@ -44,7 +42,7 @@ class While(Loop):
         if self.counted is not None:
             if self.mode_plain():
                 return True
-            return self._open_counted()
+            return self._open()
         if not self.traced:
             self._as_it_is()
             return True
@@ -68,20 +66,6 @@ class While(Loop):
         self.counted = self.known = None
         self.kind, self.plain = "while", True
         self._as_it_is()
-        return True
-
-    def _open_counted(self):
-        self.plain, self.attempts = False, self.attempts + 1
-        if self.attempts > RETRACES:
-            raise errors.InternalError("the carries of this loop do not settle; please report it", self.pos)
-        self._find_slots()
-        self._find_lists()
-        trace = current()
-        trace.traced_body(self)
-        index, params, _ = trace.tracer.begin_for(trace.constant(np.int64(self.known - self.next_step)), self._starts(), self.pos)
-        self._enter(params, Index(self))
-        self.index = traced(index, weak=True)
-        self.index._bounds = (0, self._most())
         return True
 
     def test(self, condition, scope):

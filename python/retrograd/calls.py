@@ -1,0 +1,381 @@
+"""Calls of traced code: functions of the user are rewritten too, objects of their classes are made here, arrays that NumPy makes become traced arrays."""
+
+import collections
+import contextlib
+import dataclasses
+import functools
+import inspect
+import itertools
+import os
+import sys
+import sysconfig
+import types
+import warnings
+
+import numpy as np
+
+from . import array, builtin, draws, effects, errors, functions, lists, scipy, table, texts
+from .array import Array
+from .control import is_traced
+from .effects import made
+from .loose import array_of as array_of_loose
+from .maybe import present
+from .oneof import OneOf
+from .outside import Place
+from .rewrite import is_rewritten, rewrite
+from .trace import current
+
+_MUTATORS = {
+    "append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "update", "setdefault", "popitem", "add", "discard", "appendleft",
+    "extendleft", "popleft", "rotate", "__setitem__", "__delitem__", "difference_update", "intersection_update", "symmetric_difference_update",
+}
+_CONTAINERS = (list, dict, set, bytearray, collections.deque)
+_LIBRARIES = tuple({sysconfig.get_paths()[name] + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")})
+SPECIAL = {}  # functions that are others in traced code: `runtime` fills it
+
+
+# What lives outside
+
+
+def _outside(place, value):
+    return current().outside.read(place, value)
+
+
+def _seen(value):
+    """A container from outside whose contents matter to code that is not read; one that grows in a loop is not known as a whole."""
+    lists.settled(value)
+    if isinstance(value, (*_CONTAINERS, frozenset)) and effects.owner(value) is None and current() is not None:
+        current().outside.contents(value, f"a {type(value).__name__}")
+
+
+def _iterator(steps):
+    """An iterator moves on: one from outside of the present body would once, not once per step."""
+    trace = current()
+    if effects.owner(steps) is trace.frame:
+        return
+    if effects.owner(steps) is None and not trace.in_body():
+        raise errors.Unsupported("iteration over an iterator that lives outside of the function: it would move on once, not at every call", errors.here())
+    for frame in reversed(trace.bodies()):
+        if frame is effects.owner(steps):
+            break
+        if frame.loop is not None and frame.loop.known is not None:
+            frame.loop.unroll(None)
+    raise errors.Unsupported("iteration over an iterator from outside in a loop or branch is not supported", errors.here())
+
+
+# Calls
+
+
+_DISPATCHED = type(np.sum)
+_OF_NUMBERS = {sum, min, max, any, all, np.array}  # functions of sequences that are asked for a list whose length is traced, too
+
+
+def call(function, *args, **kwargs):
+    """A call: functions of the user are rewritten too, arrays that NumPy makes become traced arrays."""
+    kind = type(function)
+    if kind is OneOf:
+        return function.each(lambda option: call(option, *args, **kwargs))
+    if kind in (types.BuiltinFunctionType, types.FunctionType, type, np.ufunc) or kind.__module__ == "numpy":
+        try:
+            special = SPECIAL.get(function)
+        except TypeError:
+            special = None
+        if special is not None:
+            if current().growing and (kind is not types.BuiltinFunctionType and kind is not type or function in _OF_NUMBERS):
+                args = tuple(map(array_of_loose, args))
+            result = special(*map(present, args), **kwargs)
+            return made(result) if hasattr(type(result), "__next__") or type(result) is list else result
+    if kind is types.BuiltinFunctionType and type(function.__self__) is str and function.__name__ == "format":
+        return texts.formatted(function.__self__, args, kwargs)
+    if kind is types.BuiltinFunctionType and type(function.__self__) is list:
+        grows = lists.growing(function.__self__)
+        if grows is not None:
+            return grows.method(function.__name__, args)
+    if scipy.is_scipy(function):
+        return scipy.call(function, args, kwargs)
+    if current().growing and (kind is np.ufunc or kind is _DISPATCHED or (getattr(function, "__module__", None) or "").startswith("numpy")):
+        args, kwargs = tuple(map(array_of_loose, args)), {key: array_of_loose(value) for key, value in kwargs.items()}
+    if kind is np.ufunc and any(isinstance(arg, (list, tuple)) and functions.has_arrays(arg) for arg in args):
+        args = [functions.array_of(arg) if isinstance(arg, (list, tuple)) else arg for arg in args]
+    if kind is _DISPATCHED and any(isinstance(arg, (list, tuple)) and functions.has_arrays(arg) for arg in (*args, *kwargs.values())):
+        # NumPy asks arrays what to do, not the lists that they are in.
+        return functions.function(function, args, kwargs)
+    if kind is types.FunctionType:
+        if not _is_users(function):
+            chosen = _dispatched(function, args)
+            return _library(function, args, kwargs) if chosen is None else call(chosen, *args, **kwargs)
+        return _entered(function, rewrite(function) or _unread(function), args, kwargs)
+    if kind is types.MethodType and isinstance(function.__self__, draws.GENERATORS):
+        return draws.draw(function.__self__, function.__name__, args, kwargs)
+    if kind is types.MethodType and isinstance(function.__func__, types.FunctionType):
+        return call(function.__func__, function.__self__, *args, **kwargs)
+    if kind is np.vectorize:
+        return table.calculus.vectorized(function, args, kwargs)
+    if kind is functools.partial:
+        if effects.owner(function) is not None:
+            return call(function.func, *function.args, *args, **{**function.keywords, **kwargs})
+        # What a partial from outside holds is outside, too.
+        fixed = [_outside(Place("item", function.args, k, f"argument {k} of a partial"), value) for k, value in enumerate(function.args)]
+        named = {key: _outside(Place("item", function.keywords, key, key), value) for key, value in function.keywords.items() if key not in kwargs}
+        return call(function.func, *fixed, *args, **named, **kwargs)
+    if isinstance(function, functools._lru_cache_wrapper):
+        return call(function.__wrapped__, *args, **kwargs)
+    if isinstance(function, type):
+        return _construct(function, args, kwargs)
+    method = getattr(kind, "__call__", None)
+    if isinstance(method, types.FunctionType) and _is_users(method):
+        return call(method, function, *args, **kwargs)
+    return _library(function, args, kwargs)
+
+
+# Calls of a function inside of itself, under traced conditions, from which on these have to be known.
+_RECURSION = 24
+
+
+def _entered(function, read, args, kwargs):
+    """A call of a user's function. Recursion ends by a condition, and where that is traced both of its sides are: it has to be known."""
+    entered, code = current().entered, function.__code__
+    depth = entered[code] = entered.get(code, 0) + 1
+    try:
+        if depth > _RECURSION:
+            _end_recursion(function)
+        return read(*args, **kwargs)
+    finally:
+        entered[code] = depth - 1
+
+
+def _end_recursion(function):
+    trace = current()
+    conditions = [frame for frame in trace.frames if frame.predicate is not None]
+    for frame in conditions:
+        sources = trace.derived.get(frame.predicate)
+        if sources:
+            trace.unwind(frame)
+            array.demand_all(sources)
+    if len(conditions) > _RECURSION:
+        pos = conditions[0].pos
+        raise errors.Unsupported(f"{function.__name__}() calls itself until a condition holds that is known only when it runs; write it as a `while` loop", pos)
+
+
+def _dispatched(function, args):
+    """What `functools.singledispatch` chooses, by the class that the argument has untraced; None where it is none."""
+    if not args or function.__code__.co_filename != functools.__file__:
+        return None
+    if hasattr(function, "registry") and hasattr(function, "dispatch"):
+        return function.dispatch(builtin.type_of(args[0]))
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
+    if hasattr(function, "register") and {"self", "obj", "cls"} <= set(cells):
+        found = cells["self"].cell_contents.dispatcher.dispatch(builtin.type_of(args[0]))
+        return found.__get__(cells["obj"].cell_contents, cells["cls"].cell_contents)
+    return None
+
+
+def _construct(kind, args, kwargs):
+    """An object of a class; that of a user's class is made here, and its `__init__` is read."""
+    if issubclass(kind, np.generic) and len(args) == 1 and not kwargs and isinstance(args[0], Array):
+        # `np.float32(x)` converts whole arrays.
+        return args[0].astype(np.dtype(kind))
+    if kind.__new__ is object.__new__ and type(kind) is type and _is_users_class(kind) and not inspect.isabstract(kind):
+        value = made(object.__new__(kind))
+        initialise = kind.__init__
+        if isinstance(initialise, types.FunctionType):
+            if _is_users(initialise) and not dataclasses.is_dataclass(kind):
+                call(initialise, value, *args, **kwargs)
+            elif "__init__" in vars(kind) and dataclasses.is_dataclass(kind):
+                _initialise_fields(kind, value, args, kwargs)
+            else:
+                initialise(value, *args, **kwargs)
+        elif args or kwargs:
+            raise TypeError(f"{kind.__name__}() takes no arguments")
+        return value
+    return _library(kind, args, kwargs)
+
+
+def _initialise_fields(kind, value, args, kwargs):
+    """The `__init__` that `dataclasses` made: what its factories make belongs to the body, and `__post_init__` is read."""
+    if isinstance(kind.__init__, types.FunctionType) and _is_users(kind.__init__) and kind.__init__.__code__.co_filename != "<string>":
+        call(kind.__init__, value, *args, **kwargs)
+        return
+    later = getattr(kind, "__post_init__", None)
+    given, waits = [], isinstance(later, types.FunctionType) and hasattr(value, "__dict__")
+    if waits:
+        object.__setattr__(value, "__post_init__", lambda *rest: given.append(rest))
+    kind.__init__(value, *args, **kwargs)
+    passed = {id(item) for item in (*args, *kwargs.values())}
+    for field in dataclasses.fields(kind):
+        if field.default_factory is not dataclasses.MISSING and id(getattr(value, field.name, None)) not in passed:
+            _made_inside(getattr(value, field.name, None))
+    if waits:
+        object.__delattr__(value, "__post_init__")
+        call(later, value, *(given[0] if given else ()))
+
+
+def _made_inside(value):
+    """A container that was just made, with those in it, belongs to the body."""
+    if isinstance(value, _CONTAINERS):
+        made(value)
+        for item in value.values() if isinstance(value, dict) else value:
+            _made_inside(item)
+
+
+def _unread(function):
+    """A function without source is traced as it runs; what it changes of Python is not seen, so that what it can reach must not change."""
+    for cell in function.__closure__ or ():
+        with contextlib.suppress(ValueError):
+            _seen(cell.cell_contents)
+    for name in _names_in(function.__code__):
+        if name in function.__globals__:
+            value = function.__globals__[name]
+            if isinstance(value, (bool, int, float, str, *_CONTAINERS)):
+                _seen(value)
+                current().outside.read(Place("item", function.__globals__, name, name), value) if not isinstance(value, _CONTAINERS) else None
+    current().unread[function.__code__] = function
+    return function
+
+
+def _names_in(code):
+    return [*code.co_names, *(name for item in code.co_consts if isinstance(item, types.CodeType) for name in _names_in(item))]
+
+
+def _library(function, args, kwargs):
+    """A function that is not read."""
+    if not isinstance(getattr(function, "__self__", None), _CONTAINERS) and getattr(function, "__module__", None) != f"{__package__}.runtime":
+        args = tuple(map(present, args))
+    owner = getattr(function, "__self__", None)
+    if isinstance(owner, draws.GENERATORS):
+        return draws.draw(owner, function.__name__, args, kwargs)
+    _guard_call(function, args, kwargs)
+    if type(owner) is np.ndarray and functions.has_arrays((args, kwargs)):
+        # NumPy's methods, other than its functions, do not ask their arguments what to do.
+        return getattr(array.local(owner), function.__name__)(*args, **kwargs)
+    if owner is not None and not isinstance(owner, types.ModuleType):
+        _seen(owner)
+    for value in (*args, *kwargs.values()):
+        _seen(value)
+    if (getattr(function, "__module__", None) or "").startswith("numpy") and _hashable(function) and function not in _OF_SEQUENCES:
+        args = [functions.array_of(value) if _is_sequence_of_numbers(value) else value for value in args]
+    if _hashable(function) and function in _HIGHER:
+        args = [_read(value) for value in args]
+        kwargs = {key: _read(value) for key, value in kwargs.items()}
+    if type(function) is type and issubclass(function, (list, tuple, dict, set)) and args and isinstance(args[0], Array):
+        pass
+    result = function(*args, **kwargs)
+    if isinstance(result, np.ndarray):
+        return array.local(result)
+    if not isinstance(result, _IMMUTABLE):
+        # Nobody else refers to what was just made: `result`, and the argument of `getrefcount`.
+        if sys.getrefcount(result) <= 2 or isinstance(function, type):
+            made(result)
+            if isinstance(result, (list, dict)):
+                for item in result.values() if isinstance(result, dict) else result:
+                    if isinstance(item, _CONTAINERS) and sys.getrefcount(item) <= 3:
+                        made(item)
+    return result
+
+
+# Functions of NumPy that look at each array of a sequence.
+_OF_SEQUENCES = {
+    np.concatenate, np.stack, np.vstack, np.hstack, np.dstack, np.column_stack, np.block, np.select, np.choose, np.lexsort, np.einsum, np.linalg.multi_dot, np.piecewise,
+    getattr(np, "row_stack", np.vstack),
+}
+
+
+def _is_sequence_of_numbers(value):
+    """Whether NumPy would make an array of a list of traced numbers; tuples of integers are shapes and axes."""
+    if not isinstance(value, (list, tuple)):
+        return False
+    return any(isinstance(item, Array) and (item.shape or item.dtype.kind == "f") or isinstance(item, (list, tuple)) and _is_sequence_of_numbers(item) for item in value)
+
+
+def _hashable(function):
+    return getattr(type(function), "__hash__", None) is not None
+
+
+_IMMUTABLE = (Array, bool, int, float, complex, str, bytes, tuple, type(None), np.generic, type, types.FunctionType, types.ModuleType, np.dtype)
+_HIGHER = {map, filter, functools.reduce, itertools.accumulate, itertools.starmap, sorted, min, max, np.vectorize, np.apply_along_axis}
+
+
+def _read(value):
+    """An argument that a library calls is read, too."""
+    if isinstance(value, types.FunctionType) and _is_users(value):
+        return rewrite(value) or value
+    if isinstance(value, types.MethodType) and _is_users(value.__func__):
+        return types.MethodType(rewrite(value.__func__) or value.__func__, value.__self__)
+    if isinstance(value, functools.partial):
+        return functools.partial(_read(value.func), *value.args, **value.keywords)
+    return value
+
+
+@functools.cache
+def _is_library(file):
+    return not file or file.startswith(_LIBRARIES) or errors.is_ours(file) or file.startswith("<frozen")
+
+
+def _is_users(function):
+    return is_rewritten(function) or not _is_library(function.__code__.co_filename) or errors.is_ours(function.__code__.co_filename) and function.__name__ in _OURS
+
+
+_OURS = ("_added", "_filled", "_assigned")
+
+
+def _is_users_class(kind):
+    module = sys.modules.get(kind.__module__)
+    return kind.__module__ != "builtins" and not _is_library(getattr(module, "__file__", None) or ("x" if module is None or kind.__module__ == "__main__" else ""))
+
+
+def _is_library_object(owner):
+    kind = owner if isinstance(owner, type) else type(owner)
+    return not _is_users_class(kind) and kind is not types.SimpleNamespace
+
+
+def _guard_call(function, args, kwargs):
+    owner = getattr(function, "__self__", None)
+    name = getattr(function, "__name__", "")
+    if isinstance(owner, _CONTAINERS) and name in _MUTATORS:
+        effects.change(owner, "")
+    if isinstance(owner, np.ndarray) and name in ("fill", "sort", "put", "partition", "resize", "itemset"):
+        raise errors.Unsupported(f".{name}() of a NumPy array that is not local to the function", errors.here())
+    module = getattr(function, "__module__", None) or ""
+    if module.startswith("numpy.random") and not inspect.isclass(function) and name != "default_rng":
+        raise errors.Unsupported(f"random numbers ({name}) inside a traced function would be drawn once; pass them as an argument, or use np.random.default_rng(seed) in it", errors.here())
+    if _hashable(function) and function in draws.SEEDED:
+        draws.check_seed(function, args, kwargs)
+    if function is next:
+        _iterator(args[0])
+    if function is functools.partial.__class__:
+        return
+
+
+def _errstate(**kwargs):
+    if any(value in ("raise", "call", "print", "log") for value in kwargs.values()):
+        raise errors.Unsupported("np.errstate with 'raise' or 'call' in a traced function is not supported; use rg.debug_nan", errors.here())
+    return np.errstate(**kwargs)
+
+
+def _warn(*args, **kwargs):
+    if current().in_body():
+        raise errors.Unsupported("a warning in a loop or under a traced condition is not supported", errors.here())
+    return warnings.warn(*args, **kwargs)
+
+
+def _arange(*args, **kwargs):
+    if any(is_traced(value) for value in args):
+        args = [value.__index__() if is_traced(value) else value for value in args]
+    return array.local(np.arange(*[value.payload() if isinstance(value, Array) else value for value in args], **kwargs))
+
+
+def _scalar_of(kind):
+    """`np.float64(x)` and its like: one of NumPy's numbers."""
+
+    def rule(*args, **kwargs):
+        value = args[0] if args else None
+        if isinstance(value, (list, tuple)) and functions.has_arrays(value):
+            value = functions.array_of(value)
+        if len(args) != 1 or kwargs or not isinstance(value, Array) or not is_traced(value):
+            return kind(*args, **kwargs) if not args or not isinstance(value, Array) else array.local(kind(value.payload()))
+        result = value.astype(kind)
+        result = np.positive(result) if result is value and result.dtype.kind != "b" else result
+        result._weak = False
+        return result
+
+    return rule

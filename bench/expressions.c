@@ -21,6 +21,13 @@ static double now(void) {
     } while (now() < end);                                 \
     return best;
 
+#ifdef TIMER
+/* of a function as CasADi writes them */
+double timed(int (*f)(const double **, double **, long long *, double *, int), const double **arg, double **res, long long *iw, double *w) {
+    BEST(f(arg, res, iw, w, 0))
+}
+#else
+
 /* chain: what each step is and reads */
 static const int steps[STEPS][3] = {
 #include "chain.h"
@@ -200,3 +207,4 @@ static void robot_once(const double *state, const double *push, double *jacobian
 }
 
 double robot(const double *state, const double *push, double *jacobian) { BEST(robot_once(state, push, jacobian)) }
+#endif

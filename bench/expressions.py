@@ -5,7 +5,8 @@
     bench/expressions.py --growth               # how our times grow with size
 
 Every contender has a process of its own, a limit of seconds, and must agree with ours to 1e-8. Derive and compile are seconds of CPU, since they
-are done once; evaluate is the best of many runs, a whole call from Python (of C: inside of C).
+are done once. A run is timed in two ways, each the best of many: a whole call from Python, with arrays or numbers for arguments and results, and
+inside of the machine code, on memory that is there.
 """
 
 import argparse
@@ -99,28 +100,37 @@ SIGMA = np.linspace(0.01, 0.5, POINTS)
 
 # Contenders: derive gives what compile takes, compile gives what is run. Results are arrays in one order.
 
-def by_retrograd(case):
+def by_retrograd(case, backend="cranelift"):
     import retrograd as rg
 
-    def compiled(parts, names, at):
-        return rg.jit(np.stack(parts).of(*names)).compile(*at)
+    def compiled(expr, *at):
+        return rg.jit(expr, backend=backend, threads=1).compile(*at)
+
+    def evaluate(*at):
+        def inside(run, calls=4000):
+            def seconds():
+                run(*at)
+                return run.stats.seconds
+
+            return min(seconds() for _ in range(calls))
+
+        return lambda run: (lambda: run(*at), lambda: inside(run))
 
     if case == "chain":
         names = ["x", "y", "z", "w"]
         f = chain(OPERATIONS, np.sin, np.tanh, rg.symbols(names))
-        return lambda: f.gradient(*names), lambda parts: compiled(parts, names, POINT), lambda run: lambda: run(*POINT)
+        return lambda: f.gradient(*names), lambda parts: compiled(np.stack(parts).of(*names), *POINT), evaluate(*POINT)
     if case == "functional":
         n, sigma = rg.symbols("n sigma")
         f = functional(n, sigma, np.log, np.exp, lambda x, p: x**p)
         # Taylor arithmetic gives a fourth derivative that is far smaller than four derivatives of each other.
         derive = lambda: 24 * f.series("n", n, 4)[4]
-        return derive, lambda part: rg.jit(part.of("n", "sigma"), threads=1).compile(DENSITY, SIGMA), lambda run: lambda: run(DENSITY, SIGMA)
+        return derive, lambda part: compiled(part.of("n", "sigma"), DENSITY, SIGMA), evaluate(DENSITY, SIGMA)
     x, a = rg.symbols("x a")
-    named = robot(*[rg.symbols([f"{letter}{k}" for k in range(JOINTS)]) for letter in "qva"], np.sin, np.cos)
+    torques = np.stack(robot(*[rg.symbols([f"{letter}{k}" for k in range(JOINTS)]) for letter in "qva"], np.sin, np.cos))
     by = [f"{letter}{k}" for letter in "qv" for k in range(JOINTS)]
     place = {**{f"q{k}": x[k] for k in range(JOINTS)}, **{f"v{k}": x[JOINTS + k] for k in range(JOINTS)}, **{f"a{k}": a[k] for k in range(JOINTS)}}
-    derive = lambda: np.stack([np.stack(torque.gradient(*by)) for torque in named])
-    return derive, lambda jacobian: rg.jit(jacobian.substitute(**place).of("x", "a")).compile(STATE, PUSH), lambda run: lambda: run(STATE, PUSH)
+    return lambda: torques.jacobian(*by), lambda jacobian: compiled(jacobian.substitute(**place).of("x", "a"), STATE, PUSH), evaluate(STATE, PUSH)
 
 
 def by_sympy(case):
@@ -129,32 +139,37 @@ def by_sympy(case):
     if case == "chain":
         symbols = sympy.symbols("x y z w")
         f = chain(OPERATIONS, sympy.sin, sympy.tanh, symbols)
-        return (lambda: [f.diff(symbol) for symbol in symbols]), lambda parts: sympy.lambdify(symbols, parts, modules="math", cse=True), lambda run: lambda: run(*POINT)
+        return (lambda: [f.diff(symbol) for symbol in symbols]), lambda parts: sympy.lambdify(symbols, parts, modules="math", cse=True), lambda run: (lambda: run(*POINT), None)
     if case == "functional":
         n, sigma = sympy.symbols("n sigma", positive=True)
         f = functional(n, sigma, sympy.log, sympy.exp, lambda x, p: x**p)
-        return (lambda: f.diff(n, 4)), lambda part: sympy.lambdify((n, sigma), part, modules="numpy", cse=True), lambda run: lambda: run(DENSITY, SIGMA)
+        return (lambda: f.diff(n, 4)), lambda part: sympy.lambdify((n, sigma), part, modules="numpy", cse=True), lambda run: (lambda: run(DENSITY, SIGMA), None)
     q, v, a = (sympy.symbols([f"{letter}{k}" for k in range(JOINTS)]) for letter in "qva")
     torques = robot(q, v, a, sympy.sin, sympy.cos)
     at = [*STATE, *PUSH]
     derive = lambda: [[torque.diff(by) for by in (*q, *v)] for torque in torques]
-    return derive, lambda parts: sympy.lambdify([*q, *v, *a], parts, modules="math", cse=True), lambda run: lambda: run(*at)
+    return derive, lambda parts: sympy.lambdify([*q, *v, *a], parts, modules="math", cse=True), lambda run: (lambda: run(*at), None)
 
 
 def by_casadi(case, machine_code=False):
     import casadi
 
-    def buffered(function, *given):
-        """Runs without conversions: arrays in, one array out."""
+    def runs(function, *given):
+        """A call with NumPy's arrays; a run over memory that is there: of C a loop in C, else of CasADi's buffers."""
         buffer, evaluate = function.buffer()
-        given = [np.array(array, dtype=float).ravel(order="F") for array in given]
+        ready = [np.array(array, dtype=float).ravel(order="F") for array in given]
         taken = np.zeros(math.prod(function.size_out(0)))
-        for k, array in enumerate(given):
+        for k, array in enumerate(ready):
             buffer.set_arg(k, memoryview(array))
         buffer.set_res(0, memoryview(taken))
-        run = lambda: evaluate()
-        run.keep, run.result = (buffer, evaluate, given, function), taken.reshape(function.size_out(0), order="F")
-        return run
+        given = [np.array(array, dtype=float) for array in given]
+        call = lambda: np.array(function(*given))
+        in_a_loop = machine_code and not function.name().startswith("map")
+
+        def inside():  # what the buffer points to must live
+            return in_c(function.name(), ready, taken) if in_a_loop else (best(evaluate), buffer, ready, taken)[0]
+
+        return call, inside
 
     def made(name, inputs, outputs):
         function = casadi.Function(name, inputs, outputs)
@@ -167,7 +182,7 @@ def by_casadi(case, machine_code=False):
     if case == "chain":
         x = casadi.SX.sym("x", 4)
         f = chain(OPERATIONS, casadi.sin, casadi.tanh, [x[k] for k in range(4)])
-        return (lambda: casadi.gradient(f, x)), lambda g: made("chain_g", [x], [g]), lambda run: buffered(run, POINT)
+        return (lambda: casadi.gradient(f, x)), lambda g: made("chain_g", [x], [g]), lambda run: runs(run, POINT)
     if case == "functional":
         n, sigma = casadi.SX.sym("n"), casadi.SX.sym("sigma")
         f = functional(n, sigma, casadi.log, casadi.exp, lambda x, p: x**p)
@@ -178,11 +193,11 @@ def by_casadi(case, machine_code=False):
                 d = casadi.jacobian(d, n)
             return d
 
-        return derive, lambda d: made("functional_d", [n, sigma], [d]).map(POINTS), lambda run: buffered(run, DENSITY[None], SIGMA[None])
+        return derive, lambda d: made("functional_d", [n, sigma], [d]).map(POINTS), lambda run: runs(run, DENSITY[None], SIGMA[None])
     x, a = casadi.SX.sym("x", 2 * JOINTS), casadi.SX.sym("a", JOINTS)
     torques = robot([x[k] for k in range(JOINTS)], [x[JOINTS + k] for k in range(JOINTS)], [a[k] for k in range(JOINTS)], casadi.sin, casadi.cos)
     stacked = casadi.vertcat(*torques)
-    return (lambda: casadi.densify(casadi.jacobian(stacked, x))), lambda j: made("robot_j", [x, a], [j]), lambda run: buffered(run, STATE, PUSH)
+    return (lambda: casadi.densify(casadi.jacobian(stacked, x))), lambda j: made("robot_j", [x, a], [j]), lambda run: runs(run, STATE, PUSH)
 
 
 def by_jax(case):
@@ -193,16 +208,31 @@ def by_jax(case):
     compile = lambda lowered: lowered.compile()
     if case == "chain":
         g = jax.jit(jax.grad(lambda *values: chain(OPERATIONS, jnp.sin, jnp.tanh, values), argnums=(0, 1, 2, 3)))
-        return (lambda: g.lower(*POINT)), compile, lambda run: lambda: jax.block_until_ready(run(*POINT))
+        return (lambda: g.lower(*POINT)), compile, lambda run: (lambda: jax.block_until_ready(run(*POINT)), None)
     if case == "functional":
         f = lambda n, sigma: functional(n, sigma, jnp.log, jnp.exp, lambda x, p: x**p)
         for _ in range(4):
             f = jax.grad(f)
         g, at = jax.jit(jax.vmap(f)), (jnp.array(DENSITY), jnp.array(SIGMA))
-        return (lambda: g.lower(*at)), compile, lambda run: lambda: jax.block_until_ready(run(*at))
+        return (lambda: g.lower(*at)), compile, lambda run: (lambda: jax.block_until_ready(run(*at)), None)
     f = lambda x, a: jnp.stack(robot(x[:JOINTS], x[JOINTS:], a, jnp.sin, jnp.cos))
     g, at = jax.jit(jax.jacfwd(f)), (jnp.array(STATE), jnp.array(PUSH))
-    return (lambda: g.lower(*at)), compile, lambda run: lambda: jax.block_until_ready(run(*at))
+    return (lambda: g.lower(*at)), compile, lambda run: (lambda: jax.block_until_ready(run(*at)), None)
+
+
+def in_c(name, given, taken):
+    """Seconds of the best of many runs of a function that CasADi wrote and gcc compiled, called from C."""
+    import ctypes
+
+    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "expressions.c")
+    subprocess.run(["gcc", "-O2", "-shared", "-fPIC", "-DTIMER", source, "-o", "./timer.so"], check=True)
+    library, timed = ctypes.CDLL(f"./{name}.so"), ctypes.CDLL("./timer.so").timed
+    sizes = (ctypes.c_longlong * 4)()
+    getattr(library, f"{name}_work")(*[ctypes.byref(sizes, 8 * k) for k in range(4)])
+    integers, floats = np.zeros(sizes[2] + 1, dtype=np.int64), np.zeros(sizes[3] + 1)
+    pointers = lambda arrays, count: (ctypes.c_void_p * (count + len(arrays)))(*[array.ctypes.data for array in arrays])
+    timed.restype = ctypes.c_double
+    return timed(getattr(library, name), pointers(given, sizes[0]), pointers([taken], sizes[1]), ctypes.c_void_p(integers.ctypes.data), ctypes.c_void_p(floats.ctypes.data))
 
 
 def by_c(case):
@@ -229,8 +259,12 @@ def by_c(case):
         function = getattr(library, case)
         function.restype = ctypes.c_double  # seconds of the best of many runs
         seconds = lambda: function(*map(pointer, given), pointer(result))
-        seconds.inside, seconds.result = True, result
-        return seconds
+
+        def call():
+            seconds()
+            return result
+
+        return call, lambda: min(seconds() for _ in range(3))
 
     return lambda: None, compile, evaluate
 
@@ -246,6 +280,7 @@ def chain_places():
 
 CONTENDERS = {
     "Retrograd": by_retrograd,
+    "Retrograd, LLVM": lambda case: by_retrograd(case, "llvm"),
     "C by hand, gcc -O3": by_c,
     "CasADi": by_casadi,
     "CasADi, gcc -O2": lambda case: by_casadi(case, machine_code=True),
@@ -282,33 +317,35 @@ def one(case, name):
     middle = work()
     made = compile(derived)
     end = work()
-    run = runner(made)
-    value = run()
-    seconds = min(run() for _ in range(3)) if getattr(run, "inside", False) else best(run)
-    value = getattr(run, "result", value)
+    call, inside = runner(made)
+    value = call()
+    # C by hand has no call from Python of its own.
+    seconds = None if name.startswith("C by") else best(call)
+    inside = inside and inside()
     flat = np.concatenate([np.asarray(part, dtype=float).ravel() for part in value]) if isinstance(value, (list, tuple)) else np.asarray(value, dtype=float)
     flat = flat.ravel()  # row by row, whatever the layout
-    print(json.dumps({"derive": middle - begin, "compile": end - middle, "evaluate": seconds, "value": flat.tolist()}))
+    print(json.dumps({"derive": middle - begin, "compile": end - middle, "call": seconds, "inside": inside, "value": flat.tolist()}))
 
 
 def table(cases):
     for case in cases:
-        print(f"\n{CASES[case]}\n\n| | derive | compile | evaluate |\n|---|---|---|---|")
+        print(f"\n{CASES[case]}\n\n| | derive | compile | call from Python | inside |\n|---|---|---|---|---|")
         reference = None
         for name in CONTENDERS:
             try:
                 done = subprocess.run([sys.executable, os.path.abspath(__file__), "--one", case, name], capture_output=True, text=True, timeout=LIMIT, cwd=SCRATCH)
             except subprocess.TimeoutExpired:
-                print(f"| {name} | no result within {LIMIT} s | | |", flush=True)
+                print(f"| {name} | no result within {LIMIT:g} s | | | |", flush=True)
                 continue
             if done.returncode:
-                print(f"| {name} | fails: {done.stderr.strip().splitlines()[-1] if done.stderr.strip() else done.returncode} | | |", flush=True)
+                print(f"| {name} | fails: {done.stderr.strip().splitlines()[-1] if done.stderr.strip() else done.returncode} | | | |", flush=True)
                 continue
             found = json.loads(done.stdout.splitlines()[-1])
             reference = reference or found["value"]
             wrong = not np.allclose(found["value"], reference, rtol=1e-8, atol=1e-8 * np.max(np.abs(reference)))
             derive = "by hand" if name.startswith("C by") else f"{1e3 * found['derive']:.1f} ms"
-            print(f"| {name} | {derive} | {1e3 * found['compile']:.1f} ms | {1e6 * found['evaluate']:.2f} µs |{' WRONG' if wrong else ''}", flush=True)
+            times = " | ".join("" if found[way] is None else f"{1e6 * found[way]:.2f} µs" for way in ("call", "inside"))
+            print(f"| {name} | {derive} | {1e3 * found['compile']:.1f} ms | {times} |{' WRONG' if wrong else ''}", flush=True)
 
 
 def growth():
@@ -334,8 +371,10 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("cases", nargs="*", default=list(CASES))
     parser.add_argument("--one", nargs=2, metavar=("CASE", "NAME"))
+    parser.add_argument("--limit", type=float, default=LIMIT, help="seconds that a contender has")
     parser.add_argument("--growth", action="store_true")
     given = parser.parse_args()
+    LIMIT = given.limit
     if given.one:
         one(*given.one)
     elif given.growth:

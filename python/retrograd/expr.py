@@ -134,6 +134,11 @@ class Expr:
         names = [str(name) for name in names] or self.free_vars
         return [Expr(part, self._args or self.args) for part in self._native.gradient(names)]
 
+    def jacobian(self, *names):
+        """Derivatives of the elements of a list, `np.stack([f, g])`, by several variables: a matrix with a row for each element."""
+        names = [str(name) for name in names] or self.free_vars
+        return Expr(self._native.jacobian(names), self._args or self.args)
+
     def simplify(self, *assume, cost="size"):
         """The simplest form that is found by laws whose conditions are known to hold: `f.simplify("x > 0")`. It is defined where this is."""
         return Expr(self._native.simplify(list(assume), cost), self.args)

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use retrograd::pipeline::{Arithmetic, MOST_THREADS, cores};
-use retrograd::{Backend, Budget, Strategy, strategy};
+use retrograd::{Backend, Budget, Error, Program, Strategy, strategy};
 
 use crate::formula::{Best, Formula, FormulaOptions};
 use crate::outputs::Format;
@@ -281,9 +281,32 @@ pub(crate) struct Rounding {
     /// Round every operation as it is written, and add in that order: no product becomes part of an `fma`
     #[arg(long)]
     exact: bool,
+    /// Give elementwise arithmetic the form with the least work, by laws of real numbers where their conditions hold: values change in their last
+    /// bits
+    #[arg(long, value_enum, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "egraph", conflicts_with = "exact")]
+    fast_math: Option<FastMath>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FastMath {
+    /// By equality saturation
+    Egraph,
 }
 
 impl Rounding {
+    /// The Program whose arithmetic is taken.
+    pub(crate) fn program(self, program: Program) -> Result<Program, Error> {
+        match self.fast_math {
+            Some(FastMath::Egraph) => retrograd_expr::fast_math(&program),
+            None => Ok(program),
+        }
+    }
+
+    /// Whether nothing was said.
+    pub(crate) fn is_usual(self) -> bool {
+        !self.exact && self.fast_math.is_none()
+    }
+
     pub(crate) fn arithmetic(self) -> Arithmetic {
         if self.exact { Arithmetic::Exact } else { Arithmetic::Contracted }
     }

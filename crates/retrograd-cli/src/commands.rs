@@ -42,8 +42,9 @@ impl Report {
 /// Carries out a command; the error is a message as the user reads it.
 pub(crate) fn execute(command: &Command) -> Result<Report, String> {
     match command {
-        Command::Run { file, rounding, .. } if running::is_saved(&file.path) && rounding.arithmetic() == Arithmetic::Exact => {
-            Err("error: --exact is for programs: how what `save` wrote is rounded was decided then; give --exact to `save`\n".into())
+        Command::Run { file, rounding, .. } if running::is_saved(&file.path) && !rounding.is_usual() => {
+            let options = if rounding.arithmetic() == Arithmetic::Exact { "--exact" } else { "--fast-math" };
+            Err(format!("error: {options} is for programs: how what `save` wrote is rounded was decided then; give {options} to `save`\n"))
         }
         Command::Run { file, machine, spill, inputs, outputs, debug, .. } if running::is_saved(&file.path) => {
             let ran = running::run_saved(&file.path, machine, spill.as_deref(), inputs, outputs, *debug);
@@ -90,7 +91,7 @@ fn on(file: &File, command: impl FnOnce(&Source) -> Result<Report, Error>) -> Re
 }
 
 fn run(source: &Source, machine: &Machine, rounding: Rounding, inputs: &Inputs, outputs: &Outputs, debug: Debug) -> Result<Report, Error> {
-    let program = source.program()?;
+    let program = rounding.program(source.program()?)?;
     outputs.check(program.main().results.len())?;
     let inputs = inputs::read(inputs, &program, source)?;
     let (backend, threads, arithmetic) = (machine.backend.clone(), machine.threads(), rounding.arithmetic());
@@ -106,7 +107,7 @@ pub(crate) fn delivered(Results { results, note }: Results, outputs: &Outputs) -
 
 /// Saves what is compiled of a program.
 fn save(source: &Source, saved: &Path, results: bool, gradient: &Gradient, rounding: Rounding) -> Result<String, Error> {
-    let program = source.program()?;
+    let program = rounding.program(source.program()?)?;
     let wanted = if results { results_options() } else { gradient_options(&program, gradient, rounding)? };
     let (strategy, budget, arithmetic) = (gradient.strategy.clone(), gradient.budget.map(Budget::bytes), rounding.arithmetic());
     let options = Options { strategy, budget, arithmetic, ..wanted };
@@ -148,7 +149,7 @@ fn grad(
     outputs: &Outputs,
     debug: Debug,
 ) -> Result<Report, Error> {
-    let program = source.program()?;
+    let program = rounding.program(source.program()?)?;
     let wrt = wrt(&program, gradient)?;
     outputs.check(1 + wrt.len())?;
     let inputs = inputs::read(inputs, &program, source)?;
@@ -161,10 +162,11 @@ fn grad(
 }
 
 fn print(source: &Source, stage: Stage, gradient: &Gradient, rounding: Rounding) -> Result<String, Error> {
-    let differentiated = || differentiated(&source.program()?, gradient, rounding);
+    let program = || rounding.program(source.program()?);
+    let differentiated = || differentiated(&program()?, gradient, rounding);
     match stage {
         Stage::Parsed => Ok(source.parsed()?.to_string()),
-        Stage::Simplified => Ok(opt::fix(&source.program()?, rounding.arithmetic()).to_string()),
+        Stage::Simplified => Ok(opt::fix(&program()?, rounding.arithmetic()).to_string()),
         Stage::Gradient => Ok(differentiated()?.program.to_string()),
         Stage::Plan => Ok(differentiated()?.plan.to_string()),
         Stage::Kernel => Ok(format!("{:#?}\n", fuse::fuse(&differentiated()?.plan).kernel())),
@@ -173,7 +175,7 @@ fn print(source: &Source, stage: Stage, gradient: &Gradient, rounding: Rounding)
 
 /// A plan in the form that is asked for.
 fn plan(source: &Source, gradient: &Gradient, rounding: Rounding, form: &PlanForm) -> Result<String, Error> {
-    let compiled = differentiated(&source.program()?, gradient, rounding)?;
+    let compiled = differentiated(&rounding.program(source.program()?)?, gradient, rounding)?;
     if let Some(folder) = &form.svg {
         let mut pictures = compiled.plan.pictures();
         pictures.push(("curve.svg".into(), compiled.curve()?.to_svg()));

@@ -21,6 +21,8 @@ pub(crate) struct Dag {
     exprs: Vec<Expr>,
     /// What the expressions that it was made of are in it.
     pub(crate) roots: Vec<Id>,
+    /// Which entries the user wrote nowhere.
+    derived: Vec<bool>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -38,7 +40,8 @@ impl Dag {
     /// The subexpressions of several.
     pub(crate) fn of_all(exprs: &[Expr]) -> Dag {
         let mut dag = Dag::default();
-        let mut known: FxHashMap<Entry, Id> = FxHashMap::default();
+        // Entries by the hash of their structure; those that share one have further numbers.
+        let mut known: FxHashMap<(u64, u32), Id> = FxHashMap::default();
         let mut by_address: FxHashMap<usize, Id> = FxHashMap::default();
         for expr in exprs {
             let mut stack = vec![(expr, false)];
@@ -46,23 +49,36 @@ impl Dag {
                 if by_address.contains_key(&expr.address()) {
                     continue;
                 }
-                if !arguments_done {
+                if !arguments_done && !expr.args().is_empty() {
                     stack.push((expr, true));
                     stack.extend(expr.args().iter().rev().map(|arg| (arg, false)));
                     continue;
                 }
-                let args = expr.args().iter().map(|arg| by_address[&arg.address()]).collect();
-                let entry = Entry { op: expr.op().clone(), args };
-                let id = *known.entry(entry).or_insert_with_key(|entry| {
-                    dag.entries.push(entry.clone());
-                    dag.exprs.push(expr.clone());
-                    dag.entries.len() - 1
-                });
+                let id = dag.place(expr, &by_address, &mut known);
                 by_address.insert(expr.address(), id);
             }
             dag.roots.push(by_address[&expr.address()]);
         }
         dag
+    }
+
+    /// The entry of an expression whose arguments have theirs.
+    fn place(&mut self, expr: &Expr, by_address: &FxHashMap<usize, Id>, known: &mut FxHashMap<(u64, u32), Id>) -> Id {
+        let args: Vec<Id> = expr.args().iter().map(|arg| by_address[&arg.address()]).collect();
+        for number in 0.. {
+            let id = *known.entry((expr.structure(), number)).or_insert(self.len());
+            if id == self.len() {
+                self.entries.push(Entry { op: expr.op().clone(), args });
+                self.exprs.push(expr.clone());
+                self.derived.push(expr.is_derived());
+                return id;
+            }
+            if self.entries[id].args == args && self.entries[id].op == *expr.op() {
+                self.derived[id] &= expr.is_derived();
+                return id;
+            }
+        }
+        unreachable!("there are endless numbers")
     }
 
     /// The one expression that it was made of.
@@ -97,7 +113,13 @@ impl Dag {
         let expr = Expr::new(op.clone(), args.iter().map(|arg| self.exprs[*arg].clone()).collect());
         self.entries.push(Entry { op, args });
         self.exprs.push(expr);
+        self.derived.push(false);
         self.entries.len() - 1
+    }
+
+    /// Whether an entry is a sum that we made and the user wrote nowhere.
+    pub(crate) fn is_derived(&self, id: Id) -> bool {
+        self.derived[id]
     }
 
     /// Expressions for all entries.
@@ -162,7 +184,7 @@ impl Expr {
             {
                 return with.get(&**name).map_or_else(|| Expr::variable(name.clone()), |expr| (*expr).clone());
             }
-            Expr::new(op.clone(), args.iter().map(|arg| exprs[*arg].clone()).collect())
+            dag.exprs[exprs.len()].over(args.iter().map(|arg| exprs[*arg].clone()).collect())
         });
         replaced[dag.root()].clone()
     }

@@ -1,6 +1,6 @@
 //! Symbolic derivatives: the rows of the functions state them, this file follows the chain rule.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use retrograd::{Error, ErrorKind, Pos};
 
@@ -92,8 +92,7 @@ pub fn diff_by_number(expr: &Expr, name: &str) -> Result<Expr, Error> {
         // An index is bound: nothing depends on a variable of its name.
         return Ok(Expr::number(0));
     }
-    let exprs = dag.exprs();
-    let forward = Forward { dag: &dag, exprs, in_arrays: in_arrays(&dag) };
+    let forward = Forward { dag: &dag, exprs: dag.exprs(), in_arrays: in_arrays(&dag) };
     let mut tangents: Vec<Option<Expr>> = Vec::with_capacity(dag.len());
     for id in 0..dag.len() {
         let tangent = forward.tangent(id, name, &tangents)?;
@@ -175,7 +174,7 @@ impl Forward<'_> {
                     value(2).clone(),
                 ],
             ),
-            Op::Fold(Fold::Product, _) => return Err(unsupported("the derivative of a product over an index")),
+            Op::Fold(Fold::Product, index) => of_product(index, [value(0), value(1), value(2)], given[0], &self.dag)?,
             Op::Array(ArrayOp::Prod) => return Err(unsupported("the derivative of `prod` of an array")),
             Op::Custom(custom) => self.of_custom(id, custom, &given)?,
             Op::Array(ArrayOp::Any) | Op::StopGradient => return Ok(None),
@@ -227,6 +226,22 @@ impl Forward<'_> {
         }
         Ok(sum)
     }
+}
+
+/// d Πₖ f(k) = Σₖ f'(k) Πⱼ₌ₗ…ₖ₋₁ f(j) Πⱼ₌ₖ₊₁…ₕ f(j), which needs no quotient, so that factors may be 0.
+fn of_product(index: &Arc<str>, [body, low, high]: [&Expr; 3], tangent: Option<&Expr>, dag: &Dag) -> Result<Expr, Error> {
+    let tangent = tangent.ok_or_else(|| unsupported("a bound of a product that depends on the variable"))?;
+    let taken =
+        dag.entries.iter().filter_map(|entry| if let Op::Variable(name) | Op::Fold(_, name) = &entry.op { Some(&**name) } else { None });
+    let taken: std::collections::HashSet<&str> = taken.collect();
+    let other = (1..).map(|n| format!("{index}_{n}")).find(|name| !taken.contains(&name[..])).expect("there are endless names");
+    let factors = |from: Expr, to: Expr| {
+        let inner = body.substitute(&[(&**index, Expr::variable(&other[..]))]);
+        Expr::new(Op::Fold(Fold::Product, other[..].into()), vec![inner, from, to])
+    };
+    let at = Expr::variable(index.clone());
+    let others = tidy::mul(&factors(low.clone(), &at - 1), &factors(&at + 1, high.clone()));
+    Ok(Expr::new(Op::Fold(Fold::Sum, index.clone()), vec![tidy::mul(tangent, &others), low.clone(), high.clone()]))
 }
 
 fn dot(a: &Expr, b: &Expr) -> Expr {
@@ -284,31 +299,63 @@ fn partial_of(function: Function, k: usize) -> Option<&'static Dag> {
 /// # Ok::<(), retrograd::Error>(())
 /// ```
 pub fn diff_all(expr: &Expr, names: &[&str]) -> Result<Vec<Expr>, Error> {
-    let dag = Dag::of(expr);
-    if !dag
-        .entries
-        .iter()
-        .all(|entry| matches!(entry.op, Op::Number(_) | Op::Constant(_) | Op::Variable(_) | Op::Call(_) | Op::StopGradient))
-    {
-        return names.iter().map(|name| diff(expr, name)).collect();
+    Ok(diff_matrix(std::slice::from_ref(expr), names)?.swap_remove(0))
+}
+
+/// The derivatives of several expressions by several variables, a row for each expression: by sweeps backwards where there are fewer
+/// expressions than variables and all are elementwise, else forwards. The parts that expressions share are differentiated once.
+///
+/// ```
+/// use retrograd_expr::{Expr, diff_matrix};
+/// let [f, g] = [Expr::parse("x^2 + y")?, Expr::parse("x + y^2")?];
+/// let shown: Vec<Vec<String>> = diff_matrix(&[f, g], &["x", "y"])?.iter().map(|row| row.iter().map(ToString::to_string).collect()).collect();
+/// assert_eq!(shown, [["2*x", "1"], ["1", "2*y"]]);
+/// # Ok::<(), retrograd::Error>(())
+/// ```
+pub fn diff_matrix(exprs: &[Expr], names: &[&str]) -> Result<Vec<Vec<Expr>>, Error> {
+    let dag = Dag::of_all(exprs);
+    let elementwise = |op: &Op| matches!(op, Op::Number(_) | Op::Constant(_) | Op::Variable(_) | Op::Call(_) | Op::StopGradient);
+    if exprs.len() > names.len() || !dag.entries.iter().all(|entry| elementwise(&entry.op)) {
+        return exprs.iter().map(|expr| names.iter().map(|name| diff(expr, name)).collect()).collect();
     }
-    let adjoints = adjoints(&dag);
-    let place = |name: &str| dag.entries.iter().position(|entry| matches!(&entry.op, Op::Variable(variable) if &**variable == name));
-    Ok(names.iter().map(|name| place(name).and_then(|id| adjoints[id].clone()).unwrap_or_else(|| Expr::number(0))).collect())
+    let place = |name: &&str| dag.entries.iter().position(|entry| matches!(&entry.op, Op::Variable(variable) if **variable == **name));
+    let places: Vec<Option<Id>> = names.iter().map(place).collect();
+    let values = values(&dag);
+    let row = |root: &Id| {
+        let adjoints = sweep(&dag, &values, *root);
+        places.iter().map(|id| id.and_then(|id| adjoints.get(id).cloned().flatten()).unwrap_or_else(|| Expr::number(0))).collect()
+    };
+    Ok(dag.roots.iter().map(row).collect())
+}
+
+/// What the terms of derivatives read of each entry.
+fn values(dag: &Dag) -> Vec<Expr> {
+    dag.fold(|_, args, done: &[Expr]| tidy::without_zeros(&dag.exprs()[done.len()], args.iter().map(|arg| done[*arg].clone()).collect()))
 }
 
 /// The derivative of the root by every entry of an elementwise expression; `None` where it is zero.
 pub(crate) fn adjoints(dag: &Dag) -> Vec<Option<Expr>> {
-    let exprs = dag.exprs();
-    let mut adjoints: Vec<Option<Expr>> = vec![None; dag.len()];
-    adjoints[dag.root()] = Some(Expr::number(1));
-    for id in (0..dag.len()).rev() {
+    let mut all = sweep(dag, &values(dag), dag.root());
+    all.resize(dag.len(), None);
+    all
+}
+
+/// The derivative of a root by every entry up to it.
+fn sweep(dag: &Dag, values: &[Expr], root: Id) -> Vec<Option<Expr>> {
+    let mut adjoints: Vec<Option<Expr>> = vec![None; root + 1];
+    adjoints[root] = Some(Expr::number(1));
+    let mut args: Vec<&Expr> = vec![];
+    for id in (0..=root).rev() {
         let (Some(adjoint), Op::Call(function)) = (adjoints[id].clone(), dag.op(id)) else { continue };
-        let args: Vec<&Expr> = dag.args(id).iter().map(|arg| &exprs[*arg]).collect();
+        args.clear();
+        args.extend(dag.args(id).iter().map(|arg| &values[*arg]));
         for (k, arg) in dag.args(id).iter().enumerate() {
-            let Some(part) = contribution(*function, k, &args, &exprs[id], &adjoint) else { continue };
-            adjoints[*arg] = Some(match &adjoints[*arg] {
-                Some(before) => tidy::add(before, &part),
+            if values[*arg].as_number().is_some() {
+                continue;
+            }
+            let Some(part) = contribution(*function, k, &args, &values[id], &adjoint) else { continue };
+            adjoints[*arg] = Some(match adjoints[*arg].take() {
+                Some(before) => tidy::add(&before, &part),
                 None => part,
             });
         }
@@ -326,7 +373,7 @@ pub(crate) fn contribution(function: Function, k: usize, args: &[&Expr], result:
         // The most frequent ones without a look at the table.
         (Function::Add, _) | (Function::Sub, 0) => adjoint.clone(),
         (Function::Sub, _) | (Function::Neg, _) => tidy::neg(adjoint),
-        (Function::Mul, _) => tidy::mul(adjoint, args[1 - k]),
+        (Function::Mul, _) => tidy::times_value(adjoint, args[1 - k]),
         _ => tidy::mul(adjoint, &partial(function, k, args, result)?),
     };
     (!part.is(0)).then_some(part)

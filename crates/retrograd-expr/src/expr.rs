@@ -175,6 +175,8 @@ struct Node {
     args: Vec<Expr>,
     /// Of the structure, so that unequal expressions are told apart at once.
     hash: u64,
+    /// Whether we made it, as part of a derivative or a polynomial, and not the user. Equal expressions may differ in this.
+    derived: bool,
 }
 
 impl Expr {
@@ -198,10 +200,34 @@ impl Expr {
     }
 
     fn raw(op: Op, args: Vec<Expr>) -> Expr {
+        Expr::node(op, args, false)
+    }
+
+    fn node(op: Op, args: Vec<Expr>, derived: bool) -> Expr {
         let mut hasher = FxHasher::default();
         op.hash(&mut hasher);
         args.iter().for_each(|arg| hasher.write_u64(arg.0.hash));
-        Expr(Arc::new(Node { op, args, hash: hasher.finish() }))
+        Expr(Arc::new(Node { op, args, hash: hasher.finish(), derived }))
+    }
+
+    /// A sum or difference that we make ourselves: nobody wrote down how it is rounded, so that its products may be contracted.
+    pub(crate) fn derived(function: Function, args: [Expr; 2]) -> Expr {
+        Expr::node(Op::Call(function), args.into(), true)
+    }
+
+    /// Whether it was made so.
+    pub(crate) fn is_derived(&self) -> bool {
+        self.0.derived
+    }
+
+    /// The same over other arguments.
+    pub(crate) fn over(&self, args: Vec<Expr>) -> Expr {
+        if self.0.derived { Expr::node(self.op().clone(), args, true) } else { Expr::new(self.op().clone(), args) }
+    }
+
+    /// The hash of its structure.
+    pub(crate) fn structure(&self) -> u64 {
+        self.0.hash
     }
 
     /// A number.

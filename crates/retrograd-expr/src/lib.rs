@@ -45,7 +45,7 @@ mod syntax;
 mod tidy;
 
 pub use algebra::{Root, bisect, canonicalize, collect, expand, integrate, is_linear, limit, newton, series, solve, taylor};
-pub use derivative::{diff, diff_all, diff_by_number, diff_order};
+pub use derivative::{diff, diff_all, diff_by_number, diff_matrix, diff_order};
 pub use drawing::{Graph, graph};
 pub use evaluate::{
     Bindings, Checked, Clip, Derived, OnNan, clipped, evaluate, grad, gradient, gradient_checked, hessian, jacobian, jvp, sparse_gradient,

@@ -22,27 +22,51 @@ pub(crate) fn call(function: Function, args: Vec<Expr>) -> Expr {
 }
 
 pub(crate) fn add(a: &Expr, b: &Expr) -> Expr {
+    let plain = || Expr::derived(Function::Add, [a.clone(), b.clone()]);
     match (a.as_fraction(), b.as_fraction()) {
-        (Some(x), Some(y)) => folded(x.plus(y)).unwrap_or_else(|| a + b),
+        (Some(x), Some(y)) => folded(x.plus(y)).unwrap_or_else(plain),
         (Some(Fraction::ZERO), None) => b.clone(),
         (None, Some(Fraction::ZERO)) => a.clone(),
-        _ => match negated(b) {
-            Some(positive) => sub(a, &positive),
-            None => a + b,
+        _ => match (negated(a), negated(b)) {
+            (_, Some(positive)) => sub(a, &positive),
+            // −u + b = b − u
+            (Some(positive), None) => Expr::derived(Function::Sub, [b.clone(), positive]),
+            (None, None) => plain(),
         },
     }
 }
 
 pub(crate) fn sub(a: &Expr, b: &Expr) -> Expr {
+    let plain = || Expr::derived(Function::Sub, [a.clone(), b.clone()]);
     match (a.as_fraction(), b.as_fraction()) {
-        (Some(x), Some(y)) => folded(x.plus(y.negated())).unwrap_or_else(|| a - b),
+        (Some(x), Some(y)) => folded(x.plus(y.negated())).unwrap_or_else(plain),
         (Some(Fraction::ZERO), None) => neg(b),
         (None, Some(Fraction::ZERO)) => a.clone(),
-        _ => match negated(b) {
-            Some(positive) => add(a, &positive),
-            None => a - b,
+        _ => match (negated(a), negated(b)) {
+            (_, Some(positive)) => add(a, &positive),
+            // −u − b = −(u + b)
+            (Some(positive), None) if a.as_fraction().is_none() => neg(&add(&positive, b)),
+            (Some(_) | None, None) => plain(),
         },
     }
+}
+
+/// An expression of the user where the terms of a derivative read it, without its zeros: 0 u = 0, u + 0 = u.
+pub(crate) fn without_zeros(expr: &Expr, args: Vec<Expr>) -> Expr {
+    let same = |args: &[Expr]| args.iter().zip(expr.args()).all(|(new, old)| new.address() == old.address());
+    match (expr.op(), &args[..]) {
+        (Op::Call(Function::Mul), [a, b]) if is_zero(a) || is_zero(b) => Expr::number(0),
+        (Op::Call(Function::Add), [a, b]) if is_zero(a) => b.clone(),
+        (Op::Call(Function::Add | Function::Sub), [a, b]) if is_zero(b) => a.clone(),
+        (Op::Call(Function::Sub), [a, b]) if is_zero(a) => neg(b),
+        (Op::Call(Function::Neg), [a]) if is_zero(a) => Expr::number(0),
+        _ if same(&args) => expr.clone(),
+        _ => expr.over(args),
+    }
+}
+
+fn is_zero(expr: &Expr) -> bool {
+    expr.as_number().is_some_and(|x| x.to_f64() == 0.0)
 }
 
 /// What is left of an expression that begins with a minus.
@@ -60,6 +84,8 @@ pub(crate) fn neg(a: &Expr) -> Expr {
     match (a.op(), a.args()) {
         (Op::Call(Function::Neg), [inner]) => inner.clone(),
         (Op::Call(Function::Mul), [factor, rest]) if factor.as_fraction().is_some() => mul(&-factor, rest),
+        // −(u − v) = v − u
+        (Op::Call(Function::Sub), [u, v]) if a.is_derived() => Expr::derived(Function::Sub, [v.clone(), u.clone()]),
         _ => -a,
     }
 }
@@ -88,6 +114,12 @@ pub(crate) fn mul(a: &Expr, b: &Expr) -> Expr {
         (_, _, Op::Call(Function::Mul), [c, v]) if c.as_fraction().is_some() => mul(c, &mul(a, v)),
         _ => a * b,
     }
+}
+
+/// An adjoint times a value that is computed anyway: its factors stay together, so that it is one product.
+pub(crate) fn times_value(adjoint: &Expr, value: &Expr) -> Expr {
+    let is_scaled = matches!((value.op(), value.args()), (Op::Call(Function::Mul), [c, _]) if c.as_fraction().is_some());
+    if is_scaled && adjoint.as_fraction().is_none() { adjoint * value } else { mul(adjoint, value) }
 }
 
 pub(crate) fn div(a: &Expr, b: &Expr) -> Expr {

@@ -1,7 +1,9 @@
 //! Symbolic abilities, each on at least fifty expressions, checked by substitution, by values or by differences.
 
 use retrograd::{Array, Type, eval};
-use retrograd_expr::{Expr, Function, Op, Simplifier, bisect, canonicalize, diff, expand, is_linear, newton, program};
+use retrograd_expr::{
+    Bindings, Expr, Function, Op, Simplifier, bisect, canonicalize, diff, evaluate, expand, gradient, is_linear, newton, program,
+};
 
 use crate::support::{NAMES, Random, smooth};
 
@@ -225,4 +227,56 @@ fn expanded_polynomials_have_no_products_of_sums() {
             assert!(!(*part.op() == Op::Call(Function::Mul) && part.args().iter().any(sum)), "{g} has a product of a sum");
         }
     }
+}
+
+#[test]
+fn a_product_over_an_index_has_a_derivative_also_where_factors_are_0() {
+    let f = Expr::parse("prod(x - k*y, k, 0, 4)").unwrap();
+    let by_hand =
+        |x: f64, y: f64| -> f64 { (0..5).map(|k| (0..5).filter(|j| *j != k).map(|j| x - f64::from(j) * y).product::<f64>()).sum() };
+    let derivative = diff(&f, "x").unwrap();
+    for (x, y) in [(2.0, 1.0), (0.0, 1.0), (0.3, 0.7), (4.0, 1.0)] {
+        let at = Bindings::from([("x", x), ("y", y)]);
+        let found = evaluate(&derivative, &at).unwrap().as_f64()[0];
+        assert!((found - by_hand(x, y)).abs() < 1e-12, "{found} at {x}, {y}");
+        assert!((gradient(&f, &["x"], &at).unwrap()[0].as_f64()[0] - found).abs() < 1e-12);
+    }
+    let empty = diff(&Expr::parse("prod(x, k, 3, 2)").unwrap(), "x").unwrap();
+    assert_eq!(evaluate(&empty, &Bindings::from([("x", 2.0)])).unwrap().as_f64(), [0.0]);
+    let nested = Expr::parse("prod(sum(x^j, j, 0, k), k, 1, 3)").unwrap();
+    let at = Bindings::from([("x", 0.5)]);
+    let [symbolic, engine] = [evaluate(&diff(&nested, "x").unwrap(), &at).unwrap(), gradient(&nested, &["x"], &at).unwrap().swap_remove(0)]
+        .map(|a| a.as_f64()[0]);
+    assert!((symbolic - engine).abs() < 1e-12, "{symbolic} and {engine}");
+}
+
+#[test]
+fn derivatives_of_several_expressions_share_their_parts() {
+    let text = ["sin(x*y)*z + 0*x", "exp(sin(x*y)) - x", "x*0.0 + z"].map(|text| Expr::parse(text).unwrap());
+    let at = Bindings::from([("x", 0.3), ("y", 0.7), ("z", 1.1)]);
+    let matrix = retrograd_expr::diff_matrix(&text, &["x", "y", "z"]).unwrap();
+    for (row, expr) in matrix.iter().zip(&text) {
+        for (found, name) in row.iter().zip(["x", "y", "z"]) {
+            let [a, b] = [found, &diff(expr, name).unwrap()].map(|expr| evaluate(expr, &at).unwrap().as_f64()[0]);
+            assert!((a - b).abs() < 1e-14, "{expr} by {name}: {a} and {b}");
+        }
+    }
+    // Zeros that are written take no part in a derivative.
+    assert_eq!((matrix[2][0].to_string(), matrix[2][2].to_string()), ("0".into(), "1".into()));
+}
+
+#[test]
+fn what_is_derived_is_contracted_and_what_is_written_is_not() {
+    let inputs = [("x", retrograd::Type::f64([])), ("y", retrograd::Type::f64([]))];
+    let text = |expr: &Expr| {
+        retrograd_compiler::opt::fix(&expr.program(&inputs).unwrap(), retrograd_compiler::opt::Arithmetic::Contracted).to_string()
+    };
+    let written = Expr::parse("sin(x)*cos(y) + exp(x)*tanh(y)").unwrap();
+    assert!(!text(&written).contains("fma"), "{}", text(&written));
+    let derived = diff(&Expr::parse("sin(x)*exp(x)").unwrap(), "x").unwrap();
+    assert!(text(&derived).contains("fma"), "{}", text(&derived));
+    let moved = derived.substitute(&[("x", Expr::parse("x*y").unwrap())]);
+    assert!(text(&moved).contains("fma"), "{}", text(&moved));
+    let exact = retrograd_compiler::opt::fix(&derived.program(&inputs).unwrap(), retrograd_compiler::opt::Arithmetic::Exact).to_string();
+    assert!(!exact.contains("fma"), "{exact}");
 }

@@ -106,6 +106,15 @@ impl Expr {
         Ok(raised(py, retrograd_expr::diff_all(&self.0, &names))?.into_iter().map(Expr).collect())
     }
 
+    /// Derivatives of the elements of a list by several variables: a matrix with a row for each element.
+    fn jacobian(&self, py: Python<'_>, names: Vec<String>) -> PyResult<Expr> {
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let elements = if *self.0.op() == Op::Stack { self.0.args() } else { std::slice::from_ref(&self.0) };
+        let list = |parts| retrograd_expr::Expr::new(Op::Stack, parts);
+        let rows = raised(py, retrograd_expr::diff_matrix(elements, &names))?;
+        Ok(Expr(list(rows.into_iter().map(list).collect())))
+    }
+
     fn substitute(&self, values: Vec<(String, Expr)>) -> Expr {
         let with: Vec<(&str, retrograd_expr::Expr)> = values.iter().map(|(name, expr)| (name.as_str(), expr.0.clone())).collect();
         Expr(self.0.substitute(&with))

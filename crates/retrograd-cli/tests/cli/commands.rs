@@ -80,6 +80,16 @@ fn programs_that_break_rules_are_refused() {
 }
 
 #[test]
+fn fast_math_applies_laws_of_real_numbers() {
+    let program = "fn main(%0: f64) -> f64 {\n  %1: f64 = sin %0\n  %2: f64 = cos %0\n  %3: f64 = mul %1, %1\n  %4: f64 = mul %2, %2\n  \
+                   %5: f64 = add %3, %4\n  %6: f64 = mul %5, %0\n  return %6\n}\n";
+    let text = |options: &[&str]| on(program, &[&["print", "-", "--stage", "simplified"][..], options].concat()).ok();
+    assert!(text(&[]).contains("sin") && !text(&["--fast-math"]).contains("sin") && !text(&["--fast-math=egraph"]).contains("cos"));
+    on(program, &["grad", "-", "--fast-math", "--input", "0.7"]).says("value: 0.7\ngradient_0: 1.0\n");
+    on(program, &["run", "-", "--fast-math", "--exact", "--input", "0.7"]).fails_with(2, "cannot be used with");
+}
+
+#[test]
 fn exact_rounds_every_operation_as_it_is_written() {
     let program = "fn main(%x: f64, %y: f64, %z: f64) -> f64 {\n  %p: f64 = mul %x, %y\n  %s: f64 = add %p, %z\n  return %s\n}\n";
     let inputs = ["--input", "0.1", "--input", "10.0", "--input", "-1.0"];

@@ -7,7 +7,7 @@ use retrograd::{Array, Error, ErrorKind, Pos};
 
 use crate::dag::Dag;
 use crate::evaluate::{Bindings, evaluate};
-use crate::expr::{Constant, Expr, Op};
+use crate::expr::{Expr, Op};
 use crate::function::Function;
 use crate::tidy;
 
@@ -63,7 +63,7 @@ pub fn taylor(expr: &Expr, name: &str, at: &Bindings, order: usize) -> Result<Ve
     Ok(Array::as_f64(&list).to_vec())
 }
 
-fn unsupported(what: &str) -> Error {
+pub(super) fn unsupported(what: &str) -> Error {
     Error::new(ErrorKind::Unsupported, Pos::unknown(), format!("{what} is not known"))
 }
 
@@ -71,12 +71,12 @@ fn unknown(function: Function) -> Error {
     unsupported(&format!("the series of `{}`", function.row().name))
 }
 
-fn padded(mut coefficients: Vec<Expr>, count: usize) -> Vec<Expr> {
+pub(super) fn padded(mut coefficients: Vec<Expr>, count: usize) -> Vec<Expr> {
     coefficients.resize(count, Expr::number(0));
     coefficients
 }
 
-fn call(function: Function, args: &[&[Expr]], count: usize) -> Result<Vec<Expr>, Error> {
+pub(super) fn call(function: Function, args: &[&[Expr]], count: usize) -> Result<Vec<Expr>, Error> {
     use Function::{Add, Cos, Cosh, Div, Exp, Log, Mul, Neg, Pow, Sin, Sinh, Sqrt, Sub};
     let each = |f: fn(&Expr, &Expr) -> Expr| args[0].iter().zip(args[1]).map(|(a, b)| f(a, b)).collect();
     Ok(match function {
@@ -93,7 +93,7 @@ fn call(function: Function, args: &[&[Expr]], count: usize) -> Result<Vec<Expr>,
         }
         Sin | Cos => circular([Sin, Cos], args[0], count, -1).swap_remove(usize::from(function == Cos)),
         Sinh | Cosh => circular([Sinh, Cosh], args[0], count, 1).swap_remove(usize::from(function == Cosh)),
-        Sqrt => power(args[0], &Expr::number(crate::Fraction::new(1, 2).expect("a half")), count)?,
+        Sqrt => power(args[0], &half(), count)?,
         Pow if args[1][1..].iter().all(|part| part.is(0)) => power(args[0], &args[1][0], count)?,
         Pow => {
             let logarithm = call(Log, &[args[0]], count)?;
@@ -106,26 +106,108 @@ fn call(function: Function, args: &[&[Expr]], count: usize) -> Result<Vec<Expr>,
             slope[0] = tidy::add(&Expr::number(1), &slope[0]);
             slope
         }),
-        Function::Atan | Function::Asin | Function::Erf => {
-            let name = Expr::variable("u");
-            let slope = crate::derivative::partial(function, 0, &[&name], &name).expect("these functions are not flat");
-            let slope = composed(&slope, args[0], count)?;
-            integral(value(function, &args[0][0]), &product(&slope, &derivative(args[0])))
+        Function::Sigmoid => of_derivative(function, args[0], count, |_, y| {
+            let square = product(y, y);
+            y.iter().zip(&square).map(|(a, b)| tidy::sub(a, b)).collect()
+        }),
+        Function::ExpTwo => {
+            let log = value(Log, &Expr::number(2));
+            of_derivative(function, args[0], count, move |_, y| y.iter().map(|part| tidy::mul(&log, part)).collect())
         }
-        Function::Acos | Function::AtanTwo | Function::Asinh | Function::Acosh | Function::Atanh | Function::ExpTwo | Function::Expm => {
-            return Err(unknown(function));
+        Function::Cbrt => root_of(value(function, &args[0][0]), args[0], &third(), count)?,
+        Function::Hypot => {
+            let squares =
+                product(args[0], args[0]).iter().zip(&product(args[1], args[1])).map(|(a, b)| tidy::add(a, b)).collect::<Vec<_>>();
+            root_of(tidy::call(function, vec![args[0][0].clone(), args[1][0].clone()]), &squares, &half(), count)?
         }
-        Function::LogTwo | Function::LogTen | Function::LogOnePlus | Function::Cbrt | Function::Hypot | Function::Abs | Function::Sign => {
-            return Err(unknown(function));
+        Function::AtanTwo => {
+            // y' = (b a' − a b') / (a² + b²)
+            let [a, b] = [args[0], args[1]];
+            let top = zipped(tidy::sub, &product(b, &derivative(a)), &product(a, &derivative(b)));
+            let slope = quotient(&top, &zipped(tidy::add, &product(a, a), &product(b, b)))?;
+            integral(tidy::call(function, vec![a[0].clone(), b[0].clone()]), &slope)
         }
-        Function::Floor | Function::Ceil | Function::Round | Function::Trunc | Function::Erfc | Function::Sigmoid | Function::Min => {
-            return Err(unknown(function));
+        // y' = f'(u) u', where f' is arithmetic of u alone.
+        Function::Atan | Function::Asin | Function::Erf | Function::Acos | Function::Asinh | Function::Acosh | Function::Atanh => {
+            by_partial(function, args[0], count)?
         }
-        Function::Max | Function::Lt | Function::Le | Function::Gt | Function::Ge | Function::Eq | Function::Ne | Function::And => {
-            return Err(unknown(function));
+        Function::Expm | Function::LogTwo | Function::LogTen | Function::LogOnePlus | Function::Erfc => {
+            by_partial(function, args[0], count)?
         }
-        Function::Or | Function::Not | Function::Select => return Err(unknown(function)),
+        // Where they have a power series: away from the points at which pieces meet.
+        Function::Abs => {
+            let sign = apart(&args[0][0], &Expr::number(0))?;
+            args[0].iter().map(|part| tidy::mul(&sign, part)).collect()
+        }
+        Function::Sign => padded(vec![apart(&args[0][0], &Expr::number(0))?], count),
+        Function::Min | Function::Max => {
+            apart(&args[0][0], &args[1][0])?;
+            let comparison = if function == Function::Min { Function::Lt } else { Function::Gt };
+            let first = tidy::call(comparison, vec![args[0][0].clone(), args[1][0].clone()]);
+            args[0].iter().zip(args[1]).map(|(a, b)| select(&first, a, b)).collect()
+        }
+        Function::Select => args[1].iter().zip(args[2]).map(|(a, b)| select(&args[0][0], a, b)).collect(),
+        Function::Lt | Function::Le | Function::Gt | Function::Ge | Function::Eq | Function::Ne => {
+            apart(&args[0][0], &args[1][0])?;
+            padded(vec![tidy::call(function, vec![args[0][0].clone(), args[1][0].clone()])], count)
+        }
+        Function::And | Function::Or | Function::Not => {
+            padded(vec![tidy::call(function, args.iter().map(|arg| arg[0].clone()).collect())], count)
+        }
+        Function::Floor | Function::Ceil | Function::Trunc | Function::Round => padded(vec![step(function, &args[0][0])?], count),
     })
+}
+
+fn half() -> Expr {
+    Expr::number(1) / 2
+}
+
+fn third() -> Expr {
+    Expr::number(1) / 3
+}
+
+fn zipped(f: fn(&Expr, &Expr) -> Expr, a: &[Expr], b: &[Expr]) -> Vec<Expr> {
+    a.iter().zip(b).map(|(a, b)| f(a, b)).collect()
+}
+
+/// The sign of a − b, which is not 0: where it is, pieces meet and there is no power series. Of variables it is a NaN there.
+fn apart(a: &Expr, b: &Expr) -> Result<Expr, Error> {
+    let difference = tidy::sub(a, b);
+    let number = difference.free_vars().is_empty().then(|| super::number(&difference)).flatten();
+    match number {
+        Some(x) if x.abs() <= 1e-12 * (1.0 + super::number(a).unwrap_or(0.0).abs()) => {
+            Err(unsupported("a power series where two pieces meet"))
+        }
+        Some(x) => Ok(Expr::number(if x < 0.0 { -1 } else { 1 })),
+        None if a == b => Err(unsupported("a power series where two pieces meet")),
+        None => Ok(tidy::div(&difference, &value(Function::Abs, &difference))),
+    }
+}
+
+/// One of two, where the condition is known.
+fn select(condition: &Expr, a: &Expr, b: &Expr) -> Expr {
+    let known = condition.free_vars().is_empty().then(|| super::holds(condition)).flatten();
+    match known {
+        Some(true) => a.clone(),
+        Some(false) => b.clone(),
+        None if a == b => a.clone(),
+        None => Expr::call(Function::Select, [condition.clone(), a.clone(), b.clone()]),
+    }
+}
+
+/// A function that jumps, where it does not.
+fn step(function: Function, at: &Expr) -> Result<Expr, Error> {
+    let x = at.free_vars().is_empty().then(|| super::number(at)).flatten().ok_or_else(|| unknown(function))?;
+    let jump = if function == Function::Round { (x - x.floor() - 0.5).abs() } else { (x - x.round()).abs() };
+    if jump <= 1e-12 * (1.0 + x.abs()) { Err(unsupported("a power series where a function jumps")) } else { Ok(value(function, at)) }
+}
+
+/// y = f(u) where f' does not need y.
+fn by_partial(function: Function, u: &[Expr], count: usize) -> Result<Vec<Expr>, Error> {
+    let name = Expr::variable("u");
+    let slope = crate::derivative::partial(function, 0, &[&name], &name).expect("these functions are not flat");
+    let slope = composed(&slope, u, count)?;
+    Ok(integral(value(function, &u[0]), &product(&slope, &derivative(u))))
 }
 
 /// An expression of u, over a series.
@@ -152,13 +234,13 @@ fn value(function: Function, at: &Expr) -> Expr {
     tidy::call(function, vec![at.clone()])
 }
 
-fn product(a: &[Expr], b: &[Expr]) -> Vec<Expr> {
+pub(super) fn product(a: &[Expr], b: &[Expr]) -> Vec<Expr> {
     let coefficient = |k: usize| (0..=k).fold(Expr::number(0), |sum, j| tidy::add(&sum, &tidy::mul(&a[j], &b[k - j])));
     (0..a.len()).map(coefficient).collect()
 }
 
 /// q b = a, coefficient by coefficient.
-fn quotient(a: &[Expr], b: &[Expr]) -> Result<Vec<Expr>, Error> {
+pub(super) fn quotient(a: &[Expr], b: &[Expr]) -> Result<Vec<Expr>, Error> {
     if b[0].is(0) {
         return Err(unsupported("a power series around a pole"));
     }
@@ -206,15 +288,20 @@ fn circular([s, c]: [Function; 2], u: &[Expr], count: usize, sign: i64) -> Vec<V
 }
 
 /// y = uⁿ for a constant n: u y' = n u' y, or a product where n is a natural number.
-fn power(u: &[Expr], n: &Expr, count: usize) -> Result<Vec<Expr>, Error> {
+pub(super) fn power(u: &[Expr], n: &Expr, count: usize) -> Result<Vec<Expr>, Error> {
     if let Some(natural) = n.as_integer().filter(|n| (0..=64).contains(n)) {
         let one = padded(vec![Expr::number(1)], count);
         return Ok((0..natural).fold(one, |power, _| product(&power, u)));
     }
+    let start = if n.as_fraction() == crate::Fraction::new(1, 2) { value(Function::Sqrt, &u[0]) } else { tidy::pow(&u[0], n) };
+    root_of(start, u, n, count)
+}
+
+/// y = uⁿ by its value at the centre, which is not 0.
+fn root_of(start: Expr, u: &[Expr], n: &Expr, count: usize) -> Result<Vec<Expr>, Error> {
     if u[0].is(0) {
         return Err(unsupported("a power series around a branch point"));
     }
-    let start = if n.as_fraction() == crate::Fraction::new(1, 2) { value(Function::Sqrt, &u[0]) } else { tidy::pow(&u[0], n) };
     let mut y = padded(vec![start], count);
     for k in 1..count {
         // k u₀ yₖ = Σⱼ (n j − (k − j)) uⱼ yₖ₋ⱼ over j from 1 to k
@@ -226,40 +313,4 @@ fn power(u: &[Expr], n: &Expr, count: usize) -> Result<Vec<Expr>, Error> {
         y[k] = tidy::div(&sum, &tidy::mul(&Expr::number(k as i64), &u[0]));
     }
     Ok(y)
-}
-
-/// The limit of an expression as a variable goes to a number, where power series give it.
-///
-/// ```
-/// use retrograd_expr::{Expr, limit};
-/// let shown = |text: &str, at: &str| -> Result<String, retrograd::Error> { Ok(limit(&Expr::parse(text)?, "x", &Expr::parse(at)?)?.to_string()) };
-/// assert_eq!(shown("sin(x)/x", "0")?, "1");
-/// assert_eq!(shown("(1 - cos(x))/x^2", "0")?, "1/2");
-/// assert_eq!(shown("(x^2 - 4)/(x - 2)", "2")?, "4");
-/// assert_eq!(shown("(2*x^2 + 1)/(x^2 - x)", "inf")?, "2");
-/// assert!(shown("1/x", "0").is_err());
-/// # Ok::<(), retrograd::Error>(())
-/// ```
-pub fn limit(expr: &Expr, name: &str, at: &Expr) -> Result<Expr, Error> {
-    const ORDER: usize = 12;
-    if *at.op() == Op::Constant(Constant::Infinity) {
-        // x = 1/t, and t goes to 0.
-        let turned = expr.substitute(&[(name, Expr::number(1) / Expr::variable("1/x"))]);
-        return limit(&super::cleared(&turned), "1/x", &Expr::number(0));
-    }
-    let direct = series(expr, name, at, 0).map(|found| found[0].clone()).ok().filter(super::is_finite_number);
-    if let Some(value) = direct {
-        return Ok(value);
-    }
-    let (Op::Call(Function::Div), [top, bottom]) = (expr.op(), expr.args()) else {
-        return Err(unsupported(&format!("the limit of `{expr}`")));
-    };
-    let [top, bottom] = [series(top, name, at, ORDER)?, series(bottom, name, at, ORDER)?];
-    let first = |series: &[Expr]| series.iter().position(|part| !part.is(0));
-    match (first(&top), first(&bottom)) {
-        (None, Some(_)) => Ok(Expr::number(0)),
-        (Some(a), Some(b)) if a > b => Ok(Expr::number(0)),
-        (Some(a), Some(b)) if a == b && bottom[b].as_fraction().is_some() => Ok(tidy::div(&top[a], &bottom[b])),
-        _ => Err(unsupported(&format!("the limit of `{expr}`, which grows without bound or is not decided by its series,"))),
-    }
 }

@@ -3,6 +3,7 @@
 use retrograd::{Error, ErrorKind, Pos};
 
 use super::polynomial::{Polynomial, mentions, polynomial};
+use super::rational;
 use crate::evaluate::{Bindings, Derived, evaluate};
 use crate::expr::{Constant, Expr};
 use crate::function::Function;
@@ -30,9 +31,16 @@ pub struct Root {
 /// assert_eq!(shown("x^4 - 5*x^2 + 4 = 0")?, ["-2", "-1", "1", "2"]);
 /// assert_eq!(shown("x^2 + 1 = 0")?, [""; 0]);
 /// assert_eq!(shown("a*x = b")?, ["b/a"]);
+/// assert_eq!(shown("(x^2 - 1)/(x - 1) = 0")?, ["-1"]);
 /// # Ok::<(), retrograd::Error>(())
 /// ```
 pub fn solve(expr: &Expr, name: &str) -> Result<Vec<Root>, Error> {
+    if !mentions(expr, name) {
+        return Err(Error::new(ErrorKind::Argument, Pos::unknown(), format!("`{expr} = 0` says nothing of `{name}`")));
+    }
+    if let Some(top) = rational::numerator(expr, name) {
+        return real_roots(top);
+    }
     let polynomial = polynomial(expr);
     let Some(coefficients) = polynomial.coefficients(name) else {
         return Err(unsupported(format!("`{expr} = 0` is not a polynomial in `{name}`; `newton` and `bisect` find numbers")));
@@ -101,7 +109,7 @@ fn real_roots(mut c: Vec<Fraction>) -> Result<Vec<Root>, Error> {
 }
 
 /// A rational root p/q: p divides the last coefficient and q the first, as integers.
-fn rational_root(c: &[Fraction]) -> Option<Fraction> {
+pub(super) fn rational_root(c: &[Fraction]) -> Option<Fraction> {
     if c.len() < 2 {
         return None;
     }

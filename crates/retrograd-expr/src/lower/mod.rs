@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use retrograd::numpy::{Along, Start};
 use retrograd::trace::{Traced, TracedRule, Tracer};
-use retrograd::{Array, Attrs, DType, Error, ErrorKind, Pos, Program, Type, ops};
+use retrograd::{Array, Attrs, DType, Error, ErrorKind, Part, Pos, Program, Type, ops};
 
 use crate::dag::{Dag, Id};
 use crate::expr::{ArrayOp, Custom, Expr, Fold, Op};
@@ -124,12 +124,14 @@ impl Lowering<'_> {
         args[..traced].iter().copied().chain(self.guarded.conditions.get(&id).copied()).collect()
     }
 
-    fn pos(id: Id) -> Pos {
-        Pos::new(FILE, u32::try_from(id).unwrap_or(u32::MAX))
+    /// What we made ourselves is no part of what the user wrote, whose roundings stay.
+    fn pos(&self, id: Id) -> Pos {
+        let pos = Pos::new(FILE, u32::try_from(id).unwrap_or(u32::MAX));
+        if self.guarded.dag.is_derived(id) { pos.in_part(Part::Backward) } else { pos }
     }
 
     fn entry(&mut self, id: Id) -> Result<Traced, Error> {
-        let (pos, args) = (Self::pos(id), self.guarded.dag.args(id).to_vec());
+        let (pos, args) = (self.pos(id), self.guarded.dag.args(id).to_vec());
         match self.guarded.dag.op(id).clone() {
             Op::Number(x) => Ok(self.number(x.to_f64(), &pos)),
             Op::Constant(constant) => Ok(self.number(constant.to_f64(), &pos)),

@@ -91,6 +91,7 @@ macro_rules! laws {
     (@way ==) => { Way::Both };
 }
 
+// What is to the power 0 is 1, also where it is not defined: so laws after which a power may be 0 ask for more than those of the textbook.
 laws! {
     "a sum commutes": "a + b" => "b + a";
     "a product commutes": "a*b" => "b*a";
@@ -119,10 +120,10 @@ laws! {
     "the power 0": "a^0" => "1" if 'a' Total;
     "a square is a product": "a*a" == "a^2";
     "one more factor": "a^n*a" => "a^(n + 1)" if 'n' Integer, 'n' NonNegative;
-    "one more factor of what is not 0": "a^n*a" => "a^(n + 1)" if 'a' NonZero;
+    "one more factor of what is not 0": "a^n*a" => "a^(n + 1)" if 'a' NonZero, 'a' Total;
     "a product of natural powers": "a^m*a^n" => "a^(m + n)" if 'm' Integer, 'm' NonNegative, 'n' Integer, 'n' NonNegative;
-    "a product of integer powers": "a^m*a^n" == "a^(m + n)" if 'a' NonZero, 'm' Integer, 'n' Integer;
-    "a product of powers": "a^m*a^n" == "a^(m + n)" if 'a' Positive;
+    "a product of integer powers": "a^m*a^n" == "a^(m + n)" if 'a' NonZero, 'a' Total, 'm' Integer, 'n' Integer;
+    "a product of powers": "a^m*a^n" == "a^(m + n)" if 'a' Positive, 'a' Total;
     "a natural power of a natural power": "(a^m)^n" => "a^(m*n)" if 'm' Integer, 'm' NonNegative, 'n' Integer, 'n' NonNegative;
     "an integer power of an integer power": "(a^m)^n" => "a^(m*n)" if 'a' NonZero, 'm' Integer, 'n' Integer;
     "a power of a power": "(a^m)^n" => "a^(m*n)" if 'a' Positive;
@@ -131,8 +132,8 @@ laws! {
     "an integer power of a quotient": "(a/b)^n" == "a^n/b^n" if 'n' Integer, 'n' NonZero;
     "a reciprocal is a power": "1/a" == "a^(-1)";
     "a reciprocal of a power": "1/a^n" == "a^(-n)" if 'a' NonZero;
-    "a quotient of powers": "a^m/a^n" => "a^(m - n)" if 'a' Positive;
-    "a quotient of integer powers": "a^m/a^n" => "a^(m - n)" if 'a' NonZero, 'm' Integer, 'n' Integer;
+    "a quotient of powers": "a^m/a^n" => "a^(m - n)" if 'a' Positive, 'a' Total;
+    "a quotient of integer powers": "a^m/a^n" => "a^(m - n)" if 'a' NonZero, 'a' Total, 'm' Integer, 'n' Integer;
     "a root is a power": "sqrt(a)" == "a^(1/2)";
     "a square of a root": "sqrt(a)^2" => "a" if 'a' NonNegative;
     "a root times itself": "sqrt(a)*sqrt(a)" => "a" if 'a' NonNegative;
@@ -147,13 +148,13 @@ laws! {
     "the sign of what is positive": "sign(a)" => "1" if 'a' Positive, 'a' Total;
     "exp of a sum": "exp(a + b)" == "exp(a)*exp(b)";
     "exp of a negative": "exp(-a)" == "1/exp(a)";
-    "a power of exp": "exp(a)^n" == "exp(a*n)";
+    "a power of exp": "exp(a)^n" == "exp(a*n)" if 'a' Total;
     "exp of log": "exp(log(a))" => "a" if 'a' Positive;
     "log of exp": "log(exp(a))" => "a";
     "log of a product": "log(a*b)" == "log(a) + log(b)" if 'a' Positive, 'b' Positive;
     "log of a quotient": "log(a/b)" == "log(a) - log(b)" if 'a' Positive, 'b' Positive;
-    "log of a power": "log(a^n)" == "n*log(a)" if 'a' Positive;
-    "a power is an exp": "a^b" == "exp(b*log(a))" if 'a' Positive;
+    "log of a power": "log(a^n)" == "n*log(a)" if 'a' Positive, 'a' Total;
+    "a power is an exp": "a^b" == "exp(b*log(a))" if 'a' Positive, 'a' Total;
     "e to a power": "e^a" == "exp(a)";
     "expm1": "exp(a) - 1" == "expm1(a)";
     "log1p": "log(1 + a)" == "log1p(a)";

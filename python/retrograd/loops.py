@@ -671,10 +671,12 @@ class Loop(Control):
         ends = [leaf.after.root() if isinstance(leaf.after, Array) else None for _, leaf in named]
         start_ids, end_ids = [id(root) for root in starts], [id(root) for root in ends if root is not None]
         for k, (slot, leaf) in enumerate(named):
-            outside = ends[k] is not None and ends[k]._frame is not frame
-            shared = starts[k] in mutated or (outside and ends[k] in mutated)
+            # What a loop or a branch inside resulted in may be any of the arrays that it was made of.
+            foreign = [root for root in reached([leaf.after]) if root._frame is not frame]
+            outside = len(foreign) > 0
+            shared = starts[k] in mutated or any(root in mutated for root in foreign)
             if swapped:
-                view = leaf.before._parent is not None or (ends[k] is not None and leaf.after._parent is not None)
+                view = leaf.before._parent is not None or len(reached([leaf.before])) > 1 or (ends[k] is not None and leaf.after._parent is not None)
                 shared |= view or outside or start_ids.count(id(starts[k])) > 1 or end_ids.count(id(ends[k])) > 1
             if shared:
                 message = f"`{leaf.path}` is rebound in the loop while its array is changed in place, also under another name; copy it with .copy()"

@@ -170,3 +170,62 @@ def test_whether_two_arrays_are_one_object():
     assert rg.jit(f)(x.copy()) == f(x)
     with pytest.raises(rg.Unsupported, match="one object"):
         rg.jit(g)(x.copy())
+
+
+def bound_to_a_row_in_a_loop(x):
+    m, y = np.outer(x, x), x * 1.0
+    for i in range(5):
+        y[(i + 1) % 5] += 6.0
+        for _ in range(2):
+            y = m[2]
+    return np.sum(y * y) + np.sum(m)
+
+
+def bound_to_a_row_under_a_known_condition(x):
+    m, y = np.outer(x, x), x * 1.0
+    for i in range(5):
+        y += 6.0
+        if i % 2:
+            y = m[2]
+    return np.sum(y * y) + np.sum(m)
+
+
+def bound_to_a_row_perhaps(x):
+    m, y = np.outer(x, x), x * 1.0
+    for i in range(3):
+        y += 6.0
+        for _ in range(2):
+            if x[0] > 0:
+                y = m[2]
+    return np.sum(y * y) + np.sum(m)
+
+
+def bound_before_the_loop_that_changes_it(x):
+    m, y = np.outer(x, x), x * 1.0
+    for _ in range(2):
+        if x[0] > 0:
+            y = m[2]
+    for _ in range(3):
+        y += 1.0
+    return np.sum(y * y) + np.sum(m)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        bound_to_a_row_in_a_loop,
+        bound_to_a_row_under_a_known_condition,
+        bound_to_a_row_perhaps,
+        bound_before_the_loop_that_changes_it,
+    ],
+)
+def test_a_name_that_a_body_binds_to_a_view_changes_what_it_views(f):
+    x = np.array([0.3, -0.7, 1.2, 0.5, 0.9])
+    expected = f(x.copy())
+    try:
+        found = rg.jit(f)(x.copy())
+    except rg.Unsupported as refused:
+        assert f in (bound_to_a_row_perhaps, bound_before_the_loop_that_changes_it), refused
+        assert "may share memory" in str(refused)
+    else:
+        assert np.isclose(found, expected, rtol=1e-12)

@@ -251,7 +251,8 @@ fn slice_of_everything(site: &Site<'_, '_>) -> Option<Becomes> {
     site.first_if(site.editor.ty(site.args[0]) == site.ty)
 }
 
-/// Behind updates that wrote elsewhere, too. What was written is read, never the array before: that may be overwritten by then.
+/// Vectors that were written, also behind updates that wrote elsewhere: of other arrays it would keep what was written beside them. What was
+/// written is read, never the array before: that may be overwritten by then.
 fn slice_of_written(site: &Site<'_, '_>) -> Option<Becomes> {
     let [start, stop] = ["start", "stop"].map(|name| site.attrs.sizes(name));
     let mut array = site.args[0];
@@ -264,6 +265,7 @@ fn slice_of_written(site: &Site<'_, '_>) -> Option<Becomes> {
             return None;
         }
         if (0..whole.len()).all(|k| first[k] <= start[k] && stop[k] <= first[k] + window[k]) {
+            vectors(site, args[1])?;
             let moved = |places: &[usize]| places.iter().zip(&first).map(|(place, first)| place - first).collect::<Vec<_>>();
             let attrs = Attrs::none().ints("start", moved(&start)).ints("stop", moved(&stop)).ints("step", site.attrs.sizes("step"));
             return Some(Becomes::Row(&ops::SLICE, attrs, vec![args[1]]));
@@ -273,6 +275,13 @@ fn slice_of_written(site: &Site<'_, '_>) -> Option<Becomes> {
         }
         array = args[0];
     }
+}
+
+/// The row that gives these vectors, in columns, or in rows by a transpose.
+fn vectors(site: &Site<'_, '_>, value: Value) -> Option<&'static Row> {
+    let (row, _, args) = site.editor.definition(value)?;
+    let row = if *row == ops::TRANSPOSE { site.editor.definition(args[0])?.0 } else { row };
+    row.attrs.contains(&"columns").then_some(row)
 }
 
 /// Vectors that nobody reads have no part in what is differentiated: their values may coincide. They may be rows, by a transpose.

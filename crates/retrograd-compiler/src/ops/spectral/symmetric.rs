@@ -94,8 +94,14 @@ impl<T: Real> WithSimd for Tridiagonal<'_, T> {
             }
             let (above, rest) = a.split_at_mut((k + 1) * n);
             let v = &mut above[k * n + k + 1..];
+            // What is left of a matrix of low rank are roundings of roundings: their squares would be too small for floats.
+            let largest = v.iter().fold(T::ZERO, |largest, x| if x.abs() > largest { x.abs() } else { largest });
+            below[k] = v[0];
+            if v[1..].iter().all(|x| *x == T::ZERO) {
+                continue;
+            }
+            v.iter_mut().for_each(|x| *x = *x / largest);
             let (alpha, squares) = (v[0], inner(&v[1..], &v[1..]));
-            below[k] = alpha;
             if squares == T::ZERO {
                 continue;
             }
@@ -105,7 +111,7 @@ impl<T: Real> WithSimd for Tridiagonal<'_, T> {
             let inverse = T::ONE / (alpha - beta);
             v.iter_mut().for_each(|x| *x *= inverse);
             v[0] = T::ONE;
-            (below[k], factors[k]) = (beta, tau);
+            (below[k], factors[k]) = (beta * largest, tau);
             // A − v wᵀ − w vᵀ with w = τ A v − (τ²/2) (vᵀ A v) v.
             let w = &mut spare[..n - k - 1];
             for (w, row) in w.iter_mut().zip(rest.chunks_exact(n)) {

@@ -1,4 +1,4 @@
-"""What results are held against: the plain function in NumPy, the same source in JAX, and the complex step."""
+"""What results are held against: the plain function in NumPy, the same source in JAX, the complex step, and differences."""
 
 import types
 
@@ -81,3 +81,12 @@ def check_jax(f, *args, reference=None, argnums=None, tolerance=1e-12):
     close(found[0], f(*copies(args)), tolerance)
     for a, b in zip(found[1], expected[1]):
         close(a, b, tolerance)
+
+
+def check_by_differences(f, x):
+    """Value and gradient of a function of one vector, against NumPy's value and central differences of it."""
+    value, gradient = rg.value_and_grad(f)(x.copy())
+    h = 1e-6
+    differences = [(f(x + h * e) - f(x - h * e)) / (2 * h) for e in np.eye(x.size)]
+    np.testing.assert_allclose(value, f(x.copy()), rtol=1e-12)
+    np.testing.assert_allclose(gradient, differences, rtol=1e-6, atol=1e-7)

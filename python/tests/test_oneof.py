@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from oracle import check_by_differences
 
 import retrograd as rg
 
@@ -118,11 +119,7 @@ CASES = [machine, members, attributes, functions, appended_before_a_break, appen
 
 @pytest.mark.parametrize("f", CASES)
 def test_value_and_gradient(f):
-    value, gradient = rg.value_and_grad(f)(x.copy())
-    h = 1e-6
-    differences = [(f(x + h * e) - f(x - h * e)) / (2 * h) for e in np.eye(x.size)]
-    np.testing.assert_allclose(value, f(x.copy()), rtol=1e-12)
-    np.testing.assert_allclose(gradient, differences, rtol=1e-6, atol=1e-7)
+    check_by_differences(f, x)
 
 
 def test_an_item_that_is_not_there_is_an_error():
@@ -172,6 +169,9 @@ def test_whether_two_arrays_are_one_object():
         rg.jit(g)(x.copy())
 
 
+five = np.array([0.3, -0.7, 1.2, 0.5, 0.9])
+
+
 def bound_to_a_row_in_a_loop(x):
     m, y = np.outer(x, x), x * 1.0
     for i in range(5):
@@ -210,22 +210,12 @@ def bound_before_the_loop_that_changes_it(x):
     return np.sum(y * y) + np.sum(m)
 
 
-@pytest.mark.parametrize(
-    "f",
-    [
-        bound_to_a_row_in_a_loop,
-        bound_to_a_row_under_a_known_condition,
-        bound_to_a_row_perhaps,
-        bound_before_the_loop_that_changes_it,
-    ],
-)
+@pytest.mark.parametrize("f", [bound_to_a_row_in_a_loop, bound_to_a_row_under_a_known_condition])
 def test_a_name_that_a_body_binds_to_a_view_changes_what_it_views(f):
-    x = np.array([0.3, -0.7, 1.2, 0.5, 0.9])
-    expected = f(x.copy())
-    try:
-        found = rg.jit(f)(x.copy())
-    except rg.Unsupported as refused:
-        assert f in (bound_to_a_row_perhaps, bound_before_the_loop_that_changes_it), refused
-        assert "may share memory" in str(refused)
-    else:
-        assert np.isclose(found, expected, rtol=1e-12)
+    assert np.isclose(rg.jit(f)(five), f(five), rtol=1e-12)
+
+
+@pytest.mark.parametrize("f", [bound_to_a_row_perhaps, bound_before_the_loop_that_changes_it])
+def test_a_name_that_a_body_binds_to_a_view_perhaps_is_refused(f):
+    with pytest.raises(rg.Unsupported, match="may share memory"):
+        rg.jit(f)(five)

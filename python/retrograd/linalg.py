@@ -6,10 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from . import errors, functions, views
+from . import errors, functions, spectral, views
 from .array import entangle, traced
 from .rules import implements
+from .spectral import eigh, polar, svd
 from .trace import DTYPES, current
+
+__all__ = ["eigh", "lu", "polar", "svd", "triangular_solve"]
 
 QRResult = collections.namedtuple("QRResult", ("Q", "R"))
 SlogdetResult = collections.namedtuple("SlogdetResult", ("sign", "logabsdet"))
@@ -164,8 +167,9 @@ def _matrix_norm(x, ord, axes, keepdims):
         over -= along < over
         return kept((np.max if ord > 0 else np.min)(np.sum(np.abs(x), axis=along), axis=over))
     if ord in (2, -2, "nuc"):
-        values = np.linalg.svd(np.moveaxis(x, axes, (-2, -1)), compute_uv=False)
-        return kept(np.sum(values, axis=-1) if ord == "nuc" else (np.max if ord > 0 else np.min)(values, axis=-1))
+        matrices = np.moveaxis(x, axes, (-2, -1))
+        # The largest and the least have a derivative where they are the only ones.
+        return kept(spectral.nuclear_norm(matrices) if ord == "nuc" else spectral.svdvals(matrices)[..., 0 if ord > 0 else -1])
     raise errors.ArgumentError(f"np.linalg.norm: invalid norm order {ord!r} for matrices", errors.here())
 
 
@@ -178,14 +182,6 @@ def _vector_norm_of(x, *, axis=None, keepdims=False, ord=2):
     flat = np.reshape(np.transpose(x, [*rest, *axes]), [*(x.shape[k] for k in rest), -1])
     found = _norm(flat, ord, -1)
     return np.reshape(found, [1 if k in axes else extent for k, extent in enumerate(x.shape)]) if keepdims else found
-
-
-def _cond(x, p=None):
-    x = functions._as_array(x)
-    if p in (None, 2, -2):
-        values = np.linalg.svd(x, compute_uv=False)
-        return values[..., -1] / values[..., 0] if p == -2 else values[..., 0] / values[..., -1]
-    return _norm(x, p, (-2, -1)) * _norm(np.linalg.inv(x), p, (-2, -1))
 
 
 def _matrix_power(a, n):
@@ -251,43 +247,6 @@ def _tensorinv(a, ind=2):
         raise errors.ArgumentError("Invalid ind argument.", errors.here())
     n = int(np.prod(a.shape[ind:], dtype=np.int64))
     return np.reshape(np.linalg.inv(np.reshape(a, (-1, n))), a.shape[ind:] + a.shape[:ind])
-
-
-def _lstsq(a, b, rcond=None):
-    """Of full rank, by QR: least squares where there are more rows, least norm where there are more columns. Of a matrix without full rank it is infinite or NaN."""
-    a, b = functions._as_array(a), functions._as_array(b)
-    if a.ndim != 2 or b.ndim not in (1, 2) or a.shape[0] != b.shape[0]:
-        raise errors.ShapeError(f"np.linalg.lstsq: shapes {a.shape} and {b.shape} do not fit", errors.here())
-    (m, n), right = a.shape, b if b.ndim == 2 else b[:, None]
-    if m >= n:
-        q, r = _tall(functions.astype(a, np.result_type(a.dtype, b.dtype, np.float32)))
-        x = triangular_solve(r, q.T @ right, lower=False)
-    else:
-        q, r = _tall(functions.astype(np.transpose(a), np.result_type(a.dtype, b.dtype, np.float32)))
-        x = q @ triangular_solve(r, right, lower=False, trans=True)
-    from . import custom
-
-    diagonal = np.abs(np.diagonal(r))
-    limit = np.finfo(r.dtype).eps * max(m, n)
-    custom.check(np.all(diagonal > limit * np.max(diagonal, initial=0.0)), "np.linalg.lstsq of a matrix without full rank is not supported", np.linalg.LinAlgError)
-    away = right - a @ x
-    residuals = np.sum(away * away, axis=0) if m > n else np.zeros(0, x.dtype)
-    return (x if b.ndim == 2 else x[:, 0]), residuals, np.int64(min(m, n)), Singular(a)
-
-
-class Singular:
-    """The singular values of a least-squares problem, which QR does not give; made when they are asked for."""
-
-    def __init__(self, a):
-        self.a = a
-
-    def __getattr__(self, name):
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return getattr(np.linalg.svd(self.a, compute_uv=False), name)
-
-    def __array__(self, *_, **__):
-        raise errors.Unsupported("the singular values of np.linalg.lstsq: use np.linalg.svd", errors.here())
 
 
 # Products
@@ -422,12 +381,10 @@ for _called, _rule in {
     np.linalg.norm: _norm,
     np.linalg.vector_norm: _vector_norm_of,
     np.linalg.matrix_norm: lambda x, *, keepdims=False, ord="fro": _norm(x, ord, (-2, -1), keepdims),
-    np.linalg.cond: _cond,
     np.linalg.matrix_power: _matrix_power,
     np.linalg.multi_dot: _multi_dot,
     np.linalg.tensorsolve: _tensorsolve,
     np.linalg.tensorinv: _tensorinv,
-    np.linalg.lstsq: _lstsq,
     np.linalg.trace: lambda x, *, offset=0, dtype=None: _trace(x, offset, -2, -1, dtype),
     np.linalg.outer: lambda x1, x2: _outer(x1, x2),
     np.linalg.cross: lambda x1, x2, *, axis=-1: _cross(x1, x2, axis, axis, axis),

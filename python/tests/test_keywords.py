@@ -23,7 +23,8 @@ OPERANDS = {
     "select": "[m > 0], [m]", "meshgrid": "v, v", "broadcast_arrays": "v, m.T", "copyto": "m, 1.0", "fill_diagonal": "m, 1.0", "put": "m, [0], 1.0",
     "place": "m, m > 0, 1.0", "putmask": "m, m > 0, m", "put_along_axis": "m, np.array([[0, 1, 2, 0]]), 1.0, 0", "dot": "m, m.T", "tensordot": "s, s",
     "outer": "v, v", "inner": "v, v", "vdot": "v, v", "cross": "v, v * v", "einsum": '"ij,kj->ik", m, m', "convolve": "v, v", "correlate": "v, v",
-    "cholesky": "s", "solve": "s, v", "inv": "s", "det": "s", "slogdet": "s", "qr": "s", "trapezoid": "m", "average": "m", "rollaxis": "m, 1",
+    "cholesky": "s", "solve": "s, v", "inv": "s", "det": "s", "slogdet": "s", "qr": "s", "eigh": "s", "eigvalsh": "s", "svd": "m", "svdvals": "m", "pinv": "s",
+    "matrix_rank": "s", "trapezoid": "m", "average": "m", "rollaxis": "m, 1",
     "full": "(2, 3), v[0]", "zeros": "(2, 3)", "ones": "(2, 3)", "empty": "(2, 3)",
     "vander": "v", "apply_over_axes": "np.sum, m, (0,)", "apply_along_axis": "np.sum, 0, m", "compress": "[True, False, True], m", "extract": "m > 0.0, m", "array_equal": "v, v",
     "array_equiv": "v, v", "polyadd": "v, v", "polysub": "v, v", "polymul": "v, v", "polyval": "v, m", "polyder": "v", "polyint": "v", "polyfit": "v, v * v, 1", "isin": "m, [0.5, 3.0]",
@@ -54,6 +55,7 @@ VALUES = {
     "include_initial": ["True"], "increasing": ["True"], "ind": ["1", "2"], "invert": ["True"], "left": ["-1.0"], "right": ["True", "-1.0"], "m": ["2"], "method": ['"lower"', '"hazen"', '"closest_observation"'],
     "minlength": ["5"], "p": ["1", '"fro"', "2"], "period": ["2.5"], "range": ["(-1.0, 1.0)"], "rcond": ["1e-3"], "side": ['"right"'], "sorter": ["np.array([0, 1, 2])"], "to_begin": ["0.0", "v"],
     "to_end": ["1.0"], "w": ["v * v"], "writeable": ["True"], "stat_length": ["2"], "end_values": ["1.0"], "reflect_type": ['"odd"'],
+    "UPLO": ['"U"'], "compute_uv": ["False"], "full_matrices": ["False"], "hermitian": ["True"],
     "newshape": ["(4, 3)"], "rowvar": ["False"], "signature": ['"d->d"'], "y": ["m"],
 }
 

@@ -280,9 +280,9 @@ def right_side_of_other_rows(x):
     return np.linalg.solve(x, x[:2])
 
 
-@mistake(rg.Unsupported, "np.linalg.eigh")
+@mistake(rg.Unsupported, "np.linalg.eig")
 def function_that_is_not_there(x):
-    return np.linalg.eigh(x)
+    return np.linalg.eig(x)
 
 
 @mistake(rg.ShapeError, "two axes")

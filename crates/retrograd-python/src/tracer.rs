@@ -141,6 +141,18 @@ impl Tracer {
         Ok(self.keep(value))
     }
 
+    /// A row of the spectrum of matrices; what has no derivative is an error or zero.
+    fn of_spectrum(&mut self, py: Python<'_>, name: &str, a: usize, zero: bool, pos: Place) -> PyResult<usize> {
+        let degenerate = if zero { retrograd::Degenerate::IsZero } else { retrograd::Degenerate::Fails };
+        let value = raised(py, self.tracer()?.of_spectrum(row(name)?, self.values[a], degenerate, &place(pos)))?;
+        Ok(self.keep(value))
+    }
+
+    fn pinv(&mut self, py: Python<'_>, a: usize, cutoff: usize, pos: Place) -> PyResult<usize> {
+        let value = raised(py, self.tracer()?.pinv(self.values[a], self.values[cutoff], &place(pos)))?;
+        Ok(self.keep(value))
+    }
+
     fn qr(&mut self, py: Python<'_>, a: usize, pos: Place) -> PyResult<(usize, usize)> {
         let (q, r) = raised(py, self.tracer()?.qr(self.values[a], &place(pos)))?;
         Ok((self.keep(q), self.keep(r)))

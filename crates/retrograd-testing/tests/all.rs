@@ -29,6 +29,7 @@ mod rows;
 mod saved;
 mod share;
 mod shifted;
+mod spectral;
 mod spill;
 mod stencils;
 mod threads;

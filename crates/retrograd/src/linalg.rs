@@ -40,7 +40,7 @@ impl Triangle {
 }
 
 /// The tag of a check that a matrix has an answer: the name of the error in NumPy, whose words the messages are, too.
-const LINALG_ERROR: &str = "LinAlgError";
+pub(crate) const LINALG_ERROR: &str = "LinAlgError";
 
 impl Tracer {
     /// A row of matrices alone; integers become f64. A matrix that has no answer ends the run, as [`check_status`](Tracer::check_status) says.
@@ -127,7 +127,7 @@ impl Tracer {
         self.op(&ops::SLICE, Attrs::none().ints("start", start).ints("stop", stop).ints("step", step), &[v], pos)
     }
 
-    fn as_floats(&self, v: Traced, pos: &Pos) -> Result<Traced, Error> {
+    pub(crate) fn as_floats(&self, v: Traced, pos: &Pos) -> Result<Traced, Error> {
         if self.ty(v).dtype.is_float() { Ok(v) } else { self.convert(v, DType::F64, pos) }
     }
 }

@@ -5,7 +5,7 @@ import numpy as np
 from .. import errors
 from .. import linalg as ours
 from ..array import Array
-from ..custom import check
+from ..custom import check, stop_gradient
 from ..functions import _as_array, payload_of
 from .elementwise import looped
 from .table import implements, refuse
@@ -106,6 +106,74 @@ def det(a):
 
 
 implements("linalg.norm")(lambda a, ord=None, axis=None, keepdims=False: np.linalg.norm(a, ord, axis, keepdims))
+
+
+# Spectra
+
+
+@implements("linalg.eigh")
+def eigh(a, b=None, lower=True, eigvals_only=False, type=1, subset_by_index=None):
+    """With `b`, A x = λ B x by Cholesky's factor of B; vectors then have length 1 by xᵀ B x."""
+    a = _matrix(a, "eigh")
+    if b is not None:
+        if type != 1:
+            raise errors.Unsupported(f"scipy.linalg.eigh with type={type!r} is not supported; 1 is", errors.here())
+        half, strict = (np.tril(a), np.tril(a, -1)) if lower else (np.triu(a), np.triu(a, 1))
+        factor = cholesky(b if lower else _t(_matrix(b, "eigh")), lower=True)
+        a = _triangular(factor, _t(_triangular(factor, half + _t(strict), True, False)), True, False)
+    some = slice(None) if subset_by_index is None else slice(int(subset_by_index[0]), int(subset_by_index[1]) + 1)
+    if eigvals_only:
+        return np.linalg.eigvalsh(a, "L" if lower else "U")[..., some]
+    values, vectors = np.linalg.eigh(a, "L" if lower else "U")
+    values, vectors = values[..., some], vectors[..., some]
+    return values, vectors if b is None else _triangular(factor, vectors, True, True)
+
+
+@implements("linalg.eigvalsh")
+def eigvalsh(a, b=None, lower=True, type=1, subset_by_index=None):
+    return eigh(a, b, lower, True, type, subset_by_index)
+
+
+@implements("linalg.svd")
+def svd(a, full_matrices=True, compute_uv=True):
+    found = np.linalg.svd(a, full_matrices=full_matrices, compute_uv=compute_uv)
+    return tuple(found) if compute_uv else found
+
+
+@implements("linalg.svdvals")
+def svdvals(a):
+    return np.linalg.svd(a, compute_uv=False)
+
+
+@implements("linalg.pinv")
+def pinv(a, atol=None, rtol=None, return_rank=False):
+    """Singular values of at most `atol + rtol` times the largest are taken as zero; the derivative is that along matrices of one rank."""
+    a = _as_array(a) if _as_array(a).dtype.kind == "f" else 1.0 * _as_array(a)
+    values = np.linalg.svd(a, compute_uv=False)
+    largest = stop_gradient(values[..., 0])
+    atol = 0.0 if atol is None else atol
+    rtol = max(a.shape[-2:]) * float(np.finfo(a.dtype).eps) if rtol is None and payload_of(atol) == 0 else 0.0 if rtol is None else rtol
+    cutoff = rtol + np.where(largest > 0, atol / np.where(largest > 0, largest, 1.0), 0.0)
+    found = np.linalg.pinv(a, rcond=cutoff)
+    return (found, np.count_nonzero(values > cutoff * largest, axis=-1)) if return_rank else found
+
+
+@implements("linalg.polar")
+def polar(a, side="right"):
+    """Its derivative divides by sums of singular values, so that those that coincide are nothing special."""
+    return tuple(ours.polar(a, side))
+
+
+@implements("linalg.orthogonal_procrustes")
+def orthogonal_procrustes(A, B):
+    """The polar factor of Aᵀ B and its nuclear norm."""
+    product = _t(_as_array(A)) @ _as_array(B)
+    return ours.polar(product).U, np.linalg.norm(product, "nuc")
+
+
+@implements("linalg.lstsq")
+def lstsq(a, b, cond=None):
+    return np.linalg.lstsq(a, b, rcond=cond)
 
 
 @implements("linalg.lu_factor")
@@ -225,8 +293,6 @@ def expm(A):
     a = _matrix(A, "expm")
     if a.shape[-1] == 0:
         return a
-    from ..custom import stop_gradient
-
     size = np.max(np.sum(np.abs(stop_gradient(a)), axis=-2))
     squarings = np.maximum(np.ceil(np.log2(np.where(size > 0, size, 1.0) / 5.371920351148152)), 0.0)
     squarings = np.where(np.isfinite(squarings), np.minimum(squarings, 1100.0), 0.0)
@@ -302,8 +368,6 @@ def logm(A):
     for node, weight in zip(_NODES, _WEIGHTS):
         total = total + weight * np.linalg.solve(eye + node * away, away)
     result = scale * total
-    from ..custom import stop_gradient
-
     back = expm(stop_gradient(result))
     tolerance = 1e-6 if a.dtype == np.float64 else 1e-2
     check(
@@ -368,6 +432,11 @@ def block_diag(*arrs):
     return np.concatenate(rows)
 
 
+refuse(
+    "the shape of its result is the rank, which is not known before the program runs; np.linalg.svd has all vectors",
+    "linalg.null_space",
+    "linalg.orth",
+)
 refuse(
     "its results are complex in general; np.linalg.eigh is for symmetric matrices",
     "linalg.eig",

@@ -4,7 +4,6 @@ import numpy as np
 
 _LENGTH = "the length of its result depends on elements, which are not known before the program runs"
 _COMPLEX = "complex numbers are not supported"
-_SPECTRUM = "its factorisation is not supported yet"
 _DISCRETE = "it takes the bits of a number apart, and has no derivative"
 _DATES = "dates are not supported"
 _TEXT = "text and files are not supported"
@@ -12,7 +11,6 @@ _TEXT = "text and files are not supported"
 REFUSED = {
     **dict.fromkeys((np.unique, np.unique_all, np.unique_counts, np.unique_inverse, np.unique_values, np.union1d, np.intersect1d, np.setdiff1d, np.setxor1d, np.trim_zeros), _LENGTH),
     **dict.fromkeys((np.roots, np.linalg.eig, np.linalg.eigvals, np.sort_complex), _COMPLEX),
-    **dict.fromkeys((np.linalg.svd, np.linalg.svdvals, np.linalg.eigh, np.linalg.eigvalsh, np.linalg.pinv, np.linalg.matrix_rank), _SPECTRUM),
     **dict.fromkeys([function for function in map(np.fft.__dict__.get, np.fft.__all__) if function not in (np.fft.fftshift, np.fft.ifftshift, np.fft.fftfreq, np.fft.rfftfreq)], _COMPLEX),
     **dict.fromkeys((np.nextafter, np.spacing, np.packbits, np.unpackbits, np.bitwise_count), _DISCRETE),
     **dict.fromkeys((np.datetime_as_string, np.busday_count, np.busday_offset, np.is_busday, np.isnat), _DATES),

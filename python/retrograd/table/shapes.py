@@ -4,11 +4,23 @@ import numpy as np
 
 from .. import errors, layout, views
 from ..array import Array, local, traced, view
-from ..functions import _as_array, _axes, _axis, _broadcast_to, _concatenate, _kept_layout
+from ..functions import _as_array, _axes, _axis, _broadcast_to, _concatenate, _kept_layout, _transpose
 from ..functions import copy as copied
 from ..rules import implements
 from ..trace import DTYPES, NUMPY, current
 from .picking import take
+
+
+@implements(np.rollaxis, memory=True)
+def _rollaxis(x, axis, start=0):
+    x = _as_array(x)
+    axis = _axis(axis, x.ndim, "rollaxis")
+    start = start + x.ndim if start < 0 else start
+    if not 0 <= start <= x.ndim:
+        raise errors.ShapeError(f"np.rollaxis: start={start} does not fit {x.ndim} axes", errors.here())
+    order = [k for k in range(x.ndim) if k != axis]
+    order.insert(start - (axis < start), axis)
+    return _transpose(x, order)
 
 
 @implements(np.flip, memory=True)

@@ -257,14 +257,25 @@ impl Transform {
         let (params, result, dx) = (body.params(b.types(args)), body.param(b.ty(y)), body.param(b.ty(args[k])));
         let tangents: Vec<Option<Value>> = (0..args.len()).map(|other| (other == k).then_some(dx)).collect();
         let dy = tangent(&body, attrs, &params, result, &tangents);
-        let id = self.program.add(body.finish(vec![dy]));
+        let id = self.program.add(without_checks_of(body.finish(vec![dy]), dx));
         let zeros = b.zeros(&b.ty(args[k]));
         let varied: Vec<bool> = (0..args.len() + 2).map(|param| param > args.len()).collect();
-        let id = self.silent(id);
         let copied = self.run(b, &self.program.function(id).clone(), &[args, &[y, zeros]].concat())?;
         let pulled = self.sweep_back(b, id, copied, &varied, &[Some(ct)], &vec![None; args.len() + 2])?;
         Ok((pulled.cotangents[args.len() + 1].unwrap_or(zeros), pulled.demands[args.len() + 1].clone()))
     }
+}
+
+/// The function without what it checks of a tangent, which is not there in reverse mode.
+fn without_checks_of(mut function: Function, dx: Value) -> Function {
+    let mut depends = vec![false; function.types.len()];
+    depends[dx.0 as usize] = true;
+    function.insts.retain(|inst| {
+        let moves = inst.args.iter().any(|v| depends[v.0 as usize]);
+        inst.results.iter().for_each(|v| depends[v.0 as usize] = moves);
+        !(moves && inst.has_effect(|_| false))
+    });
+    function
 }
 
 /// The transpose of a row in an argument that it is linear in, with coefficients that need not be numbers where nothing is demanded: what

@@ -28,7 +28,7 @@ pub(crate) use host::call as call_host;
 pub use host::{Host, serve};
 pub use linear::linear_in;
 pub use program::{CallOp, CustomRule, ForOp, FuncId, Function, IfOp, Inst, Linearity, Op, Program, UnwindArgs, UnwindOp, Value, WhileOp};
-pub use routine::{By, Routine, Run, Slice, SliceMut};
+pub use routine::{By, Factors, Routine, Run, Slice, SliceMut};
 pub use row::{
     Composed, Contribution, Indexing, LaneFunction, Line, Lowering, Partial, PartialOf, Reduction, Row, Rule, Sample, Scalar, Tangent,
     Transpose, TransposeOfEach, View, Write,

@@ -18,6 +18,25 @@ pub struct Routine {
     pub run: Run,
 }
 
+/// Factors of matrices that rows share: whoever needs those of one matrix reads the same.
+#[derive(Clone, Copy, Debug)]
+pub struct Factors {
+    /// Which ones.
+    pub name: &'static str,
+    /// Makes them.
+    pub routine: Routine,
+    /// Their type, from that of the matrices.
+    pub ty: fn(&Type) -> Type,
+}
+
+impl PartialEq for Factors {
+    fn eq(&self, other: &Factors) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Factors {}
+
 /// Who computes a routine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {

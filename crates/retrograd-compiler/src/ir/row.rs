@@ -5,7 +5,7 @@ use super::attr::Attrs;
 use super::builder::{Builder, Expr};
 use super::error::{Error, ErrorKind};
 use super::program::Value;
-use super::routine::{By, Routine};
+use super::routine::{By, Factors, Routine};
 use super::types::{DType, Type};
 
 /// Everything about one op, in one place.
@@ -168,7 +168,7 @@ pub enum Lowering {
     /// A call of one function for the whole array, the same that the interpreter calls.
     Routine(Routine),
     /// The same over the factors of the first argument, in its place: whoever needs those of a matrix shares them.
-    Factored(Routine),
+    Factored(Factors, Routine),
     /// Shows its argument to whoever observes the run: an effect, which is never left out, merged, moved or done again.
     Probe,
     /// A fault of the run, unless all of its argument holds: an effect, too.
@@ -299,6 +299,8 @@ pub enum Composed {
     Concat,
     /// The logarithm of a sum of exponentials.
     LogSumExp,
+    /// The first argument, whatever the others are for.
+    First,
 }
 
 /// How elements are written.

@@ -20,6 +20,7 @@ mod scalar;
 mod scan;
 mod shape;
 mod sort;
+mod spectral;
 
 use crate::ir::{Error, Program, Row};
 
@@ -29,9 +30,7 @@ pub use external::{EXTERNAL, PURE_EXTERNAL, RECORDED, STILL};
 pub use fold::{ALL, ANY, ARGMAX, ARGMIN, LOGSUMEXP, PROD, REDUCE_MAX, REDUCE_MIN};
 pub use gather::{ADD_ALONG_AXIS, GATHER, SCATTER_ADD, SCATTER_MAX, SCATTER_MIN, SCATTER_MUL, SCATTER_SET, TAKE_ALONG_AXIS};
 pub use index::{ADD_AT, DYNAMIC_SLICE, SLICE, UPDATE, clamp_start};
-pub use linalg::{
-    ADJUGATE, CHOLESKY, DET, DET_SIGN, FACTORS, INVERSE, LOGDET, LU, LU_PERMUTATION, QR, SOLVE, TRIANGULAR_SOLVE, factors_type,
-};
+pub use linalg::{ADJUGATE, CHOLESKY, DET, DET_SIGN, INVERSE, LOGDET, LU, LU_PERMUTATION, QR, SOLVE, TRIANGULAR_SOLVE};
 pub use products::{PRODUCTS, Products, Start};
 pub use reduce::{SUM, SUM_CHUNK, SUM_LANES, sum_axes};
 pub use scalar::{
@@ -43,6 +42,7 @@ pub use scalar::{
 pub use scan::{CUMMAX, CUMMIN, CUMPROD, CUMSUM, LINEAR_SCAN};
 pub use shape::{BROADCAST, CONCAT, CONSTANT, IOTA, PAD, RESHAPE, REVERSE, TRANSPOSE, composed};
 pub use sort::{ARGSORT, SORT};
+pub use spectral::{AGREE, EIGENVECTORS, EIGVALSH, LEFT_VECTORS, NUCLEAR_NORM, PINV, POLAR, POLAR_SOLVE, RIGHT_VECTORS, SVDVALS};
 
 /// All rows, family by family.
 pub fn rows() -> impl Iterator<Item = &'static Row> {
@@ -57,6 +57,7 @@ pub fn rows() -> impl Iterator<Item = &'static Row> {
         scan::ROWS,
         sort::ROWS,
         linalg::ROWS,
+        spectral::ROWS,
         effect::ROWS,
         external::ROWS,
     ];

@@ -53,6 +53,7 @@ pub fn composed(of: Composed, b: &Builder, attrs: &Attrs, args: &[Value]) -> Val
             })
         }
         Composed::LogSumExp => super::fold::logsumexp(b, attrs, args[0]),
+        Composed::First => args[0],
     }
 }
 

@@ -239,8 +239,8 @@ fn passes_elements(lowering: Lowering) -> bool {
         Lowering::View(_) | Lowering::Pick(_) => true,
         Lowering::Write(write) | Lowering::Scatter(_, write) => matches!(write, Write::Set | Write::Max | Write::Min),
         Lowering::Reduce(reduction) => matches!(reduction, Reduction::Max | Reduction::Min),
-        Lowering::Composed(composed) => matches!(composed, Composed::Pad | Composed::Concat),
+        Lowering::Composed(composed) => matches!(composed, Composed::Pad | Composed::Concat | Composed::First),
         Lowering::Convert | Lowering::Iota | Lowering::Constant | Lowering::Dot | Lowering::Line(_) => false,
-        Lowering::Routine(_) | Lowering::Factored(_) | Lowering::Probe | Lowering::Check | Lowering::Missing => false,
+        Lowering::Routine(_) | Lowering::Factored(..) | Lowering::Probe | Lowering::Check | Lowering::Missing => false,
     }
 }

@@ -202,7 +202,7 @@ impl<'f> Editor<'f> {
             | Lowering::Line(_)
             | Lowering::Composed(_)
             | Lowering::Routine(_)
-            | Lowering::Factored(_)
+            | Lowering::Factored(..)
             | Lowering::Probe
             | Lowering::Check
             | Lowering::Missing => None,

@@ -34,6 +34,12 @@ fn fold_row(editor: &mut Editor<'_>, inst: &Inst, row: &'static Row, attrs: &Att
             let value = editor.row(row, attrs, args, ty.clone(), &inst.pos);
             return editor.bind(inst.results[0], value);
         }
+        Some(Becomes::Transposed(row, attrs, args, axes)) => {
+            let mut shape = ty.shape.clone();
+            axes.iter().zip(&ty.shape).for_each(|(axis, extent)| shape[*axis] = *extent);
+            let value = editor.row(row, attrs, args, Type::new(ty.dtype, shape), &inst.pos);
+            editor.row(&ops::TRANSPOSE, Attrs::none().ints("axes", axes), vec![value], ty.clone(), &inst.pos)
+        }
         Some(Becomes::Number(number)) => editor.full(number, &ty.shape, &inst.pos),
     };
     editor.bind(inst.results[0], new);
@@ -54,6 +60,8 @@ enum Becomes {
     Value(Value),
     /// Another row.
     Row(&'static Row, Attrs, Vec<Value>),
+    /// Another row, and its axes in another order.
+    Transposed(&'static Row, Attrs, Vec<Value>, Vec<usize>),
     /// This number, everywhere.
     Number(Array),
 }
@@ -64,7 +72,7 @@ fn becomes(site: &Site<'_, '_>) -> Option<Becomes> {
     let next = constant(site).or_else(|| laws.into_iter().find_map(|rewrite| (rewrite.apply)(site)))?;
     match &next {
         Becomes::Row(row, attrs, args) => Some(becomes(&Site { row, attrs, args, ..*site }).unwrap_or(next)),
-        Becomes::Value(_) | Becomes::Number(_) => Some(next),
+        Becomes::Value(_) | Becomes::Transposed(..) | Becomes::Number(_) => Some(next),
     }
 }
 
@@ -153,6 +161,8 @@ static REWRITES: &[Rewrite] = &[
     law(&ops::REVERSE, "a number repeated, backwards = repeated", view_of_number),
     law(&ops::SLICE, "a slice of everything = x", slice_of_everything),
     law(&ops::SLICE, "a number repeated, sliced = repeated", view_of_number),
+    law(&ops::SLICE, "a slice of what an update wrote = a slice of that", slice_of_written),
+    law(&ops::SLICE, "some columns of vectors = these vectors", columns_of_vectors),
     law(&ops::DYNAMIC_SLICE, "a window at a known place where it fits = a slice", known_window),
     law(&ops::UPDATE, "everything replaced by u = u", update_of_everything),
     law(&ops::SUM, "a sum over no axes = x", |s| s.first_if(s.attrs.sizes("axes").is_empty())),
@@ -239,6 +249,64 @@ fn transpose_of_transpose(site: &Site<'_, '_>) -> Option<Becomes> {
 fn slice_of_everything(site: &Site<'_, '_>) -> Option<Becomes> {
     // Of equal extents with steps of one, a window starts at 0; a step only matters where there are two elements.
     site.first_if(site.editor.ty(site.args[0]) == site.ty)
+}
+
+/// Vectors that were written, also behind updates that wrote elsewhere: of other arrays it would keep what was written beside them. What was
+/// written is read, never the array before: that may be overwritten by then.
+fn slice_of_written(site: &Site<'_, '_>) -> Option<Becomes> {
+    let [start, stop] = ["start", "stop"].map(|name| site.attrs.sizes(name));
+    let mut array = site.args[0];
+    loop {
+        let (_, attrs, args) = site.editor.definition(array).filter(|(row, ..)| **row == ops::UPDATE)?;
+        let (whole, window) = (&site.editor.ty(args[0]).shape, &site.editor.ty(args[1]).shape);
+        let first = args[2..].iter().map(|v| site.editor.int(*v).and_then(|k| usize::try_from(k).ok())).collect::<Option<Vec<usize>>>()?;
+        let fits = (0..whole.len()).all(|k| attrs.sizes("step")[k] == 1 && first[k] + window[k] <= whole[k]);
+        if !fits {
+            return None;
+        }
+        if (0..whole.len()).all(|k| first[k] <= start[k] && stop[k] <= first[k] + window[k]) {
+            vectors(site, args[1])?;
+            let moved = |places: &[usize]| places.iter().zip(&first).map(|(place, first)| place - first).collect::<Vec<_>>();
+            let attrs = Attrs::none().ints("start", moved(&start)).ints("stop", moved(&stop)).ints("step", site.attrs.sizes("step"));
+            return Some(Becomes::Row(&ops::SLICE, attrs, vec![args[1]]));
+        }
+        if (0..whole.len()).all(|k| start[k] < first[k] + window[k] && first[k] < stop[k]) {
+            return None;
+        }
+        array = args[0];
+    }
+}
+
+/// The row that gives these vectors, in columns, or in rows by a transpose.
+fn vectors(site: &Site<'_, '_>, value: Value) -> Option<&'static Row> {
+    let (row, _, args) = site.editor.definition(value)?;
+    let row = if *row == ops::TRANSPOSE { site.editor.definition(args[0])?.0 } else { row };
+    row.attrs.contains(&"columns").then_some(row)
+}
+
+/// Vectors that nobody reads have no part in what is differentiated: their values may coincide. They may be rows, by a transpose.
+fn columns_of_vectors(site: &Site<'_, '_>) -> Option<Becomes> {
+    let (outer, of_outer, inside) = site.editor.definition(site.args[0])?;
+    let axes: Vec<usize> = if *outer == ops::TRANSPOSE { of_outer.sizes("axes") } else { (0..site.ty.rank()).collect() };
+    let (row, attrs, args) = if *outer == ops::TRANSPOSE { site.editor.definition(inside[0])? } else { (outer, of_outer, inside) };
+    let (whole, rank) = (&site.editor.ty(site.args[0]).shape, site.ty.rank());
+    if !row.attrs.contains(&"columns") {
+        return None;
+    }
+    let along = axes.iter().position(|axis| axis + 1 == rank)?;
+    let others = (0..rank).all(|k| k == along || whole[k] == site.ty.shape[k]);
+    if !others || site.attrs.sizes("step")[along] != 1 {
+        return None;
+    }
+    let first = attrs.sizes("columns")[0] + site.attrs.sizes("start")[along];
+    let columns = Attrs::none()
+        .ints("columns", [first, first + site.ty.shape[along]])
+        .ints("degenerate", attrs.sizes("degenerate"))
+        .ints("order", attrs.sizes("order"));
+    match axes.is_sorted() {
+        true => Some(Becomes::Row(row, columns, args.to_vec())),
+        false => Some(Becomes::Transposed(row, columns, args.to_vec(), axes)),
+    }
 }
 
 fn known_window(site: &Site<'_, '_>) -> Option<Becomes> {

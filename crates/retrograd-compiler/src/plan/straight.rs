@@ -372,7 +372,7 @@ fn bytes_stored(placed: &Placed, value: Value) -> u64 {
 
 /// Whether an instruction shares the factors of a matrix with others: they are kept beside it.
 pub(super) fn shares_factors(inst: &Inst) -> bool {
-    matches!(&inst.op, Op::Row(row, _) if matches!(row.lowering, Lowering::Factored(_)))
+    matches!(&inst.op, Op::Row(row, _) if matches!(row.lowering, Lowering::Factored(..)))
 }
 
 /// Code before the turn in stages, and what of it the code after the turn reads.

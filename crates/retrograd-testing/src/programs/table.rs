@@ -83,7 +83,7 @@ impl Draft {
     /// A routine, or a read or write at an array of indices.
     pub(super) fn routine(&mut self, s: &mut Scope) {
         self.sampled_of(s, |row| {
-            matches!(row.lowering, Lowering::Routine(_) | Lowering::Factored(_) | Lowering::Pick(_) | Lowering::Scatter(..))
+            matches!(row.lowering, Lowering::Routine(_) | Lowering::Factored(..) | Lowering::Pick(_) | Lowering::Scatter(..))
         });
     }
 

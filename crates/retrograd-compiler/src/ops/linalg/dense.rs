@@ -2,7 +2,7 @@
 //! innermost runs are contiguous, the rest by products of matrices. The order of every sum is fixed, so that results are the same bits
 //! everywhere; products that are added or subtracted are fused.
 
-use std::ops::{AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
+use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
 use pulp::{Arch, Simd, WithSimd};
 
@@ -15,6 +15,7 @@ pub(in crate::ops) trait Real:
     Copy
     + Multiplied
     + PartialOrd
+    + Add<Output = Self>
     + Mul<Output = Self>
     + Div<Output = Self>
     + Sub<Output = Self>
@@ -27,6 +28,8 @@ pub(in crate::ops) trait Real:
     const ZERO: Self;
     const ONE: Self;
     const NAN: Self;
+    /// From 1 to the next number.
+    const EPSILON: Self;
     fn abs(self) -> Self;
     fn sqrt(self) -> Self;
     /// `self · factor + term`, rounded once.
@@ -48,6 +51,7 @@ macro_rules! real {
             const ZERO: $float = 0.0;
             const ONE: $float = 1.0;
             const NAN: $float = $float::NAN;
+            const EPSILON: $float = $float::EPSILON;
             fn abs(self) -> $float {
                 $float::abs(self)
             }
@@ -114,13 +118,13 @@ const LOWER: Triangle = Triangle { lower: true, transposed: false, unit: false }
 pub(super) const LANES: usize = 8;
 
 /// Code compiled for every machine, and run as this one allows.
-pub(super) fn wide<W: WithSimd>(code: W) -> W::Output {
+pub(in crate::ops) fn wide<W: WithSimd>(code: W) -> W::Output {
     Arch::new().dispatch(code)
 }
 
 /// Σ x y, in partial sums that fit vector registers: term k goes to partial k mod lanes, the partials are added pairwise, the rest follow.
 #[inline(always)]
-fn inner<T: Real>(x: &[T], y: &[T]) -> T {
+pub(in crate::ops) fn inner<T: Real>(x: &[T], y: &[T]) -> T {
     let mut partial = [T::ZERO; LANES];
     let (x_lanes, y_lanes) = (x.chunks_exact(LANES), y.chunks_exact(LANES));
     let rest = x_lanes.remainder().iter().zip(y_lanes.remainder());
@@ -143,7 +147,7 @@ fn inner<T: Real>(x: &[T], y: &[T]) -> T {
 
 /// x −= a y.
 #[inline(always)]
-pub(super) fn subtract<T: Real>(x: &mut [T], a: T, y: &[T]) {
+pub(in crate::ops) fn subtract<T: Real>(x: &mut [T], a: T, y: &[T]) {
     let multiple = -a;
     x.iter_mut().zip(y).for_each(|(x, y)| *x = multiple.fused(*y, *x));
 }
@@ -251,7 +255,7 @@ fn transpose<T: Real>(from: &[T], to: &mut [T], down: [usize; 2], [rows, columns
 }
 
 #[inline(always)]
-pub(super) fn is_nan<T: Real>(x: T) -> bool {
+pub(in crate::ops) fn is_nan<T: Real>(x: T) -> bool {
     x.partial_cmp(&x).is_none()
 }
 

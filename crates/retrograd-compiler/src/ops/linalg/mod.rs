@@ -4,8 +4,8 @@
 
 mod adjugate;
 pub(super) mod dense;
-mod reflect;
-mod routines;
+pub(super) mod reflect;
+pub(super) mod routines;
 
 use super::build::{given, routine, tangent, total};
 use super::dot::{DOT, DotAxes};
@@ -15,7 +15,8 @@ use super::reduce::{SUM, float_only};
 use super::scalar::{EQ, GE, GT, LE, LT, SELECT, SUB};
 use super::shape::{BROADCAST, CONCAT, IOTA, TRANSPOSE, cut, shape_error, view};
 use crate::ir::{
-    Array, Attr, Attrs, Builder, Contribution, DType, DataMut, Error, ErrorKind, Lowering, Routine, Row, Rule, Sample, Type, Value, View,
+    Array, Attr, Attrs, Builder, Contribution, DType, DataMut, Error, ErrorKind, Factors, Lowering, Routine, Row, Rule, Sample, Type,
+    Value, View,
 };
 
 ops! {
@@ -43,7 +44,7 @@ ops! {
     ADJUGATE = Row { cost: 18, arity: None, infer: infer_adjugate, rule: Rule::Tangent { tangent: adjugate_tangent, linear: &[None, Some(|b, _, args, ct| transpose_adjugate(b, args, 1, ct)), Some(|b, _, args, ct| transpose_adjugate(b, args, 2, ct))] }, samples: adjugate_samples, ..of_matrix("adjugate", routines::ADJUGATE) };
 }
 
-const fn of_matrix(name: &'static str, function: Routine) -> Row {
+pub(super) const fn of_matrix(name: &'static str, function: Routine) -> Row {
     Row {
         infer: infer_matrix,
         eval: routine,
@@ -58,22 +59,23 @@ const fn of_matrix(name: &'static str, function: Routine) -> Row {
 
 /// A row whose routine reads the factors of the matrices.
 const fn of_factors(name: &'static str, function: Routine) -> Row {
-    Row { eval: from_factors, lowering: Lowering::Factored(function), ..of_matrix(name, function) }
+    Row { eval: from_factors, lowering: Lowering::Factored(FACTORS, function), ..of_matrix(name, function) }
 }
 
-/// The routine that makes factors of matrices: L and U packed as `lu` has them, and one more row, the rows of A in the order of L U.
-pub static FACTORS: Routine = routines::FACTORS;
+/// L and U packed as `lu` has them, and one more row, the rows of A in the order of L U.
+const FACTORS: Factors = Factors { name: "lu", routine: routines::FACTORS, ty: one_row_more };
 
-/// The type of the factors of matrices.
-pub fn factors_type(ty: &Type) -> Type {
+/// Matrices with one row more.
+pub(super) fn one_row_more(ty: &Type) -> Type {
     let mut shape = ty.shape.clone();
     shape[ty.rank() - 2] += 1;
     Type::new(ty.dtype, shape)
 }
 
-fn from_factors(row: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
-    let Lowering::Factored(routine) = row.lowering else { panic!("`{}` does not read factors", row.name) };
-    let factors = FACTORS.evaluate(&args[..1], &Attrs::none(), &factors_type(&args[0].ty()));
+/// Evaluation of a row that reads factors.
+pub(super) fn from_factors(row: &Row, args: &[&Array], attrs: &Attrs, ty: &Type) -> Result<Array, ErrorKind> {
+    let Lowering::Factored(factors, routine) = row.lowering else { panic!("`{}` does not read factors", row.name) };
+    let factors = factors.routine.evaluate(&args[..1], &Attrs::none(), &(factors.ty)(&args[0].ty()));
     Ok(routine.evaluate(&[&[&factors], &args[1..]].concat(), attrs, ty))
 }
 
@@ -81,7 +83,7 @@ const fn of_system(name: &'static str, function: Routine) -> Row {
     Row { arity: Some(2), infer: infer_system, ..of_matrix(name, function) }
 }
 
-fn infer_matrix(row: &Row, types: &[Type], _: &Attrs) -> Result<Type, Error> {
+pub(super) fn infer_matrix(row: &Row, types: &[Type], _: &Attrs) -> Result<Type, Error> {
     float_only(row.name, &types[0])?;
     match types[0].shape[..] {
         [.., n, m] if n == m => Ok(types[0].clone()),
@@ -120,12 +122,12 @@ fn infer_system(row: &Row, types: &[Type], attrs: &Attrs) -> Result<Type, Error>
 
 /// What stands on the left of a product.
 #[derive(Clone, Copy)]
-enum Left {
+pub(super) enum Left {
     Plain,
     Transposed,
 }
 
-fn product_with(b: &Builder, left: Left, x: Value, y: Value) -> Value {
+pub(super) fn product_with(b: &Builder, left: Left, x: Value, y: Value) -> Value {
     let rank = b.ty(x).rank();
     let batch: Vec<usize> = (0..rank - 2).collect();
     let contracted = match left {
@@ -135,12 +137,12 @@ fn product_with(b: &Builder, left: Left, x: Value, y: Value) -> Value {
     b.row(&DOT, DotAxes::attrs(&[contracted], &[rank - 2], &batch, &batch), &[x, y])
 }
 
-fn product(b: &Builder, x: Value, y: Value) -> Value {
+pub(super) fn product(b: &Builder, x: Value, y: Value) -> Value {
     product_with(b, Left::Plain, x, y)
 }
 
 /// Every matrix transposed.
-fn flipped(b: &Builder, x: Value) -> Value {
+pub(super) fn flipped(b: &Builder, x: Value) -> Value {
     let mut axes: Vec<usize> = (0..b.ty(x).rank()).collect();
     let rank = axes.len();
     axes.swap(rank - 2, rank - 1);
@@ -148,13 +150,13 @@ fn flipped(b: &Builder, x: Value) -> Value {
 }
 
 /// Where along an axis each element of a type is.
-fn places(b: &Builder, ty: &Type, axis: usize) -> Value {
+pub(super) fn places(b: &Builder, ty: &Type, axis: usize) -> Value {
     let ty = Type::new(DType::I64, ty.shape.clone());
     b.row(&IOTA, Attrs::none().with("type", Attr::Type(ty)).ints("axis", [axis]), &[])
 }
 
 /// The entries of every matrix where row and column compare like this; others are zero.
-fn part(b: &Builder, compare: &'static Row, x: Value) -> Value {
+pub(super) fn part(b: &Builder, compare: &'static Row, x: Value) -> Value {
     let ty = b.ty(x);
     let here = b.row(compare, Attrs::none(), &[2, 1].map(|k| places(b, &ty, ty.rank() - k)));
     b.row(&SELECT, Attrs::none(), &[here, x, b.zeros(&ty)])
@@ -181,7 +183,7 @@ fn triangular_solve(b: &Builder, attrs: Attrs, a: Value, x: Value) -> Value {
 }
 
 /// A number times an array.
-fn scaled(b: &Builder, factor: f64, x: Value) -> Value {
+pub(super) fn scaled(b: &Builder, factor: f64, x: Value) -> Value {
     b.mul(b.full(&b.ty(x), factor), x)
 }
 
@@ -193,7 +195,7 @@ fn spread(b: &Builder, x: Value, like: Value) -> Value {
 }
 
 /// ⟨x, y⟩ of every two matrices.
-fn inner(b: &Builder, x: Value, y: Value) -> Value {
+pub(super) fn inner(b: &Builder, x: Value, y: Value) -> Value {
     let rank = b.ty(x).rank();
     b.row(&SUM, Attrs::none().ints("axes", [rank - 2, rank - 1]), &[b.mul(x, y)])
 }

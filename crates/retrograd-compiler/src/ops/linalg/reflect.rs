@@ -72,7 +72,7 @@ pub(super) fn scratch_elements(m: usize, n: usize) -> usize {
 }
 
 /// How often all elements are multiplied by a power of two, so that no square of them is beyond the range of floats.
-enum Scale {
+pub(in crate::ops) enum Scale {
     Up(usize),
     Down(usize),
 }
@@ -80,7 +80,7 @@ enum Scale {
 const SCALE_STEP: usize = 1 << 20;
 
 impl Scale {
-    fn of<T: Real>(x: &[T]) -> Scale {
+    pub(in crate::ops) fn of<T: Real>(x: &[T]) -> Scale {
         let mut largest = x.iter().fold(T::ZERO, |largest, x| if x.abs() > largest { x.abs() } else { largest });
         let (step, mut count) = (T::count(SCALE_STEP), 0);
         if largest > step {
@@ -96,7 +96,7 @@ impl Scale {
         Scale::Up(count)
     }
 
-    fn apply<T: Real>(&self, x: &mut [T]) {
+    pub(in crate::ops) fn apply<T: Real>(&self, x: &mut [T]) {
         let step = T::count(SCALE_STEP);
         match self {
             Scale::Up(count) => (0..*count).for_each(|_| x.iter_mut().for_each(|x| *x *= step)),
@@ -104,7 +104,7 @@ impl Scale {
         }
     }
 
-    fn undo<T: Real>(&self, x: &mut [T]) {
+    pub(in crate::ops) fn undo<T: Real>(&self, x: &mut [T]) {
         match self {
             Scale::Up(count) => Scale::Down(*count).apply(x),
             Scale::Down(count) => Scale::Up(*count).apply(x),

@@ -16,6 +16,8 @@ macro_rules! by_float {
     };
 }
 
+pub(in crate::ops) use by_float;
+
 pub(super) const CHOLESKY: Routine = routine(|types, _| vec![work(types)], by_float!(cholesky));
 pub(super) const QR: Routine = routine(qr_scratch, by_float!(qr));
 pub(super) const TRIANGULAR_SOLVE: Routine = routine(|types, _| vec![work(types)], by_float!(triangular_solve));
@@ -29,22 +31,22 @@ pub(super) const DET_SIGN: Routine = routine(|types, _| vec![places(types)], by_
 pub(super) const LOGDET: Routine = routine(|_, _| vec![], by_float!(logdet));
 pub(super) const ADJUGATE: Routine = routine(adjugate_scratch, by_float!(adjugate));
 
-const fn routine(scratch: fn(&[Type], &Attrs) -> Vec<Type>, run: Run) -> Routine {
+pub(in crate::ops) const fn routine(scratch: fn(&[Type], &Attrs) -> Vec<Type>, run: Run) -> Routine {
     Routine { by: By::Code, scratch, run }
 }
 
 /// Rows of the matrices in the last two axes.
-fn order(ty: &Type) -> usize {
+pub(in crate::ops) fn order(ty: &Type) -> usize {
     ty.shape[ty.rank() - 1]
 }
 
 /// Rows and columns of the matrices in the last two axes.
-fn extents(ty: &Type) -> [usize; 2] {
+pub(in crate::ops) fn extents(ty: &Type) -> [usize; 2] {
     [ty.shape[ty.rank() - 2], order(ty)]
 }
 
 /// How many matrices.
-fn count(ty: &Type) -> usize {
+pub(in crate::ops) fn count(ty: &Type) -> usize {
     ty.shape[..ty.rank() - 2].iter().product()
 }
 

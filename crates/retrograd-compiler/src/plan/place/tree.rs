@@ -685,7 +685,7 @@ impl RowItem {
             | Lowering::Line(_)
             | Lowering::Composed(_)
             | Lowering::Routine(_)
-            | Lowering::Factored(_)
+            | Lowering::Factored(..)
             | Lowering::Probe
             | Lowering::Check
             | Lowering::Missing => {

@@ -135,8 +135,8 @@ impl Vectors {
             Lowering::Map(Scalar::Call(_)) | Lowering::Composed(_) => all(prices.function),
             Lowering::Dot => self.contraction(&DotAxes::new(attrs, args[0].rank(), args[1].rank()), args),
             Lowering::Routine(_) if row.lowering.is_host() => HOST.saturating_add(elements),
-            Lowering::Routine(_) | Lowering::Factored(_) if row.attrs.contains(&"axis") => all(prices.function),
-            Lowering::Routine(_) | Lowering::Factored(_) => all(FACTORISATION),
+            Lowering::Routine(_) | Lowering::Factored(..) if row.attrs.contains(&"axis") => all(prices.function),
+            Lowering::Routine(_) | Lowering::Factored(..) => all(FACTORISATION),
             Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Probe | Lowering::Check | Lowering::Missing => {
                 all(prices.arithmetic)
             }
@@ -206,8 +206,8 @@ fn gone_through(row: &Row, args: &[&Type], result: &Type) -> u64 {
         Lowering::Pick(_) => elements(result),
         // n³: a matrix is gone through once for each of its rows. What works along an axis goes through once.
         Lowering::Routine(_) if row.lowering.is_host() => largest,
-        Lowering::Routine(_) | Lowering::Factored(_) if !row.attrs.contains(&"axis") => largest.saturating_mul(last_extent(args[0])),
-        Lowering::Routine(_) | Lowering::Factored(_) | Lowering::Reduce(_) | Lowering::Line(_) | Lowering::Composed(_) => largest,
+        Lowering::Routine(_) | Lowering::Factored(..) if !row.attrs.contains(&"axis") => largest.saturating_mul(last_extent(args[0])),
+        Lowering::Routine(_) | Lowering::Factored(..) | Lowering::Reduce(_) | Lowering::Line(_) | Lowering::Composed(_) => largest,
         // What it multiplies says its price.
         Lowering::Dot => largest,
         Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Probe | Lowering::Check | Lowering::Missing => largest,
@@ -228,7 +228,7 @@ pub(super) fn needs_short_vectors(function: &Function, inst: &Inst, numbers: Num
         Lowering::Composed(_) => true,
         Lowering::Map(_) | Lowering::Convert | Lowering::Iota | Lowering::Constant | Lowering::View(_) | Lowering::Write(_) => false,
         Lowering::Pick(_) | Lowering::Scatter(..) | Lowering::Reduce(_) | Lowering::Dot | Lowering::Line(_) => false,
-        Lowering::Routine(_) | Lowering::Factored(_) | Lowering::Probe | Lowering::Check | Lowering::Missing => false,
+        Lowering::Routine(_) | Lowering::Factored(..) | Lowering::Probe | Lowering::Check | Lowering::Missing => false,
     };
     types().any(|ty| in_lanes(ty) && (is_called || ty.dtype.bytes() == 4))
 }

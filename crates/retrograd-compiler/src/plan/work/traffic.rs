@@ -121,7 +121,7 @@ impl Moved {
                 | Lowering::Constant => {
                     raise(&mut self.whole, (arrays[arg], pass), part);
                 }
-                Lowering::Dot | Lowering::Routine(_) | Lowering::Factored(_) | Lowering::Composed(_) | Lowering::Reduce(_) => {
+                Lowering::Dot | Lowering::Routine(_) | Lowering::Factored(..) | Lowering::Composed(_) | Lowering::Reduce(_) => {
                     raise(&mut self.whole, (arrays[arg], pass), part);
                 }
                 Lowering::Write(_) | Lowering::Scatter(..) | Lowering::Pick(_) | Lowering::Line(_) => {
@@ -214,7 +214,7 @@ fn ends_a_pass(function: &Function, inst: &Inst) -> bool {
     match row.lowering {
         Lowering::Reduce(_) | Lowering::Composed(Composed::LogSumExp) => !of_components(&attrs.sizes("axes")),
         Lowering::Dot => !of_components(&attrs.sizes("lhs_contract")),
-        Lowering::Line(_) | Lowering::Routine(_) | Lowering::Factored(_) => true,
+        Lowering::Line(_) | Lowering::Routine(_) | Lowering::Factored(..) => true,
         Lowering::Map(_)
         | Lowering::Convert
         | Lowering::Iota
@@ -266,7 +266,7 @@ fn words_spread(function: &Function, row: &Row, attrs: &Attrs, inst: &Inst) -> O
             return None;
         }
         Lowering::Pick(_) | Lowering::Scatter(..) | Lowering::Dot | Lowering::Line(_) | Lowering::Routine(_) => return None,
-        Lowering::Factored(_) | Lowering::Composed(_) | Lowering::Probe | Lowering::Check | Lowering::Missing => return None,
+        Lowering::Factored(..) | Lowering::Composed(_) | Lowering::Probe | Lowering::Check | Lowering::Missing => return None,
     };
     let line = LINE as usize / window.dtype.bytes();
     let [base, last] = [function.ty(inst.args[0]), window].map(|ty| ty.shape.last().copied().unwrap_or(1));
@@ -294,7 +294,7 @@ fn words_read(row: &Row, k: usize, arg: &Type, result: &Type) -> u64 {
         | Lowering::Check
         | Lowering::Missing
         | Lowering::Constant => arg_words,
-        Lowering::Dot | Lowering::Routine(_) | Lowering::Factored(_) | Lowering::Composed(_) => arg_words,
+        Lowering::Dot | Lowering::Routine(_) | Lowering::Factored(..) | Lowering::Composed(_) => arg_words,
         Lowering::Write(_) | Lowering::Scatter(..) | Lowering::Reduce(_) | Lowering::Line(_) => arg_words,
     }
 }

@@ -11,8 +11,8 @@ use super::parts::Grain;
 use super::tree::{Access, Block, Call, Fault, Home, Node, Placed, PointerId, Probe, RowItem, TrajectoryId, Val};
 use super::view::{Start, compose, window};
 use crate::ir::{
-    Array, Attrs, Builder, By, Composed, DType, ErrorKind, Function, Inst, Lowering, Op, Pos, Program, Routine, Row, Scalar, Type, Value,
-    View, Write,
+    Array, Attrs, Builder, By, Composed, DType, ErrorKind, Factors, Function, Inst, Lowering, Op, Pos, Program, Routine, Row, Scalar, Type,
+    Value, View, Write,
 };
 use crate::ops;
 use crate::plan::branches::Parted;
@@ -242,8 +242,8 @@ impl<'p> Flatten<'p> {
             }
             Lowering::Composed(of) => self.composed(of, attrs, &args, &inst.pos, scope),
             Lowering::Routine(routine) => self.call(routine, attrs, &args, ty, scope),
-            Lowering::Factored(routine) => {
-                let factors = self.factors(args[0], scope);
+            Lowering::Factored(factors, routine) => {
+                let factors = self.factors(factors, args[0], scope);
                 self.call(routine, attrs, &[&[factors], &args[1..]].concat(), ty, scope)
             }
             Lowering::Probe | Lowering::Check | Lowering::Missing => {
@@ -308,13 +308,13 @@ impl<'p> Flatten<'p> {
     }
 
     /// The factors of matrices, computed once in a block for all that read them.
-    fn factors(&mut self, matrices: Val, scope: &mut Scope) -> Val {
-        let key = ("factors".to_owned(), vec![matrices]);
+    fn factors(&mut self, factors: Factors, matrices: Val, scope: &mut Scope) -> Val {
+        let key = (format!("factors by {}", factors.name), vec![matrices]);
         if let Some(known) = scope.known.get(&key) {
             return *known;
         }
-        let ty = ops::factors_type(self.placed.ty(matrices));
-        let result = self.call(ops::FACTORS, &Attrs::none(), &[matrices], &ty, scope);
+        let ty = (factors.ty)(self.placed.ty(matrices));
+        let result = self.call(factors.routine, &Attrs::none(), &[matrices], &ty, scope);
         scope.known.insert(key, result);
         result
     }

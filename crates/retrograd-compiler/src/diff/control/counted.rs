@@ -1,14 +1,14 @@
 //! `for n, c0, inv, xs {body} -> cN, ys`.
 
-use super::passed::{Lift, Outside, Passed, Pattern, outside_of};
+use super::passed::{Around, Lift, Outside, Passed, Pattern, outside_of, slice_of, total_slice};
 use super::{params_like, pick_or_zeros};
 use crate::diff::active::Through;
-use crate::diff::demand::{Demand, Term, weighted, window_of};
+use crate::diff::demand::{Demand, Predicate, Term, weighted, window_of};
 use crate::diff::jvp::Walk;
 use crate::diff::mask::{and, any, pick, present, spread};
 use crate::diff::transform::Transform;
 use crate::diff::vjp::{Demanded, Sweep};
-use crate::ir::{Builder, Error, ForOp, FuncId, Function, Inst, Op, UnwindOp, Value};
+use crate::ir::{Builder, Error, ForOp, FuncId, Function, Inst, Lowering, Op, Program, UnwindOp, Value};
 
 /// `for n, (c0, dc0), (inv, dinv), (xs, dxs) {jvp body}`: every group is followed by the tangents of its active members.
 pub(in crate::diff) fn forward(t: &mut Transform, walk: &mut Walk<'_>, inst: &Inst, op: &ForOp, active: &[bool]) -> Result<(), Error> {
@@ -147,24 +147,26 @@ fn reverse_step(
         let rows = sweep.values(streams).into_iter().chain(passed.rows.iter().copied()).map(Outside::Row);
         let are: Vec<Outside> = vec![Outside::Changing; 1 + op.carries].into_iter().chain(fixed).chain(rows).collect();
         let params = t.program.function(bwd).params[..are.len()].to_vec();
-        let outside = outside_of(&params, &are);
         let grown = (0..op.carries).filter(|k| masks[0][*k]);
-        let grown: Vec<bool> = grown.map(|k| carried[k].join(lift.fixed(1 + k, &within[1 + k], outside))).collect();
+        let grown: Vec<bool> = grown.map(|k| carried[k].join(lift.fixed(1 + k, &within[1 + k], outside_of(&params, &are)))).collect();
         if any(&grown) {
             continue;
         }
+        let around = Around::new(sweep.b, &t.program, bwd, (&params, &are), &within);
+        let outside = |value| around.outside(value);
         let first = 1 + op.carries;
         let mut of_invariants: Vec<Option<Demand>> = (0..op.invariants).map(|k| lift.summed(&within[first + k], outside)).collect();
         let insts = &t.program.function(bwd).insts;
         let is_known = |term: &Term| term.keys().any(|p| !matches!(outside(p.value()), Outside::Changing));
-        let is_window = |term: &Term| is_known(term) || window_of(insts, term).is_some();
-        let by_windows = |k: usize| masks[1][k] && of_invariants[k].is_none() && within[first + k].terms().all(is_window);
-        let by_windows: Vec<bool> = (0..op.invariants).map(by_windows).collect();
-        if any(&by_windows) {
+        let given = |value: Value| value == params[0] || !matches!(outside(value), Outside::Changing);
+        let counts = |term: &Term| is_known(term) || window_of(insts, term).is_some() || is_cheap(&t.program, insts, given, term);
+        let by_steps = |k: usize| masks[1][k] && of_invariants[k].is_none() && within[first + k].terms().all(counts);
+        let by_steps: Vec<bool> = (0..op.invariants).map(by_steps).collect();
+        if any(&by_steps) {
             let known = |k: usize| Demand::from_terms(within[first + k].terms().filter(|term| is_known(term)).cloned());
             let known: Vec<Option<Demand>> = (0..op.invariants).map(|k| lift.summed(&known(k), outside)).collect();
-            let weights = weights(t, sweep, inst, op, (bwd, masks), &passed, &by_windows)?;
-            for (k, weights) in (0..op.invariants).filter(|k| by_windows[*k]).zip(weights) {
+            let weights = weights(t, sweep, inst, op, (bwd, masks), &passed, &by_steps)?;
+            for (k, weights) in (0..op.invariants).filter(|k| by_steps[*k]).zip(weights) {
                 let mut demand = known[k].clone().expect("only what is known is lifted");
                 demand.join(weighted(sweep.b, weights));
                 of_invariants[k] = Some(demand);
@@ -180,8 +182,23 @@ fn reverse_step(
     }
 }
 
-/// How often the steps of a loop demand the elements of the marked invariants, each step in windows of its own: sums over the same loop,
-/// which touch the windows only.
+/// Whether the predicates of a term follow from what a step is given, its index among it, but not from the state of the loop, element by
+/// element: then to make them once more in all steps costs no more than the `select` that they come from. They fault where the loop does.
+fn is_cheap(program: &Program, insts: &[Inst], given: impl Fn(Value) -> bool + Copy, term: &Term) -> bool {
+    let is_cheap = |inst: &Inst| match &inst.op {
+        Op::Row(row, _) => match row.lowering {
+            Lowering::Map(_) | Lowering::Convert | Lowering::Constant | Lowering::Iota | Lowering::Reduce(_) => true,
+            Lowering::View(_) | Lowering::Pick(_) => true,
+            Lowering::Dot | Lowering::Line(_) | Lowering::Routine(_) | Lowering::Factored(..) | Lowering::Composed(_) => false,
+            Lowering::Write(_) | Lowering::Scatter(..) | Lowering::Probe | Lowering::Check | Lowering::Missing => false,
+        },
+        Op::If(_) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => false,
+    };
+    term.keys().all(|p| slice_of(program, insts, is_cheap, given, p.value()).is_some())
+}
+
+/// How often the steps of a loop demand the elements of the marked invariants, each step in windows of its own or where predicates hold
+/// that it makes: sums over the same loop, which touch windows only.
 fn weights(
     t: &mut Transform,
     sweep: &Sweep<'_>,
@@ -206,6 +223,7 @@ fn weights(
         args.extend(b.params(streams.to_vec()));
         let rows = passed.pattern.row_params(&b);
         let known: Vec<Value> = args[1 + op.carries..].iter().chain(&fixed).chain(&rows).copied().collect();
+        let same: Vec<Value> = op.args(&args).2.iter().chain(&fixed).copied().collect();
         // Demands are the same whatever the cotangents are.
         let demands = passed.pattern.demands(&b, &fixed, &rows);
         let zeros = |(v, mark): (&Value, &bool)| mark.then(|| b.zeros(function.ty(*v)));
@@ -215,10 +233,22 @@ fn weights(
         let pulled = t.pull(&b, silent, &args, &varied, &cts, &vec![None; args.len()])?;
         for (weights, k) in weights.iter_mut().zip((0..op.invariants).filter(|k| marked[*k])) {
             let demand = &pulled.demands[1 + op.carries + k];
-            for term in demand.terms().filter(|term| !term.keys().any(|p| known.contains(&p.value()))) {
-                let window = window_of(&b.insts(), term).expect("the adjoint has the same windows").clone();
-                let args = [&[*weights], &window.args[1..]].concat();
-                *weights = b.push(window.op.clone(), args, vec![b.ty(*weights)])[0];
+            let changes = |p: &Predicate| {
+                // What is made of rows is another truth in each step: only what is made of invariants is known outside.
+                let is_fixed = |value: Value| same.contains(&value);
+                let slice = || total_slice(&t.program, &b.insts(), |value| b.ty(value).dtype, is_fixed, p.value());
+                !known.contains(&p.value()) && slice().is_none()
+            };
+            for term in demand.terms().filter(|term| term.keys().all(changes)) {
+                let window = window_of(&b.insts(), term).cloned();
+                *weights = match window {
+                    Some(window) => b.push(window.op.clone(), [&[*weights], &window.args[1..]].concat(), vec![b.ty(*weights)])[0],
+                    None => {
+                        let ty = b.ty(*weights);
+                        let predicate = Demand::from_terms([term.clone()]).predicate(&b, &ty).expect("something changes");
+                        b.add(*weights, b.convert(predicate, ty.dtype))
+                    }
+                };
             }
         }
         Ok(b.finish([&pulled.results[..op.carries], &weights].concat()))

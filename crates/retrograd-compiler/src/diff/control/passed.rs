@@ -5,13 +5,16 @@
 //! terms of predicates that no step changes: those of its end, and those that are invariants of the loop anyway. Where a step demands a
 //! carry otherwise (the neighbours of what was demanded, say), all of it is, if anything of the loop is.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::diff::active::Through;
 use crate::diff::demand::{Demand, Predicate, Term};
 use crate::diff::mask::any;
 use crate::diff::transform::Transform;
 use crate::diff::vjp::Sweep;
-use crate::ir::{Attrs, Builder, DType, Inst, Type, Value};
+use crate::ir::{Attrs, Builder, DType, FuncId, Inst, Op, Program, Type, Value};
 use crate::ops::{ANY, NOT};
+use crate::opt::never_faults;
 
 /// Predicates that go into a body, and the demands of its results in terms of these.
 #[derive(Debug)]
@@ -165,7 +168,127 @@ impl<'s> Lift<'s> {
     }
 }
 
-/// What the parameters of a step are outside, by their values.
+/// What the parameters of a step are outside, by their values. Demands that go from step to step are in terms of these alone: what is made
+/// outside would be another value each time.
 pub(super) fn outside_of<'p>(params: &'p [Value], are: &'p [Outside]) -> impl Fn(Value) -> Outside + Copy + 'p {
     move |value| params.iter().position(|param| *param == value).map_or(Outside::Changing, |k| are[k])
+}
+
+/// What the values of a step are outside of its loop.
+#[derive(Debug)]
+pub(super) struct Around<'p> {
+    params: &'p [Value],
+    are: &'p [Outside],
+    invariant: BTreeMap<Value, Value>,
+}
+
+impl<'p> Around<'p> {
+    /// Of a step whose first parameters are these outside. Predicates that it makes of what no step changes are made once more, before the
+    /// loop: what is computed there for the step may be demanded where they hold.
+    pub(super) fn new(
+        b: &Builder,
+        program: &Program,
+        step: FuncId,
+        (params, are): (&'p [Value], &'p [Outside]),
+        demands: &[Demand],
+    ) -> Around<'p> {
+        let step = program.function(step);
+        let mut around = Around { params, are, invariant: BTreeMap::new() };
+        let predicates: BTreeSet<Value> = demands.iter().flat_map(Demand::terms).flat_map(Term::keys).map(|p| p.value()).collect();
+        for predicate in predicates.into_iter().filter(|p| !params.contains(p)) {
+            let known = |value: Value| around.fixed(value).is_some();
+            if let Some(slice) = total_slice(program, &step.insts, |value| step.ty(value).dtype, known, predicate) {
+                for inst in step.insts.iter().filter(|inst| inst.results.iter().any(|result| slice.contains(result))) {
+                    // Of a branch the slice holds what the predicate depends on; the rest of what is passed matters to other results.
+                    let fixed = |arg: &Value| around.fixed(*arg).unwrap_or_else(|| b.zeros(step.ty(*arg)));
+                    let args = inst.args.iter().map(fixed).collect();
+                    around.invariant.extend(inst.results.iter().copied().zip(b.copy(step, inst, args)));
+                }
+            }
+        }
+        around
+    }
+
+    fn fixed(&self, value: Value) -> Option<Value> {
+        match self.outside(value) {
+            Outside::Fixed(value) => Some(value),
+            Outside::Row(_) | Outside::Changing => None,
+        }
+    }
+
+    /// What a value of the step is.
+    pub(super) fn outside(&self, value: Value) -> Outside {
+        self.invariant.get(&value).map_or_else(|| outside_of(self.params, self.are)(value), |value| Outside::Fixed(*value))
+    }
+}
+
+/// The backward slice of a value that no step changes and that can be computed where the loop has no steps, without what is known outside;
+/// none of any other value.
+pub(super) fn total_slice(
+    program: &Program,
+    insts: &[Inst],
+    dtype: impl Fn(Value) -> DType,
+    known: impl Fn(Value) -> bool,
+    value: Value,
+) -> Option<BTreeSet<Value>> {
+    slice_of(program, insts, |inst| is_total(program, inst, &dtype), known, value)
+}
+
+/// The backward slice of a value without what is known; none of a value that also depends on something that is neither known nor made here,
+/// or made by an instruction that is not wanted.
+pub(super) fn slice_of(
+    program: &Program,
+    insts: &[Inst],
+    wanted: impl Fn(&Inst) -> bool,
+    known: impl Fn(Value) -> bool,
+    value: Value,
+) -> Option<BTreeSet<Value>> {
+    let (mut slice, mut open) = (BTreeSet::new(), vec![value]);
+    while let Some(value) = open.pop() {
+        if known(value) || slice.contains(&value) {
+            continue;
+        }
+        let inst = insts.iter().find(|inst| inst.results.contains(&value))?;
+        if !wanted(inst) {
+            return None;
+        }
+        slice.insert(value);
+        match &inst.op {
+            Op::If(_) => open.extend(read_by_branches(program, inst, value)),
+            Op::Row(..) | Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => open.extend(&inst.args),
+        }
+    }
+    Some(slice)
+}
+
+/// What a result of an `if` depends on: its condition, and what either branch makes that result of.
+fn read_by_branches(program: &Program, inst: &Inst, value: Value) -> Vec<Value> {
+    let result = inst.results.iter().position(|other| *other == value).expect("it is a result of the branch");
+    let mut read = vec![inst.args[0]];
+    for body in inst.bodies() {
+        let body = program.function(body);
+        let (mut seen, mut open) = (BTreeSet::new(), vec![body.results[result]]);
+        while let Some(value) = open.pop() {
+            if !seen.insert(value) {
+                continue;
+            }
+            if let Some(param) = body.params.iter().position(|param| *param == value) {
+                read.push(inst.args[1 + param]);
+            }
+            open.extend(body.insts.iter().filter(|inst| inst.results.contains(&value)).flat_map(|inst| &inst.args));
+        }
+    }
+    read
+}
+
+/// Whether an instruction can be run where it was not: it ends, without a fault.
+fn is_total(program: &Program, inst: &Inst, dtype: &dyn Fn(Value) -> DType) -> bool {
+    match &inst.op {
+        Op::Row(row, _) => never_faults(row, inst.args.first().map_or(DType::Bool, |arg| dtype(*arg))),
+        Op::If(_) => inst.bodies().into_iter().all(|body| {
+            let body = program.function(body);
+            body.insts.iter().all(|inst| is_total(program, inst, &|value| body.ty(value).dtype))
+        }),
+        Op::For(_) | Op::While(_) | Op::Unwind(_) | Op::Call(_) => false,
+    }
 }

@@ -1,7 +1,7 @@
 //! `unwind n, c0, inv, xs, a, g, r0 {body, bwd} -> a', r', h`: derivatives of the adjoint of a loop.
 
 use super::counted::forward_body;
-use super::passed::{Lift, Outside, Passed, Pattern, outside_of};
+use super::passed::{Around, Lift, Outside, Passed, Pattern, outside_of};
 use super::{expanded, params_like, pick_or_zeros};
 use crate::diff::active::Through;
 use crate::diff::demand::Demand;
@@ -225,17 +225,19 @@ fn transposed_step(
         let predicates = passed.fixed.iter().map(|p| Outside::Fixed(*p)).chain(passed.rows.iter().map(|p| Outside::Row(*p)));
         let are: Vec<Outside> = are.chain(predicates).collect();
         let params = t.program.function(transpose).params.clone();
-        let outside = outside_of(&params, &are);
         let first = 1 + op.carries + op.invariants + op.streams;
         let (of_g, of_r) = (first + op.adjoints, first + op.adjoints + op.emitted);
         let grow = |list: &mut [Demand], marks: &[bool], first: usize| {
             let each = (0..marks.len()).filter(|k| marks[*k]);
-            let grown: Vec<bool> = each.map(|k| list[k].join(lift.fixed(first + k, &within[first + k], outside))).collect();
+            let grown: Vec<bool> =
+                each.map(|k| list[k].join(lift.fixed(first + k, &within[first + k], outside_of(&params, &are)))).collect();
             any(&grown)
         };
         if grow(&mut a, &weighed.adjoints, first) | grow(&mut r, &weighed.running, of_r) {
             continue;
         }
+        let around = Around::new(sweep.b, &t.program, transpose, (&params, &are), &within);
+        let outside = |value| around.outside(value);
         let ty = |k: usize| sweep.b.ty(sweep.value(values.emitted[k]));
         let g: Vec<Demand> = (0..op.emitted).map(|k| lift.streamed(of_g + k, &ty(k), &within[of_g + k], outside)).collect();
         let demands = [pick(&a, &weighed.adjoints), pick(&r, &weighed.running), pick(&g, &weighed.emitted)].concat();

@@ -10,6 +10,9 @@ mod tracer;
 
 use pyo3::prelude::*;
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 #[pymodule]
 mod _native {
     #[pymodule_export]

@@ -252,15 +252,16 @@ impl Numbered {
     }
 }
 
+/// What an instruction does, whatever its arguments are.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum OpKey {
+pub(crate) enum OpKey {
     Row(&'static str, Vec<(&'static str, AttrKey)>),
     /// Name, bodies and lengths of the groups.
     Control(&'static str, Vec<u32>, Vec<usize>),
 }
 
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum AttrKey {
+pub(crate) enum AttrKey {
     Ints(Vec<i64>),
     DType(DType),
     Type(Type),
@@ -269,7 +270,8 @@ enum AttrKey {
     Flag,
 }
 
-fn op_key(op: &Op, class: impl Fn(FuncId) -> u32) -> OpKey {
+/// What an instruction does, given what is known of its bodies.
+pub(crate) fn op_key(op: &Op, mut class: impl FnMut(FuncId) -> u32) -> OpKey {
     match op {
         Op::Row(row, attrs) => OpKey::Row(row.name, attr_keys(attrs)),
         Op::If(f) => OpKey::Control(op.name(), vec![class(f.then_body), class(f.else_body)], vec![]),

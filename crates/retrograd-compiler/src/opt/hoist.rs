@@ -28,15 +28,17 @@ fn hoist_for(out: &mut Program, editor: &mut Editor<'_>, inst: &Inst, op: &ForOp
     let mut args = editor.values(&inst.args);
     let first = 1 + op.carries;
     let last = first + op.invariants;
-    let body = out.function(op.body).clone();
-    let moved = leaving(&body, &body.params[first..last]);
+    // Most bodies stay as they are, and are not copied.
+    let body = out.function(op.body);
+    let moved = leaving(body, &body.params[first..last]);
     if moved.is_empty() {
         return editor.copy(inst);
     }
-    let values = place_before(editor, &body, &moved, &body.params[first..last], &args[first..last]);
+    let values = place_before(editor, body, &moved, &body.params[first..last], &args[first..last]);
     let count = values.len();
     args.splice(last..last, values);
-    let body = out.add(without(body, &moved, last));
+    let body = without(body.clone(), &moved, last);
+    let body = out.add(body);
     editor.replace(inst, Op::For(ForOp { body, invariants: op.invariants + count, ..op.clone() }), args, &inst.results);
 }
 
@@ -66,20 +68,21 @@ fn hoist_shared(
 ) -> [FuncId; 2] {
     let (first, mut last) = (invariants.start, invariants.end);
     for from in [0, 1] {
-        let body = out.function(bodies[from]).clone();
-        let moved = leaving(&body, &body.params[first..last]);
+        let body = out.function(bodies[from]);
+        let moved = leaving(body, &body.params[first..last]);
         if moved.is_empty() {
             continue;
         }
-        let values = place_before(editor, &body, &moved, &body.params[first..last], &args[first..last]);
+        let values = place_before(editor, body, &moved, &body.params[first..last], &args[first..last]);
         let types = values.iter().map(|v| editor.ty(*v).clone());
         let mut ignoring = out.function(bodies[1 - from]).clone();
         let start = ignoring.types.len();
         ignoring.types.extend(types);
         let ignored = (start..ignoring.types.len()).map(|v| Value(u32::try_from(v).expect("fewer than 2^32 values")));
         ignoring.params.splice(last..last, ignored);
+        let body = without(body.clone(), &moved, last);
         bodies[1 - from] = out.add(ignoring);
-        bodies[from] = out.add(without(body, &moved, last));
+        bodies[from] = out.add(body);
         args.splice(last..last, values.iter().copied());
         last += values.len();
     }
@@ -104,13 +107,12 @@ fn leaving(body: &Function, invariants: &[Value]) -> Vec<usize> {
     let mut moved = Vec::new();
     for (index, inst) in body.insts.iter().enumerate() {
         let Op::Row(row, attrs) = &inst.op else { continue };
-        let args: Vec<Depends> = inst.args.iter().map(|v| depends[v.0 as usize]).collect();
         let result = inst.results[0];
         if row.lowering == Lowering::Constant {
             // What is made of a literal zero stays: linear in the cotangents of a bwd as a zero, it would not be as an invariant.
-            let zero = *attrs.array("value") == Array::zeros(body.ty(result)) && body.ty(result).dtype.is_float();
+            let zero = body.ty(result).dtype.is_float() && *attrs.array("value") == Array::zeros(body.ty(result));
             depends[result.0 as usize] = if zero { Depends::Step } else { Depends::Literal };
-        } else if let Some(bytes) = from_invariants(&args)
+        } else if let Some(bytes) = from_invariants(inst.args.iter().map(|v| depends[v.0 as usize]))
             && never_faults(row, body.ty(inst.args[0]).dtype)
         {
             depends[result.0 as usize] = Depends::Invariants(bytes);
@@ -127,7 +129,7 @@ const DEAR: u32 = 4;
 
 fn is_dear(row: &Row) -> bool {
     match row.lowering {
-        Lowering::Reduce(_) | Lowering::Dot | Lowering::Line(_) | Lowering::Routine(_) | Lowering::Factored(_) => true,
+        Lowering::Reduce(_) | Lowering::Dot | Lowering::Line(_) | Lowering::Routine(_) | Lowering::Factored(..) => true,
         Lowering::Map(_) | Lowering::Composed(_) => row.cost >= DEAR,
         Lowering::Convert | Lowering::Constant | Lowering::Iota | Lowering::View(_) => false,
         Lowering::Write(_) | Lowering::Pick(_) | Lowering::Scatter(..) | Lowering::Probe => false,
@@ -136,17 +138,17 @@ fn is_dear(row: &Row) -> bool {
 }
 
 /// Bytes of the largest invariant that values with these dependencies come from, where they come from invariants and literals alone.
-fn from_invariants(args: &[Depends]) -> Option<usize> {
-    let bytes = args.iter().map(|depends| match depends {
+fn from_invariants(mut args: impl Iterator<Item = Depends>) -> Option<usize> {
+    let largest = args.try_fold(None, |largest, depends| match depends {
         Depends::Step => None,
-        Depends::Literal => Some(None),
-        Depends::Invariants(bytes) => Some(Some(*bytes)),
+        Depends::Literal => Some(largest),
+        Depends::Invariants(bytes) => Some(largest.max(Some(bytes))),
     });
-    bytes.collect::<Option<Vec<_>>>()?.into_iter().flatten().max()
+    largest.flatten()
 }
 
 /// Ops that are known to be total; what is not listed stays where it is.
-fn never_faults(row: &Row, dtype: DType) -> bool {
+pub(crate) fn never_faults(row: &Row, dtype: DType) -> bool {
     match row.lowering {
         // Integers may divide by zero.
         Lowering::Map(scalar) => {
@@ -166,7 +168,7 @@ fn never_faults(row: &Row, dtype: DType) -> bool {
         // A host is called in its step, and may fail.
         Lowering::Routine(_) if row.lowering.is_host() => false,
         // What has no value is NaN.
-        Lowering::Routine(_) | Lowering::Factored(_) => true,
+        Lowering::Routine(_) | Lowering::Factored(..) => true,
         // An index may be out of bounds, and an effect happens in its step.
         Lowering::View(View::DynamicSlice) | Lowering::Write(_) | Lowering::Pick(_) | Lowering::Scatter(..) => false,
         Lowering::Probe | Lowering::Check | Lowering::Missing => false,

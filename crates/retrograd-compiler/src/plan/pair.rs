@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::schedule::Sweep;
 use super::work::{Branches, Priced};
-use crate::ir::{FuncId, Function, Inst, Op, Program, UnwindOp, Value};
+use crate::ir::{FuncId, Function, Inst, Op, Program, Type, UnwindOp, Value};
+use crate::opt::{OpKey, op_key};
 
 /// An unwind and the loop that walks its states.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,13 +26,12 @@ pub(super) struct Pair {
 
 /// All pairs of a function; a loop is paired at most once, with its first unwind.
 pub(super) fn pairs(program: &Program, function: &Function) -> Vec<Pair> {
-    let mut found: Vec<Pair> = vec![];
+    let (mut found, mut numbers) = (Vec::<Pair>::new(), Numbers::new(program));
     for (unwind_inst, inst) in function.insts.iter().enumerate() {
         let Op::Unwind(unwind) = &inst.op else { continue };
         let before = function.insts[..unwind_inst].iter().enumerate().rev();
         let pair = before.filter(|(k, _)| found.iter().all(|pair| pair.loop_inst != *k)).find_map(|(loop_inst, candidate)| {
-            let mut numbers = Numbers::new(program);
-            let outer = |numbers: &mut Numbers<'_>, v: Value| numbers.number(format!("outer {}", v.0));
+            let outer = |numbers: &mut Numbers<'_>, v: Value| numbers.of(Key::Outer(v));
             let walk = Walk::of(candidate, &mut |v| outer(&mut numbers, v))?;
             let states = same_states(&mut numbers, &walk, (unwind, inst), outer)?;
             Some(Pair { loop_inst, unwind_inst, states, sweep: walk.sweep })
@@ -46,7 +46,7 @@ pub(super) fn pairs(program: &Program, function: &Function) -> Vec<Pair> {
 pub(super) fn inner_states(program: &Program, forward: (&Function, &Inst), backward: (&Function, &Inst)) -> Option<Vec<usize>> {
     let mut numbers = Numbers::new(program);
     let shared = forward.0.params.len();
-    let params: Vec<u32> = (0..backward.0.params.len().max(shared)).map(|k| numbers.number(format!("param {k}"))).collect();
+    let params: Vec<u32> = (0..backward.0.params.len().max(shared)).map(|k| numbers.of(Key::Param(k))).collect();
     let (ours, theirs) = (numbers.values(backward.0, &params), numbers.values(forward.0, &params));
     same_walk(&mut numbers, (&theirs, forward.1), (&ours, backward.1))
 }
@@ -110,9 +110,15 @@ fn same_states(
         return None;
     }
     let (mut ours, mut theirs) = (back.starts.clone(), walk.starts.clone());
-    for _ in 0..=walk.starts.len() {
+    // The first round makes carries of starts. Where another tells no more of them apart, none will.
+    let mut apart = 0;
+    for round in 0..=walk.starts.len() {
         ours = numbers.step(&back, &ours);
         theirs = numbers.step(walk, &theirs);
+        let before = std::mem::replace(&mut apart, ours.iter().chain(&theirs).collect::<BTreeSet<_>>().len());
+        if round > 0 && apart == before {
+            break;
+        }
     }
     ours.iter().map(|number| theirs.iter().position(|other| other == number)).collect()
 }
@@ -122,7 +128,7 @@ fn same_states(
 pub(super) fn work_beyond(program: &Program, function: &Priced<'_>, other: &Priced<'_>) -> u64 {
     let mut numbers = Numbers::new(program);
     let params: Vec<u32> =
-        (0..function.function.params.len().max(other.function.params.len())).map(|k| numbers.number(format!("param {k}"))).collect();
+        (0..function.function.params.len().max(other.function.params.len())).map(|k| numbers.of(Key::Param(k))).collect();
     let mut known = Known::default();
     numbers.run(function, &params, &mut known);
     numbers.run(other, &params, &mut known).1
@@ -137,20 +143,52 @@ struct Known {
     inside: BTreeMap<u32, u32>,
 }
 
+/// What a value is.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    /// What a text says.
+    Text(String),
+    /// A value around the code that is looked at.
+    Outer(Value),
+    /// A parameter, by its place.
+    Param(usize),
+    /// One of a body of which nothing is known but the type.
+    Typed(usize, Type),
+    /// The index of a loop.
+    Index,
+    /// This step's row of a stream.
+    Row(u32),
+    /// A carry, by its number and what a step makes of it.
+    Carry(u32, u32),
+    /// The results of a body over fresh parameters.
+    Body(Vec<u32>),
+    /// What an instruction does, bodies by what they compute of fresh parameters.
+    What(OpKey),
+    /// A result of it, by its place, over these arguments.
+    Result(u32, usize, Vec<u32>),
+}
+
 /// Numbers for what values are: equal numbers, equal values.
 pub(super) struct Numbers<'p> {
     program: &'p Program,
-    interned: BTreeMap<String, u32>,
+    interned: BTreeMap<Key, u32>,
+    /// What the instructions of a function do.
+    whats: BTreeMap<FuncId, Vec<u32>>,
+    bodies: BTreeMap<FuncId, u32>,
 }
 
 impl<'p> Numbers<'p> {
     /// No numbers yet.
     pub(super) fn new(program: &'p Program) -> Numbers<'p> {
-        Numbers { program, interned: BTreeMap::new() }
+        Numbers { program, interned: BTreeMap::new(), whats: BTreeMap::new(), bodies: BTreeMap::new() }
     }
 
     /// The number of what a text says.
-    pub(super) fn number(&mut self, key: String) -> u32 {
+    pub(super) fn number(&mut self, text: String) -> u32 {
+        self.of(Key::Text(text))
+    }
+
+    fn of(&mut self, key: Key) -> u32 {
         let next = self.interned.len() as u32;
         *self.interned.entry(key).or_insert(next)
     }
@@ -158,35 +196,41 @@ impl<'p> Numbers<'p> {
     /// Numbers of the carries after one more round.
     fn step(&mut self, walk: &Walk, carries: &[u32]) -> Vec<u32> {
         let mut params = match walk.sweep {
-            Sweep::Paired | Sweep::Alone => vec![self.number("index".into())],
+            Sweep::Paired | Sweep::Alone => vec![self.of(Key::Index)],
             // A step of a `while` has no index.
             Sweep::Online => vec![],
         };
         params.extend(carries);
         params.extend(&walk.invariants);
-        params.extend(walk.streams.iter().map(|stream| self.number(format!("row {stream}"))).collect::<Vec<_>>());
+        params.extend(walk.streams.iter().map(|stream| self.of(Key::Row(*stream))));
         let results = self.function(walk.body, &params);
-        carries.iter().zip(&results[..walk.starts.len()]).map(|(before, after)| self.number(format!("carry {before} {after}"))).collect()
+        carries.iter().zip(&results[..walk.starts.len()]).map(|(before, after)| self.of(Key::Carry(*before, *after))).collect()
     }
 
     /// Numbers of the results of a function over numbered parameters.
     fn function(&mut self, id: FuncId, params: &[u32]) -> Vec<u32> {
         let function = self.program.function(id);
-        let numbers = self.values(function, params);
+        let whats = self.whats.remove(&id).unwrap_or_else(|| self.whats(function));
+        let numbers = self.values_of(function, &whats, params);
+        self.whats.insert(id, whats);
         function.results.iter().map(|v| numbers[v.0 as usize]).collect()
     }
 
     /// Numbers of all values of a function over numbered parameters.
     pub(super) fn values(&mut self, function: &Function, params: &[u32]) -> Vec<u32> {
+        let whats = self.whats(function);
+        self.values_of(function, &whats, params)
+    }
+
+    fn values_of(&mut self, function: &Function, whats: &[u32], params: &[u32]) -> Vec<u32> {
         let mut numbers = vec![0; function.types.len()];
         for (param, number) in function.params.iter().zip(params) {
             numbers[param.0 as usize] = *number;
         }
-        for inst in &function.insts {
+        for (inst, what) in function.insts.iter().zip(whats) {
             let args: Vec<u32> = inst.args.iter().map(|v| numbers[v.0 as usize]).collect();
-            let what = self.what(inst);
             for (k, value) in inst.results.iter().enumerate() {
-                numbers[value.0 as usize] = self.number(format!("{what} {k} {args:?}"));
+                numbers[value.0 as usize] = self.of(Key::Result(*what, k, args.clone()));
             }
         }
         numbers
@@ -224,29 +268,25 @@ impl<'p> Numbers<'p> {
         (ends, work.saturating_add(branches.work(function)))
     }
 
-    /// What an instruction does, as text; bodies by what they compute of fresh parameters.
-    fn what(&mut self, inst: &Inst) -> String {
-        match &inst.op {
-            Op::Row(row, attrs) => format!("{} {attrs:?}", row.name),
-            Op::If(_) => format!("if {:?}", self.bodies(inst)),
-            Op::For(op) => format!("for {} {} {} {:?}", op.carries, op.invariants, op.bound, self.bodies(inst)),
-            Op::While(op) => format!("while {} {:?}", op.carries, self.bodies(inst)),
-            Op::Call(_) => format!("call {:?}", self.bodies(inst)),
-            Op::Unwind(op) => {
-                let counts = [op.carries, op.invariants, op.streams, op.adjoints, op.emitted, op.running, op.bound];
-                format!("unwind {counts:?} {:?}", self.bodies(inst))
-            }
-        }
+    /// What the instructions of a function do.
+    fn whats(&mut self, function: &Function) -> Vec<u32> {
+        let what = |inst: &Inst| {
+            let key = op_key(&inst.op, |body| self.body(body));
+            self.of(Key::What(key))
+        };
+        function.insts.iter().map(what).collect()
     }
 
-    fn bodies(&mut self, inst: &Inst) -> Vec<Vec<u32>> {
-        inst.bodies()
-            .into_iter()
-            .map(|body| {
-                let types = self.program.function(body).param_types();
-                let params: Vec<u32> = types.iter().enumerate().map(|(k, ty)| self.number(format!("param {k} {ty}"))).collect();
-                self.function(body, &params)
-            })
-            .collect()
+    /// What a body computes of fresh parameters.
+    fn body(&mut self, body: FuncId) -> u32 {
+        if let Some(known) = self.bodies.get(&body) {
+            return *known;
+        }
+        let types = self.program.function(body).param_types();
+        let params: Vec<u32> = types.into_iter().enumerate().map(|(k, ty)| self.of(Key::Typed(k, ty))).collect();
+        let results = self.function(body, &params);
+        let number = self.of(Key::Body(results));
+        self.bodies.insert(body, number);
+        number
     }
 }

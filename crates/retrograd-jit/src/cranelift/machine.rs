@@ -1,18 +1,26 @@
 //! From Cranelift IR to code in memory.
 
+use std::num::NonZero;
+use std::sync::Mutex;
+
 use cranelift_codegen::Context;
+use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::{AbiParam, InstBuilder, Signature, UserFuncName, types};
-use cranelift_codegen::isa::{self, CallConv, OwnedTargetIsa};
+use cranelift_codegen::isa::{self, CallConv, OwnedTargetIsa, TargetIsa};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{FuncId, FuncOrDataId, Linkage, Module, default_libcall_names};
+use cranelift_module::{FuncId, FuncOrDataId, Linkage, Module, ModuleReloc, default_libcall_names};
 use retrograd_compiler::fuse::kernel::Kernel;
 use retrograd_compiler::plan::Vectors;
 
 use super::{Body, lower, wide};
 use crate::code::{Constants, Entry, Generator};
 use crate::runtime::{Import, fused, fused_narrow};
+
+/// Instructions of Cranelift, in all functions, from which on cores share them: they take about a microsecond each, and a thread some
+/// fifty to begin.
+const SHARED_INSTS: usize = 1000;
 
 /// The back end that is part of Retrograd.
 pub(crate) struct Cranelift {
@@ -66,21 +74,23 @@ impl Cranelift {
         let mut module = JITModule::new(builder);
         let entry = declare(&mut module, "kernel", 6);
         let parts: Vec<FuncId> = (0..kernel.parts.len()).map(|k| declare(&mut module, &format!("part_{k}"), 9)).collect();
-        let mut context = module.make_context();
         let mut frontend = FunctionBuilderContext::new();
+        let mut functions = Vec::new();
         let bodies = kernel.parts.iter().map(Body::Part);
         for (id, what) in [(entry, Body::Whole)].into_iter().chain(parts.iter().copied().zip(bodies)) {
-            context.func.signature = module.declarations().get_function_decl(id).signature.clone();
-            context.func.name = UserFuncName::user(0, id.as_u32());
+            let mut context = context(&module, id);
             let function = FunctionBuilder::new(&mut context.func, &mut frontend);
             lower(kernel, what, constants, &parts, self.wide, &mut module, function);
-            module.define_function(id, &mut context).unwrap_or_else(|error| panic!("lowered kernels are valid Cranelift IR: {error:?}"));
-            module.clear_context(&mut context);
+            functions.push((id, context));
         }
         for import in Import::all().filter(|import| import.is_between_steps()) {
             if let Some(FuncOrDataId::Func(id)) = module.get_name(&keeping_name(import)) {
-                pass_on(import, id, &mut context, &mut frontend, &mut module);
+                let context = pass_on(import, context(&module, id), &mut frontend, &mut module);
+                functions.push((id, context));
             }
+        }
+        for (id, context) in compiled(module.isa(), functions) {
+            define(&mut module, id, &context);
         }
         (module, entry)
     }
@@ -104,9 +114,7 @@ fn keeping_name(import: Import) -> String {
 }
 
 /// Writes the function that saves all registers and calls ours.
-fn pass_on(import: Import, id: FuncId, context: &mut Context, frontend: &mut FunctionBuilderContext, module: &mut JITModule) {
-    context.func.signature = import.signature(CallConv::PreserveAll);
-    context.func.name = UserFuncName::user(0, id.as_u32());
+fn pass_on(import: Import, mut context: Context, frontend: &mut FunctionBuilderContext, module: &mut JITModule) -> Context {
     let mut builder = FunctionBuilder::new(&mut context.func, frontend);
     let block = builder.create_block();
     builder.append_block_params_for_function_params(block);
@@ -118,8 +126,49 @@ fn pass_on(import: Import, id: FuncId, context: &mut Context, frontend: &mut Fun
     builder.ins().call(callee, &params);
     builder.ins().return_(&[]);
     builder.finalize(module.target_config());
-    module.define_function(id, context).unwrap_or_else(|error| panic!("passing on is valid Cranelift IR: {error:?}"));
-    module.clear_context(context);
+    context
+}
+
+/// A function to be written, as it was declared.
+fn context(module: &JITModule, id: FuncId) -> Context {
+    let mut context = module.make_context();
+    context.func.signature = module.declarations().get_function_decl(id).signature.clone();
+    context.func.name = UserFuncName::user(0, id.as_u32());
+    context
+}
+
+/// Makes machine code of functions, on all cores if there is much to do: the largest first, so that no core waits long for another.
+fn compiled(isa: &dyn TargetIsa, mut functions: Vec<(FuncId, Context)>) -> Vec<(FuncId, Context)> {
+    let compile = |(id, context): &mut (FuncId, Context)| {
+        let result = context.compile(isa, &mut ControlPlane::default());
+        result.unwrap_or_else(|error| panic!("lowered kernels are valid Cranelift IR: {id}: {:?}", error.inner));
+    };
+    let insts = |function: &(FuncId, Context)| function.1.func.dfg.num_insts();
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get).min(functions.len());
+    if cores == 1 || functions.iter().map(insts).sum::<usize>() < SHARED_INSTS {
+        functions.iter_mut().for_each(compile);
+        return functions;
+    }
+    functions.sort_by_key(|function| std::cmp::Reverse(insts(function)));
+    let left = Mutex::new(functions.iter_mut());
+    let next = || left.lock().expect("no core stops with the lock").next();
+    std::thread::scope(|scope| {
+        for _ in 0..cores {
+            scope.spawn(|| {
+                while let Some(function) = next() {
+                    compile(function)
+                }
+            });
+        }
+    });
+    functions
+}
+
+/// Puts machine code where it runs.
+fn define(module: &mut JITModule, id: FuncId, context: &Context) {
+    let code = &context.compiled_code().expect("it is compiled").buffer;
+    let relocs: Vec<ModuleReloc> = code.relocs().iter().map(|reloc| ModuleReloc::from_mach_reloc(reloc, &context.func, id)).collect();
+    module.define_function_bytes(id, u64::from(code.alignment), code.data(), &relocs).expect("memory for machine code");
 }
 
 /// A function of so many words that returns nothing.

@@ -253,21 +253,22 @@ impl Group<'_> {
                 self.joins(shape, &[*source]) || self.joins_components(shape, &[*source])
             }
             Raw::Write { value, base, source, window, index, .. } => {
+                let args: Vec<Val> = [*source].into_iter().chain(index.iter().map(|index| index.given)).collect();
                 let dynamic = window.dynamic.iter().all(|(start, _)| !self.pending.contains(start));
+                let joins = || self.available(*base) && self.joins(&self.placed.ty(*source).shape, &args);
+                let overwrites = !self.turns.contains(value);
+                let conflict = |open: &Open| {
+                    open.reduces()
+                        || open.nest.accumulated().next().is_some()
+                        || overwrites && reads_beside(self.placed, &open.nest, *base, window)
+                };
                 // Whoever reads the old value, and can, goes first: then it dies here and is overwritten in place.
                 let goes_first =
                     |j: usize| j != k && self.reads(&raws[j], *base) && (j < k || self.is_ready(&raws[j]) && self.keeps_order(raws, j));
                 let stays = !self.placed.rewritten.contains_key(value);
-                let earlier = stays && (0..raws.len().min(LOOK_AHEAD)).any(goes_first);
-                let open = self.open.as_ref();
-                let overwrites = !self.turns.contains(value);
-                let conflict = open.is_some_and(|open| {
-                    open.reduces()
-                        || open.nest.accumulated().next().is_some()
-                        || overwrites && reads_beside(self.placed, &open.nest, *base, window)
-                });
-                let args: Vec<Val> = [*source].into_iter().chain(index.iter().map(|index| index.given)).collect();
-                dynamic && !earlier && !conflict && self.available(*base) && self.joins(&self.placed.ty(*source).shape, &args)
+                let earlier = || stays && (0..raws.len().min(LOOK_AHEAD)).any(goes_first);
+                // The dearest question comes last.
+                dynamic && joins() && !self.open.as_ref().is_some_and(conflict) && !earlier()
             }
             Raw::Node(node) => {
                 let mut ready = true;
@@ -337,7 +338,7 @@ impl Group<'_> {
             Lowering::View(_) | Lowering::Write(_) | Lowering::Scatter(..) => panic!("views and writes are raw code of their own"),
             Lowering::Composed(_)
             | Lowering::Routine(_)
-            | Lowering::Factored(_)
+            | Lowering::Factored(..)
             | Lowering::Probe
             | Lowering::Check
             | Lowering::Missing => {
@@ -522,7 +523,7 @@ impl Group<'_> {
             Lowering::View(_) | Lowering::Write(_) | Lowering::Scatter(..) => panic!("views and writes are raw code of their own"),
             Lowering::Composed(_)
             | Lowering::Routine(_)
-            | Lowering::Factored(_)
+            | Lowering::Factored(..)
             | Lowering::Probe
             | Lowering::Check
             | Lowering::Missing => {

@@ -350,10 +350,12 @@ impl Tracer {
         let predicate = state.resolve_all(&[predicate], &pos)?;
         expect_scalar("the condition of a loop", &state.top().builder.ty(predicate[0]), DType::Bool, &pos)?;
         let functions_before = state.top().functions_before;
-        let closed = state.close(predicate);
+        let mut closed = state.close(predicate);
         let Kind::Condition { carries, carry_params } = closed.kind else {
             panic!("front ends nest: `begin_while_body` follows `begin_while`")
         };
+        // A carry that was found after something was captured comes before it, as `end_while` expects.
+        closed.function.params = carry_params.iter().copied().chain(closed.captured.iter().map(|capture| capture.inner)).collect();
         let inside = Builder::new("");
         let params = inside.params(carry_params.iter().map(|v| closed.function.ty(*v).clone()));
         let kind = Kind::While { carries, carry_params: params.clone(), cond: closed.function };

@@ -214,6 +214,24 @@ fn a_carry_that_a_while_finds_in_its_body_is_one_of_its_condition_too() {
 }
 
 #[test]
+fn a_carry_that_a_while_finds_in_its_condition_after_a_capture_is_one_of_its_body_too() {
+    let t = Tracer::new("late");
+    let (x, y, limit) = (t.input(Type::f64([])), t.input(Type::f64([])), t.input(Type::f64([])));
+    let carries = t.begin_while(&[x], &here()).unwrap();
+    let rest = op(&t, &ops::SUB, &[limit, carries[0]]);
+    let late = t.carry(1, y).unwrap();
+    let less = op(&t, &ops::LT, &[late, rest]);
+    let carries = t.begin_while_body(less).unwrap();
+    assert_eq!(carries.len(), 2);
+    let next = op(&t, &ops::ADD, &[carries[0], carries[0]]);
+    let more = op(&t, &ops::ADD, &[carries[1], limit]);
+    let results = t.end_while(&[next, more]).unwrap();
+    let program = t.finish(&results[..2]).unwrap();
+    // x, y = 1, -20 while y < 10 - x: 2, -10; 4, 0; 8, 10
+    assert_eq!(run(&program, &[1.0, -20.0, 10.0]), [Array::scalar(8.0), Array::scalar(10.0)]);
+}
+
+#[test]
 fn a_branch_without_a_value_has_zero() {
     let t = Tracer::new("absent");
     let (x, y) = (t.input(Type::f64([])), t.input(Type::f64([])));

@@ -2,6 +2,7 @@
 
     .venv-bench/bin/python bench/first_calls.py              # the programs of python/tests/programs whose source JAX runs as it is
     .venv-bench/bin/python bench/first_calls.py calls        # a call, ten guards, a new grad, the import
+    .venv-bench/bin/python bench/first_calls.py tracing      # nests of loops, and steps over particles
 
 A first call is from `value_and_grad(f)` to its result, imports excluded, in seconds of the processor, so that it means something on a machine that others use, too; the
 fastest of three processes. JAX has the same source with `jax.numpy` as `np`, jitted, and
@@ -108,9 +109,53 @@ def calls():
     print(f"import retrograd, beyond NumPy: {1e3 * min(imports):.0f} ms")
 
 
+TRACED = ("saddle", "material_points", "smoothed_particles", "molecular_dynamics")
+
+
+def stages(name):
+    """Seconds of a first compilation in this process, and of another trace; how often a body is traced."""
+    sys.path.insert(0, TESTS)
+    import numpy as np
+    import retrograd as rg
+
+    rg.grad(np.sum)(np.ones(2))
+    if name == "saddle":
+        from saddle import saddle
+
+        transformed, args = rg.jit(saddle), (np.ones(2),)
+    else:
+        import corpus
+
+        f, args, wrt = corpus.load(name).example()
+        transformed = rg.value_and_grad(f, argnums=wrt)
+    begin = time.process_time()
+    transformed.compile(*args)
+    whole = time.process_time() - begin
+    begin = time.process_time()
+    outcome = transformed._outcome(transformed.signature().bind(args, {}))
+    return whole, time.process_time() - begin, max(outcome.bodies_traced.values())
+
+
+def tracing():
+    """First compilations, and other traces, of code that was rewritten before."""
+    print("| program | first compilation | another trace | a body is traced at most |\n|---|---|---|---|")
+    for name in TRACED:
+        found = []
+        for _ in range(2 * PROCESSES + 1):
+            call = [sys.executable, __file__, "--stages", name]
+            done = subprocess.run(call, capture_output=True, text=True, check=True)
+            found.append([float(word) for word in done.stdout.split()[-3:]])
+        whole, trace, most = (min(column) for column in zip(*found))
+        print(f"| {name} | {1e3 * whole:.0f} ms | {1e3 * trace:.0f} ms | {most:.0f} times |", flush=True)
+
+
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--one"]:
         print(first(*sys.argv[2:]))
+    elif sys.argv[1:2] == ["--stages"]:
+        print(*stages(*sys.argv[2:]))
+    elif sys.argv[1:] == ["tracing"]:
+        tracing()
     elif sys.argv[1:] == ["calls"]:
         calls()
     else:

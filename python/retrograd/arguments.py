@@ -13,6 +13,10 @@ from .options import integer
 from .trace import DTYPES, current, refuse_dtype
 
 
+# Most axes of an array, as in Type::MAX_RANK of the compiler.
+AXES = 8
+
+
 class Spec:
     """Shape and element type of an argument, without its elements."""
 
@@ -20,6 +24,8 @@ class Spec:
 
     def __init__(self, shape, dtype=np.float64):
         extents = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+        if len(extents) > AXES:
+            raise errors.Unsupported(f"an array of {len(extents)} axes; at most {AXES} are supported", errors.here())
         self.shape = tuple(integer("shape", extent, 0, 2**63 - 1, "a tuple of ints that are not negative") for extent in extents)
         try:
             self.dtype = np.dtype(dtype)

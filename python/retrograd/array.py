@@ -4,6 +4,8 @@ An Array is a *root* (it owns its value) or a *view* (a link to its parent; read
 A root is *concrete* while its elements are known in Python: then NumPy itself computes with them, and `int`, `float`, `bool` work.
 """
 
+import functools
+import math
 import operator
 
 import numpy as np
@@ -114,6 +116,7 @@ class Array:
 
     def changes(self):
         """Notes that this root changes now; arrays that may or may not share its memory are not known from here on."""
+        current().decide("an in-place change of an array")
         current().claim(self)
         self._log()
         for other, loop in (self._entangled or {}).items():
@@ -228,6 +231,12 @@ class Array:
     def __int__(self):
         return int(self._concrete("int()", "round it outside of the function and pass it as an argument"))
 
+    def __hash__(self):
+        # A number is a key by its value; only the tracer has arrays as keys, and means the objects.
+        if not self._scalar:
+            return object.__hash__(self)
+        return hash(self._concrete("use as a key (of a dict or a set)", "take it from a shape, or from a variable of the enclosing scope").item())
+
     def __complex__(self):
         raise errors.Unsupported("complex numbers are not supported", errors.here())
 
@@ -273,7 +282,7 @@ class Array:
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
         from . import functions
 
-        return functions.ufunc(ufunc, method, tuple(map(present, inputs)), present_in(kwargs))
+        return functions.ufunc(ufunc, method, tuple(map(present, inputs)), present_in(kwargs) if kwargs else kwargs)
 
     def __array_function__(self, function, _types, args, kwargs):
         from . import functions
@@ -346,10 +355,9 @@ def _methods():
     for name, ufunc in OPERATORS["binary"].items():
         setattr(Array, f"__{name}__", lambda a, b, ufunc=ufunc, name=name: _operated(name, ufunc, a, b))
         setattr(Array, f"__r{name}__", lambda a, b, ufunc=ufunc, name=name: _operated(name, ufunc, b, a))
-        setattr(Array, f"__i{name}__", lambda a, b, ufunc=ufunc, name=name: inplace(a, _operated(name, ufunc, a, b)))
+        setattr(Array, f"__i{name}__", lambda a, b, u=ufunc, name=name: inplace(claimed(a), _operated(name, u, a, b)))
     for name, ufunc in OPERATORS["compare"].items():
         setattr(Array, f"__{name}__", lambda a, b, ufunc=ufunc: _python(ufunc(a, b), a, b))
-    Array.__hash__ = object.__hash__
     for name, ufunc in OPERATORS["unary"].items():
         setattr(Array, f"__{name}__", lambda a, ufunc=ufunc, name=name: _operated(name, ufunc, a))
     for name in ("sum", "mean", "ravel", "squeeze", "swapaxes", "trace"):
@@ -429,22 +437,33 @@ def _python(result, *operands):
 
 
 _NUMBER = {"b": False, "i": 0, "f": 0.0}
+_FLOAT = np.dtype(np.float64)
 
 
 def result_dtype(*values):
     """The element type that values have together, by NumPy's rules."""
-    kinds = [value.dtype if isinstance(value, Array) else np.asarray(value).dtype for value in values]
+    kinds = tuple(map(_dtype_of, values))
     for value, dtype in zip(values, kinds):
         if dtype not in DTYPES:
             lift(value, "an operand")  # refuses it by name
-    weak = [is_weak(value) for value in values]
-    found = DTYPES[np.result_type(*[_NUMBER[dtype.kind] if kind else dtype for kind, dtype in zip(weak, kinds)])]
+    weak = tuple(map(is_weak, values))
+    found = _together(kinds, tuple(map(bool, weak)))
     for k, kind in enumerate(weak):
         if isinstance(kind, Either):
             as_python = [_NUMBER[dtype.kind] if other or k == at else dtype for at, (other, dtype) in enumerate(zip(weak, kinds))]
             if DTYPES[np.result_type(*as_python)] != found:
                 kind.refuse()
     return found
+
+
+def _dtype_of(value):
+    return value.dtype if isinstance(value, Array) else _FLOAT if type(value) is float else np.asarray(value).dtype
+
+
+@functools.lru_cache(1024)
+def _together(kinds, weak):
+    """The element type of values of these types, some of them Python's numbers."""
+    return DTYPES[np.result_type(*[_NUMBER[dtype.kind] if kind else dtype for kind, dtype in zip(weak, kinds)])]
 
 
 def index_of(value):
@@ -463,6 +482,15 @@ def inplace(array, result):
         return result
     check_inplace(array, result)
     array[...] = result
+    return array
+
+
+def claimed(array):
+    """An array that is read to be changed: loops around carry it before it is read, else they are traced again."""
+    root, trace = array.root(), current()
+    ours = trace is not None and root._frame.mark is trace.mark and root._frame.open
+    if ours and not array._scalar and root._poison is None:
+        trace.claim(root)
     return array
 
 
@@ -505,7 +533,10 @@ def local(elements):
 def repeated(number, shape, dtype=None, shadow=None):
     """A concrete root, all of whose elements are one number; it takes memory when some of them are written, and lies there as a shadow says."""
     extents = shape if isinstance(shape, (tuple, list, np.ndarray)) else (shape,)
-    elements = np.broadcast_to(np.asarray(number, dtype), [operator.index(extent) for extent in extents])
+    extents = [operator.index(extent) for extent in extents]
+    if math.prod(extents) >= 2**60:
+        raise errors.ShapeError(f"an array of shape {tuple(extents)} has more elements than memory can hold", errors.here())
+    elements = np.broadcast_to(np.asarray(number, dtype), extents)
     if elements.ndim and elements.dtype.kind in "iuf" and elements.dtype not in DTYPES and elements.dtype.itemsize <= 8:
         from . import narrow
 
@@ -564,8 +595,11 @@ def demand_all(sources):
 
 
 def view(parent, link):
-    """A view of an array; of a scalar, a new scalar."""
+    """A view of an array; of a scalar, a new scalar, or a new array."""
     shadow = link.view(parent._shadow if parent._shadow is not None else shadow_of(parent.shape))
+    if parent._scalar and shadow.shape:
+        known = parent.payload()
+        parent = traced(parent.handle(), scalar=False) if known is None else local(np.array(known))
     array = Array(shadow.shape, parent.dtype, shadow=None if parent._shadow is None else shadow)
     array._parent, array._link = parent, link
     return array
@@ -607,6 +641,8 @@ def frozen_copy(array, shape, ambiguous):
 
 def entangle(a, b, loop=None):
     """Two roots that may or may not share memory, which is known where a loop is unrolled: a change of one makes the other unknown."""
+    if a._scalar or b._scalar:
+        return  # numbers have no memory
     for one, other in ((a, b), (b, a)):
         one._entangled = {**(one._entangled or {}), other: loop}
 

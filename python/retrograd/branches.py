@@ -214,7 +214,7 @@ class Join:
             return None
         if not isinstance(value, Array):
             return current().constant_at(current().frame.depth - 1, np.asarray(value))
-        changes = any(value.root() in side.roots for side in (self.then, self.other))
+        changes = not value.root()._scalar and any(value.root() in side.roots for side in (self.then, self.other))
         return value._value if value._parent is None and value._const is None and not changes else LATER
 
     def _joined(self, name, structure, pairs):
@@ -246,8 +246,9 @@ class Join:
 
     def _one_of(self, a, first, b, second):
         """Adds an object that is one of several."""
-        around = current().frame.depth - 1
-        handles = [current().constant_at(around, np.int64(code(item))) if type(item) is not OneOf else handle for item, handle in ((a, first), (b, second))]
+        trace = current()
+        handles = [trace.constant_at(trace.frame.depth - 1, np.int64(code(item))) if type(item) is not OneOf else handle for item, handle in ((a, first), (b, second))]
+        trace.derived.update({handle: frozenset() for item, handle in zip((a, b), handles) if type(item) is not OneOf})
         self.first.append(handles[0])
         self.second.append(handles[1])
         self.dtypes.append("i64")

@@ -5,12 +5,13 @@ import operator
 
 import numpy as np
 
-from . import errors, lists, masked, scalars, texts
-from .array import Array, Either, demand, kind_of_all
+from . import errors, lists, masked, scalars, texts, tree
+from .array import Array, Either, demand, kind_of_all, lift
 from .branches import choose
-from .control import is_traced
+from .control import is_data, is_traced
 from .oneof import OneOf
 from .ranges import backwards, cells, enumerated, make_range, zipped
+from .trace import current
 
 _PYTHON = {"f": float, "i": int, "b": bool}
 
@@ -58,16 +59,30 @@ def _extreme(python, better):
         if len(values) == 1 and isinstance(values[0], masked.Masked) and not options:
             return _number(np.max(values[0]) if python is max else np.min(values[0]))
         items = list(values[0]) if len(values) == 1 else list(values)
-        if options or not _any_traced(items) or not items:
-            return python(*values, **options)
-        best = items[0]
-        for item in items[1:]:
-            if np.ndim(item) or np.ndim(best):
-                raise errors.ShapeError("the truth of an array with more than one element is ambiguous", errors.here())
-            best = _picked(better(item, best), item, best)
+        if not items:
+            return python(items, **options)
+        keys = _keys(items, options.get("key"))
+        if not _any_traced(keys) or not options.keys() <= {"key", "default"}:
+            place = python(range(len(items)), key=keys.__getitem__) if options.keys() <= {"key", "default"} else None
+            return python(items, **options) if place is None else items[place]
+        if any(np.ndim(key) for key in keys):
+            raise errors.ShapeError("the truth of an array with more than one element is ambiguous", errors.here())
+        best, least = items[0], keys[0]
+        for item, key in zip(items[1:], keys[1:]):
+            if keys is items:
+                best = least = _picked(better(key, least), key, least)
+            else:
+                best, least = _picked(better(key, least), (item, key), (best, least))
         return best
 
     return rule
+
+
+def _keys(items, key):
+    """What items are compared by."""
+    from .runtime import call
+
+    return items if key is None else [call(key, item) for item in items]
 
 
 def _picked(condition, a, b):
@@ -171,19 +186,49 @@ def _all(items):
 
 def _sorted(items, key=None, reverse=False):
     values = list(items)
-    if key is not None or not any(is_traced(value) for value in values):
-        return sorted(values, key=key, reverse=reverse)
-    ordered = np.sort(np.array_of(values)) if hasattr(np, "array_of") else _sort(values)
-    result = [ordered[k] for k in range(len(values))]
-    for item in result:
-        item._weak = kind_of_all(values)
-    return result[::-1] if reverse else result
+    keys = _keys(values, key)
+    if not any(is_traced(value) for value in keys):
+        order = sorted(range(len(keys)), key=keys.__getitem__, reverse=reverse)
+        return [values[k] for k in order]
+    if any(np.ndim(value) for value in keys):
+        raise errors.ShapeError("the truth of an array with more than one element is ambiguous", errors.here())
+    keys = _array(keys)
+    if keys.dtype.kind == "f":
+        current().check(lift(np.logical_not(np.isnan(keys).any())), "sorted() of NaN, whose order is none, is not supported", ValueError)
+    if key is None:
+        ordered = np.sort(keys)
+        result = [ordered[k] for k in range(len(values))]
+        for item in result:
+            item._weak = kind_of_all(values)
+        return result[::-1] if reverse else result
+    # Equal keys keep their order, also in reverse.
+    order = len(values) - 1 - np.argsort(keys[::-1], kind="stable")[::-1] if reverse else np.argsort(keys, kind="stable")
+    return _in_order(values, order)
 
 
-def _sort(values):
+def _in_order(values, order):
+    """Items of one form, in an order that is known when the function runs."""
+    parts = [tree.flatten(value) for value in values]
+    shapes = {(structure, *(np.shape(leaf) for leaf in leaves)) for leaves, structure in parts}
+    if len(shapes) != 1 or not all(is_data(leaf) for leaves, _ in parts for leaf in leaves):
+        raise errors.Unsupported("sorted() by traced keys of other things than numbers and arrays of one form is not supported", errors.here())
+    columns = [_array(list(column)) for column in zip(*(leaves for leaves, _ in parts))]
+    weak = [kind_of_all(column) for column in zip(*(leaves for leaves, _ in parts))]
+
+    def item(k):
+        found = [column[order[k]] for column in columns]
+        for leaf, kind in zip(found, weak):
+            leaf._weak = kind if leaf._scalar else leaf._weak
+        return tree.unflatten(parts[0][1], found)
+
+    return [item(k) for k in range(len(values))]
+
+
+def _array(values):
+    """Traced numbers as one array."""
     from . import functions
 
-    return np.sort(functions.array_of(values))
+    return functions.array_of(values)
 
 
 def _pow(base, exponent, modulus=None):

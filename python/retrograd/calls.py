@@ -2,6 +2,7 @@
 
 import collections
 import contextlib
+import copy
 import dataclasses
 import functools
 import inspect
@@ -22,6 +23,7 @@ from .loose import array_of as array_of_loose
 from .maybe import present
 from .oneof import OneOf
 from .outside import Place
+from .ranges import Once
 from .rewrite import is_rewritten, rewrite
 from .trace import current
 
@@ -51,6 +53,7 @@ def _seen(value):
 def _iterator(steps):
     """An iterator moves on: one from outside of the present body would once, not once per step."""
     trace = current()
+    trace.check_iterators([steps])
     if effects.owner(steps) is trace.frame:
         return
     if effects.owner(steps) is None and not trace.in_body():
@@ -66,6 +69,16 @@ def _iterator(steps):
 # Calls
 
 
+# Functions that are a method of their argument.
+_METHODS = {len: "__len__", abs: "__abs__", float: "__float__", int: "__int__", bool: "__bool__"}
+
+
+def _own_method(value, name):
+    """The special method of an object of a user's class, None where that has none."""
+    method = getattr(type(value), name, None)
+    return method if isinstance(method, types.FunctionType) and _is_users(method) and _is_users_class(type(value)) else None
+
+
 _DISPATCHED = type(np.sum)
 _OF_NUMBERS = {sum, min, max, any, all, np.array}  # functions of sequences that are asked for a list whose length is traced, too
 
@@ -73,8 +86,14 @@ _OF_NUMBERS = {sum, min, max, any, all, np.array}  # functions of sequences that
 def call(function, *args, **kwargs):
     """A call: functions of the user are rewritten too, arrays that NumPy makes become traced arrays."""
     kind = type(function)
+    if current().unsure:
+        current().check_iterators([*args, *kwargs.values()])
     if kind is OneOf:
         return function.each(lambda option: call(option, *args, **kwargs))
+    if len(args) == 1 and (kind is types.BuiltinFunctionType or kind is type) and function in _METHODS:
+        method = _own_method(args[0], _METHODS[function])
+        if method is not None:
+            return call(method, args[0])
     if kind in (types.BuiltinFunctionType, types.FunctionType, type, np.ufunc) or kind.__module__ == "numpy":
         try:
             special = SPECIAL.get(function)
@@ -84,7 +103,7 @@ def call(function, *args, **kwargs):
             if current().growing and (kind is not types.BuiltinFunctionType and kind is not type or function in _OF_NUMBERS):
                 args = tuple(map(array_of_loose, args))
             result = special(*map(present, args), **kwargs)
-            return made(result) if hasattr(type(result), "__next__") or type(result) is list else result
+            return made(result) if hasattr(type(result), "__next__") or isinstance(result, (list, Once)) else result
     if kind is types.BuiltinFunctionType and type(function.__self__) is str and function.__name__ == "format":
         return texts.formatted(function.__self__, args, kwargs)
     if kind is types.BuiltinFunctionType and type(function.__self__) is list:
@@ -104,7 +123,9 @@ def call(function, *args, **kwargs):
         if not _is_users(function):
             chosen = _dispatched(function, args)
             return _library(function, args, kwargs) if chosen is None else call(chosen, *args, **kwargs)
-        return _entered(function, rewrite(function) or _unread(function), args, kwargs)
+        result = _entered(function, rewrite(function) or _unread(function), args, kwargs)
+        # A generator was made just now, and moves on in this body.
+        return made(result) if function.__code__.co_flags & inspect.CO_GENERATOR else result
     if kind is types.MethodType and isinstance(function.__self__, draws.GENERATORS):
         return draws.draw(function.__self__, function.__name__, args, kwargs)
     if kind is types.MethodType and isinstance(function.__func__, types.FunctionType):
@@ -218,6 +239,17 @@ def _made_inside(value):
             _made_inside(item)
 
 
+def _made_deep(value):
+    """What a deep copy made, with all that is in it."""
+    if isinstance(value, (*_CONTAINERS, tuple)):
+        for item in value.values() if isinstance(value, dict) else value:
+            _made_deep(item)
+    elif hasattr(value, "__dict__") and _is_users_class(type(value)) and not isinstance(value, (type, types.FunctionType, types.ModuleType)):
+        for item in vars(value).values():
+            _made_deep(item)
+    return value if isinstance(value, _IMMUTABLE) or effects.owner(value) is not None else made(value)
+
+
 def _unread(function):
     """A function without source is traced as it runs; what it changes of Python is not seen, so that what it can reach must not change."""
     for cell in function.__closure__ or ():
@@ -262,6 +294,8 @@ def _library(function, args, kwargs):
     result = function(*args, **kwargs)
     if isinstance(result, np.ndarray):
         return array.local(result)
+    if function is copy.deepcopy:
+        return _made_deep(result)
     if not isinstance(result, _IMMUTABLE):
         # Nobody else refers to what was just made: `result`, and the argument of `getrefcount`.
         if sys.getrefcount(result) <= 2 or isinstance(function, type):
@@ -303,6 +337,8 @@ def _read(value):
         return types.MethodType(rewrite(value.__func__) or value.__func__, value.__self__)
     if isinstance(value, functools.partial):
         return functools.partial(_read(value.func), *value.args, **value.keywords)
+    if isinstance(value, (types.BuiltinFunctionType, type)) and _hashable(value) and value in SPECIAL:
+        return functools.partial(call, value)
     return value
 
 
@@ -340,10 +376,48 @@ def _guard_call(function, args, kwargs):
         raise errors.Unsupported(f"random numbers ({name}) inside a traced function would be drawn once; pass them as an argument, or use np.random.default_rng(seed) in it", errors.here())
     if _hashable(function) and function in draws.SEEDED:
         draws.check_seed(function, args, kwargs)
-    if function is next:
-        _iterator(args[0])
-    if function is functools.partial.__class__:
-        return
+
+
+def _next(steps, *default):
+    """`next(steps)`, with `__next__` of the user's classes read too."""
+    if isinstance(steps, Once):
+        raise errors.Unsupported("next() of a zip, an enumerate or a reversed array is not supported; use an index", errors.here())
+    _iterator(steps)
+    if not _steps_of(steps):
+        return next(steps, *default)
+    try:
+        return call(type(steps).__next__, steps)
+    except StopIteration:
+        if default:
+            return default[0]
+        raise
+
+
+def _iter(items, *sentinel):
+    """`iter(items)`, with `__iter__` of the user's classes read too."""
+    method = getattr(type(items), "__iter__", None)
+    if sentinel or not (isinstance(method, types.FunctionType) and _is_users(method)):
+        _seen(items)
+        return iter(items, *sentinel)
+    return call(method, items)
+
+
+def _steps_of(steps):
+    method = getattr(type(steps), "__next__", None)
+    return isinstance(method, types.FunctionType) and _is_users(method)
+
+
+class Stepping:
+    """The iteration over an object of a user's class, whose steps are read."""
+
+    def __init__(self, steps):
+        self.steps = steps
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return call(type(self.steps).__next__, self.steps)
 
 
 def _errstate(**kwargs):

@@ -7,7 +7,7 @@ import numpy as np
 from . import bounds, errors
 from .array import Array, describe, entangle, is_weak, kind_of_all, repeated, traced
 from .layout import is_row_major
-from .trace import DTYPES, NUMPY, current
+from .trace import DTYPES, NUMPY, Retry, current
 
 
 class Unset:
@@ -22,6 +22,8 @@ UNSET = Unset()
 
 class Control:
     """What rewritten source asks of a loop or a branch."""
+
+    caught = (Retry, NameError)  # what may end a step of a loop that is traced again
 
     def __init__(self, facts, stops, where, scope):
         names, self.exposed, self.live, self.rebound, self.appended = facts

@@ -34,6 +34,7 @@ def change(value, name, pos=None):
     trace = current()
     if trace is None or isinstance(value, Array):
         return
+    trace.decide(f"a change of a {type(value).__name__}")
     frame = owner(value)
     if frame is trace.frame:
         return

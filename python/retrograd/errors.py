@@ -225,14 +225,19 @@ def is_hidden(file):
     return is_ours(file) or f"{os.sep}numpy{os.sep}" in file or file.startswith("<__array_function__")
 
 
+@functools.cache
+def _whose(file):
+    return "ours" if is_hidden(file) else "a library's" if is_library(file) else "the user's"
+
+
 def _users_frame():
     """The innermost frame of the user's; of an installed package where there is no other."""
     frame, installed = sys._getframe(1), None
     while frame is not None:
-        file = frame.f_code.co_filename
-        if not is_hidden(file):
-            if not is_library(file):
-                return frame
+        whose = _whose(frame.f_code.co_filename)
+        if whose == "the user's":
+            return frame
+        if whose == "a library's":
             installed = installed or frame
         frame = frame.f_back
     return installed

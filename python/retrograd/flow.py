@@ -1,19 +1,29 @@
 """Which names a piece of source reads before it writes them, writes, and surely writes."""
 
 import ast
+import functools
 
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
+_NO_PARTS = {"ctx", "op", "ops", "id", "attr", "arg", "kind", "type_comment"}
+
+
+@functools.cache
+def _part_fields(kind):
+    """The fields of a kind of node that may hold nodes, `ast.Load()`, `ast.Add()` and their like left out."""
+    return () if kind is ast.Constant else tuple(name for name in kind._fields if name not in _NO_PARTS)
+
+
 def children(node):
-    """The parts of a node, without `ast.Load()` and its like: as `ast.iter_child_nodes`, in half the time."""
+    """The parts of a node as by `ast.iter_child_nodes`, but for `ast.Load()`, `ast.Add()` and their like."""
     found, fields = [], node.__dict__
-    for name in node._fields:
+    for name in _part_fields(type(node)):
         value = fields.get(name)
         if type(value) is list:
             found += [item for item in value if isinstance(item, ast.AST)]
-        elif isinstance(value, ast.AST) and name != "ctx":
+        elif isinstance(value, ast.AST):
             found.append(value)
     return found
 
@@ -28,15 +38,19 @@ def nodes(node):
 
 def copied(node):
     """A copy to be changed, of which nothing is noted."""
-    if isinstance(node, list):
-        return [copied(item) for item in node]
-    if not isinstance(node, ast.AST):
-        return node
     kind = type(node)
-    if not kind._fields and not kind._attributes:
+    if kind is list:
+        return [copied(item) for item in node]
+    if not isinstance(node, ast.AST) or not kind._fields and not kind._attributes:
         return node  # `ast.Load()` and its like say nothing but what they are
     result = kind.__new__(kind)
-    result.__dict__.update({name: copied(value) if type(value) is list or isinstance(value, ast.AST) else value for name, value in node.__dict__.items() if name != "_notes"})
+    fields = result.__dict__
+    fields.update(node.__dict__)
+    fields.pop("_notes", None)
+    for name in _part_fields(kind):
+        value = fields.get(name)
+        if type(value) is list or isinstance(value, ast.AST):
+            fields[name] = copied(value)
     return result
 
 

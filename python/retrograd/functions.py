@@ -1,5 +1,7 @@
 """NumPy's functions on traced arrays: a table from each to what it becomes. What is not in the table is refused by name."""
 
+import functools
+
 import numpy as np
 
 from . import errors, layout, lists, masked, narrow, runs, views
@@ -13,14 +15,14 @@ from .trace import DTYPES, NUMPY, current, is_float, refuse_dtype
 
 def ufunc(function, method, inputs, kwargs):
     """`np.add(x, y)` and the like."""
-    from . import scipy
-
-    name = name_of(function)
-    if runs.has_run(inputs):
-        return runs.ufunc(function, method, inputs, kwargs)
-    if narrow.has_narrow(inputs) and not _all_known(inputs):
-        return narrow.ufunc(function, method, inputs, kwargs)
-    if masked.is_masked(inputs) or masked.is_masked((kwargs.get("where"),)):
+    if not _PLAIN.issuperset(map(type, inputs)):
+        if runs.has_run(inputs):
+            return runs.ufunc(function, method, inputs, kwargs)
+        if narrow.has_narrow(inputs) and not _all_known(inputs):
+            return narrow.ufunc(function, method, inputs, kwargs)
+        if masked.is_masked(inputs):
+            return masked.ufunc(function, method, inputs, kwargs)
+    if masked.is_masked((kwargs.get("where"),)):
         return masked.ufunc(function, method, inputs, kwargs)
     if method != "__call__":
         from .table import folding
@@ -29,18 +31,28 @@ def ufunc(function, method, inputs, kwargs):
     outs, where = kwargs.get("out") or (), kwargs.get("where", True)
     kwargs = {key: value for key, value in kwargs.items() if key not in ("out", "where") and not _is_usual(key, value)}
     if outs or where is not True:
-        result = written(name, function(*inputs, **kwargs), outs[0] if len(outs) == 1 else None, where, len(outs))
-        return result
+        out = outs[0] if len(outs) == 1 else None
+        return written(name_of(function), function(*inputs, **kwargs), out, where, len(outs))
     known = [payload_of(value) for value in inputs]
     if all(value is not None for value in known):
         return _local_result(function(*known, **kwargs), inputs)
     dtype = kwargs.pop("dtype", None)
+    rule = UFUNCS.get(function)
+    if rule is not None and dtype is None and not kwargs:
+        return rule(*inputs)
+    from . import scipy
+
+    name = name_of(function)
     if kwargs:
         raise errors.Unsupported(f"{name} with {next(iter(kwargs))}= is not supported", errors.here())
-    rule = UFUNCS.get(function) or (scipy.of_ufunc(function) if name.startswith("scipy.special.") else None)
+    rule = rule or (scipy.of_ufunc(function) if name.startswith("scipy.special.") else None)
     if rule is None:
         raise errors.Unsupported(f"{name} is not supported{_why(function)}", errors.here())
     return rule(*inputs) if dtype is None else _in_dtype(name, rule, inputs, dtype)
+
+
+# Operands of which there is nothing to know but their elements.
+_PLAIN = {Array, bool, int, float, *(dtype.type for dtype in DTYPES)}
 
 
 def _is_usual(key, value):
@@ -176,11 +188,16 @@ def _operands(*values):
     handles = [lift(value, "an operand") for value in values]
     types = [trace.type(handle) for handle in handles]
     try:
-        shape = np.broadcast_shapes(*[tuple(shape) for _, shape in types])
+        shape = _broadcast(tuple([shape for _, shape in types]))
     except ValueError:
-        shapes = " and ".join(str(tuple(shape)) for _, shape in types)
+        shapes = " and ".join(str(shape) for _, shape in types)
         raise errors.ShapeError(f"operands could not be broadcast together with shapes {shapes}", errors.here()) from None
     return handles, [dtype for dtype, _ in types], shape, _elementwise_layout(shape, values)
+
+
+@functools.lru_cache(4096)
+def _broadcast(shapes):
+    return np.broadcast_shapes(*shapes)
 
 
 _SAMPLED = {1: np.negative, 2: np.add, 3: np.clip}
@@ -722,18 +739,6 @@ def _swapaxes(x, axis1, axis2):
     axes = list(range(x.ndim))
     axes[axis1], axes[axis2] = axes[axis2], axes[axis1]
     return _transpose(x, axes)
-
-
-@implements(np.rollaxis, memory=True)
-def _rollaxis(x, axis, start=0):
-    x = _as_array(x)
-    axis = _axis(axis, x.ndim, "rollaxis")
-    start = start + x.ndim if start < 0 else start
-    if not 0 <= start <= x.ndim:
-        raise errors.ShapeError(f"np.rollaxis: start={start} does not fit {x.ndim} axes", errors.here())
-    order = [k for k in range(x.ndim) if k != axis]
-    order.insert(start - (axis < start), axis)
-    return _transpose(x, order)
 
 
 @implements(np.expand_dims, memory=True)

@@ -4,11 +4,18 @@ A *shadow* is a NumPy array of a shape and strides without memory: only those ar
 layout a result has, is asked of NumPy itself: of the shadow, or of a *sample*, a small array whose axes lie as those of the shadow do.
 """
 
+import functools
+
 import numpy as np
 
 
 def shadow_of(shape, order=None):
     """The shadow of an array that is compact; its axes from the outermost, row-major without `order`."""
+    return _compact(tuple(shape), None if order is None else tuple(order))
+
+
+@functools.lru_cache(4096)
+def _compact(shape, order):
     order = range(len(shape)) if order is None else order
     strides, step = [0] * len(shape), 1
     for axis in reversed(order):

@@ -123,7 +123,7 @@ class _Lowering:
     def statement(self, node, loop):
         """A statement that ends at its end, with the statements inside it."""
         if isinstance(node, _LOOPS):
-            return self.loop(node)
+            return self.loop(node, loop)
         if isinstance(node, ast.Match):
             chosen = _as_branches(node, f"_rg_subject_{self._number()}")
             if chosen is not None:
@@ -146,7 +146,7 @@ class _Lowering:
                 node.orelse = _placed([ast.If(_none_of([flags[name] for name in sorted(exits)]), node.orelse, [])], node)
         return [node]
 
-    def loop(self, node):
+    def loop(self, node, around):
         inner = set().union(*(_exits(statement) for statement in node.body))
         flags, orelse = _Loop(self._number()), node.orelse
         node.orelse = []
@@ -166,7 +166,8 @@ class _Lowering:
         result = _placed(start, node) + [node]
         if not orelse:
             return result
-        orelse = self.block(orelse, None)
+        # What leaves the `else` leaves the loop around.
+        orelse = self.block(orelse, around)
         if stops:
             orelse = _placed([ast.If(_none_of(stops), orelse, [])], orelse[0])
         return result + orelse

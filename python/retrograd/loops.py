@@ -15,7 +15,7 @@ import numpy as np
 
 from . import bounds, draws, effects, errors, lists, tree, views
 from .array import Array, demand_all, kind_of_all, lift, local, traced
-from .control import UNSET, Control, dtype_of, is_data, joined_dtype, kind_of, lies_in_order, reached, result_boxes, rounds, shape_of, zeros_like
+from .control import UNSET, Control, dtype_of, is_data, is_traced, joined_dtype, kind_of, lies_in_order, reached, result_boxes, rounds, shape_of, zeros_like
 from .maybe import Maybe, like
 from .loose import Loose, kind_of_items
 from .oneof import OneOf, code, is_option, number_of, union
@@ -23,6 +23,7 @@ from .slots import Kept, Leaf, LooseList, Slot, is_carried
 from .trace import COPIES, EXCHANGES, Frame, Retry, current
 
 RETRACES = 30
+ITERATED = 1000  # steps of an iterator that a traced condition may end
 
 
 class Index:
@@ -52,25 +53,42 @@ class Steps(Control):
     """A loop over anything whose steps are not those of a loop of the Program: ordinary Python, unrolled."""
 
     def __init__(self, items, stops):
-        self.items, self.stops = iter(items), stops
+        self.source, self.items, self.stops = items, iter(items), stops
         self.bound, self.rebinds = {}, False
-        self.finished = False
+        self.finished = self.undecided = False
+        self.steps = 0
 
     def again(self):
         if self.finished:
             return False
         try:
-            self.next = next(self.items)
+            self.next = self._next() if self.undecided else next(self.items)
         except StopIteration:
             return False
         current().copied(self)
         return True
+
+    def _next(self):
+        """What may be no step any more: the iterator must not do anything then that could be seen."""
+        trace, before = current(), current().undecided
+        self.steps += 1
+        if self.steps > ITERATED:
+            message = f"more than {ITERATED} steps of an iterator, in a loop that a traced condition ends; use a `while` loop, or one over a range or an array"
+            raise errors.Unsupported(message, errors.here())
+        trace.undecided = True
+        try:
+            return next(self.items)
+        finally:
+            trace.undecided = before
 
     def item(self):
         return self.next
 
     def done(self, scope):
         self.finished = self.stopped(scope)
+        if not self.undecided and any(is_traced(scope.get(name)) for name in self.stops):
+            self.undecided = True
+            current().open_iterators(self.source)
 
 
 class Loop(Control):
@@ -97,7 +115,8 @@ class Loop(Control):
         self.draws, self.drawn, self.generators = [], {}, []  # what a step draws of random numbers, those of all steps, and what draws them
         self.loose = {}  # by identity: a list whose length is traced, its items before the loop, and what is known of them
         self.attempts = 0
-        self.restarts = False
+        # Whether the body is traced again in any case, and whether what is known of names at its end may be wrong.
+        self.restarts = self.stale = self.misled = False
 
     # Steps in plain Python: those of an unrolled loop, and the first ones of others
 
@@ -135,6 +154,8 @@ class Loop(Control):
         frame, rolled = getattr(self, "frame", None), not self.plain
         if frame is not None and frame in current().frames:
             current().unwind(frame)
+        if self.stale and not isinstance(error, Retry):
+            return True
         if isinstance(error, NameError):
             if not rolled or self.known is None or self.note().peeled:
                 raise error
@@ -144,8 +165,14 @@ class Loop(Control):
             raise error
         return True
 
+    @property
+    def caught(self):
+        """What may end a step; where it is traced again, also what it raises, as what it knew may have been wrong."""
+        return (Retry, Exception) if self.stale else Control.caught
+
     def _restart(self):
         """The names are again as before the step."""
+        self.stale = self.misled = False
         self.rebinds, self.bound = True, {name: self.scope[name] for name in self.lines if name in self.scope}
         self.restarts = True
 
@@ -353,17 +380,18 @@ class Loop(Control):
         return {**self.changed, **dict.fromkeys(root for item in self.loose.values() for root in item.made.roots())}
 
     def change(self, root):
-        """An array whose known elements were read in the body, and that it changes after: it is carried from the start."""
+        """An array whose known elements were read in the body, and that it changes after: it is carried from the start,
+        when the body is traced again. First it is traced to its end, for all arrays of which that is so."""
         self.changed[root] = None
-        raise Retry(self)
+        self.stale = self.misled = True
 
     def vary(self, root):
-        """An array that something in the body took to be the same in every step changes."""
+        """An array that something in the body took to be the same in every step changes: the same."""
         self.varying[root] = None
-        raise Retry(self)
+        self.stale = self.misled = True
 
     def _close(self, scope):
-        if not self._settle(scope):
+        if self.misled or not self._settle(scope) or self.stale:
             current().unwind(self.frame)
             self._restart()
             return
@@ -445,8 +473,7 @@ class Loop(Control):
             if leaf.is_array():
                 message = f"`{leaf.path}` changes its element type in the loop: expected {leaf.dtype}, found {dtype_of(end)}"
                 return self._cannot(errors.DTypeError(message, self.at(slot.name)))
-            self._widen(leaf, common, weak)
-            return False
+            return self._widen(leaf, common, weak)
         if leaf.ordered and not lies_in_order(end):
             self.note().unordered.add(leaf.key)
             return False
@@ -472,14 +499,21 @@ class Loop(Control):
         return bounds.STEPS if self.known is None else min(self.known, bounds.STEPS)
 
     def _widen(self, leaf, dtype, weak):
-        """Notes a wider element type of what is carried, also by the loops around that carry the same: one of them is traced again, once."""
+        """Notes a wider element type of what is carried, also by the loops around that carry the same: one of them is
+        traced again, once. Deep inside, the second loop from outside is traced again instead of this, so that no body
+        is traced once more for each loop that it is in. Whether the rest of the body can go on."""
         boxes, loop = current().boxes, self
-        self.note().types[leaf.key] = (dtype, weak)
+        self.note().types[leaf.key] = leaf.wider = (dtype, weak)
         while (known := boxes.get(id(leaf.before))) is not None and known[0] is leaf.before:
             _, loop, leaf = known
             loop.note().types[leaf.key] = (dtype, weak)
         if loop is not self:
             raise Retry(loop)
+        around = [frame.loop for frame in current().frames if frame.loop is not None]
+        if self in around[:2]:
+            return False
+        around[1].stale = True
+        return True
 
     def _cannot(self, error):
         """What is not a loop of the Program is one after its first step, or is unrolled; where the count is not known, it is refused."""
@@ -593,7 +627,12 @@ class Loop(Control):
                 self.unroll(None)
             if known.added() == 0 != self.growth[id(known.owner)]:
                 del self.grown[id(known.owner)], self.growth[id(known.owner)]
-                self.note().still.update(name for name, value in self.scope.items() if value is known.owner)
+                # It was found to grow before a condition was known that says that it does not.
+                names = [name for name, value in self.scope.items() if value is known.owner]
+                self.note().still.update(names)
+                for name in names:
+                    self.note().lists.pop(name, None)
+                    self.note().growth.pop(name, None)
                 settled = False
             elif known.added() != self.growth[id(known.owner)]:
                 self.growth[id(known.owner)] = known.added()
@@ -704,6 +743,9 @@ class Loop(Control):
         moved = [(lists.growing(effect.owner), self.growth[key]) for key, effect in frame.effects.items() if self.growth.get(key) and key not in self.grown]
         results = self._end(trace, nexts)
         trace.pop(frame)
+        for k, leaf in enumerate(leaves):
+            if leaf.wider:
+                results[k] = views.convert(trace, results[k], leaf.wider[0])
         self._restore(roots, changed, results[len(leaves) :])
         for leaf in leaves:
             leaf.passed = leaf.is_array() and leaf.after is leaf.box and leaf.box._changes == 0
@@ -720,7 +762,7 @@ class Loop(Control):
         first = len(leaves) + len(roots)
         boxes = dict(zip([*map(id, leaves), *map(id, lasts)], result_boxes(results[: len(leaves)] + results[first:], sources, self)))
         for leaf in leaves:
-            if leaf.is_integer():
+            if leaf.is_integer() and leaf.wider is None:
                 boxes[id(leaf)]._bounds, boxes[id(leaf)]._growth = bounds.carried(leaf, self._most(), bool(self.known))
         self.bound = dict(self.kept)
         for slot in self.slots:

@@ -215,7 +215,7 @@ def _operators():
         setattr(Masked, f"__i{name}__", lambda a, b, called=called: _changed(a, called(a, b)))
     for name, called in OPERATORS["compare"].items():
         setattr(Masked, f"__{name}__", lambda a, b, called=called: called(a, b))
-    Masked.__hash__ = object.__hash__
+    Masked.__hash__ = None
     for name, called in OPERATORS["unary"].items():
         setattr(Masked, f"__{name}__", lambda a, called=called: called(a))
     for name in ("sum", "prod", "mean", "max", "min", "var", "std", "any", "all", "argmax", "argmin", "cumsum", "dot", "clip", "round"):

@@ -53,7 +53,11 @@ class Maybe:
 
         runtime.store(self.present(), index, present(value))
 
-    __hash__ = object.__hash__
+    def __hash__(self):
+        from .array import demand
+
+        demand(self.flag)
+        raise errors.Unsupported("what may be None, by a traced condition, as a key of a dict or a set is not supported", errors.here())
 
 
 def _operators():

@@ -99,7 +99,7 @@ def _operators():
         setattr(Narrow, f"__i{name}__", _inplace(called))
     for name, called in OPERATORS["compare"].items():
         setattr(Narrow, f"__{name}__", lambda a, b, called=called: called(a, b))
-    Narrow.__hash__ = object.__hash__
+    Narrow.__hash__ = lambda a: hash(a.carrier)
     for name, called in OPERATORS["unary"].items():
         setattr(Narrow, f"__{name}__", lambda a, called=called: called(a))
 

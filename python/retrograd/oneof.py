@@ -78,6 +78,8 @@ class OneOf:
         """What a function makes of all of the objects alike."""
         found = [function(option) for option in self.options]
         if any(item != found[0] for item in found):
+            self.demand()
+        if any(item != found[0] for item in found):
             _refuse(f"{what} of an object that is one of several, by a traced condition,")
         return found[0]
 
@@ -92,12 +94,21 @@ class OneOf:
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)
+        self.demand()
         _refuse(f"the attribute .{name} of an object that is one of several, by a traced condition,")
 
     def __bool__(self):
         return self.agreed(bool, "the truth")
 
+    def demand(self):
+        """Which one it is may follow from indices of loops and arguments that can be known."""
+        from .array import Array, demand
+
+        if isinstance(self.number, Array):
+            demand(self.number)
+
     def _refused(self, *_, **__):
+        self.demand()
         _refuse("this use of an object that is one of several, by a traced condition,")
 
     __hash__ = __str__ = __repr__ = __format__ = __iter__ = __len__ = __contains__ = __add__ = __radd__ = __lt__ = __gt__ = __le__ = __ge__ = _refused

@@ -94,7 +94,7 @@ class Outcome:
         self.outside.target = self
         try:
             self._trace(fun, arguments, notes)
-            same = str(self.program) == str(program)
+            same = _as_run(str(self.program)) == _as_run(str(program))
         except Retry:
             same = False
         if not same:
@@ -258,6 +258,35 @@ class Outcome:
                 return rows[0] if single else tuple(rows)
             case _:
                 return tree.unflatten(self.structure, [chosen() for _ in range(self.count)])
+
+
+# What a trace that was begun again leaves where nothing reads it.
+_LEFT = re.compile(r"  %\d+: \S+ = (?:constant|convert|reshape|slice|broadcast|transpose)\b")
+_VALUE = re.compile(r"%\d+")
+
+
+def _as_run(text):
+    """The text of a Program without what is left over of traces that were begun again: values that nothing reads, names by order."""
+    functions = {block.split("(", 1)[0].removeprefix("fn "): block.splitlines() for block in text.strip().split("\n\n")}
+    names = {}
+
+    def of(name):
+        used, kept, values = set(), [], {}
+        for line in reversed(functions[name]):
+            made, _, reads = line.partition(" = ")
+            if not _LEFT.match(line) or _VALUE.search(made)[0] in used:
+                used.update(_VALUE.findall(reads or line))
+                kept.append(line)
+        body = _VALUE.sub(lambda found: values.setdefault(found[0], f"%{len(values)}"), "\n".join(kept[::-1]).partition("(")[2])
+        return re.sub(rf"\b({'|'.join(map(re.escape, functions))})\b(?=[,}}])", lambda found: inlined(found[0]), body)
+
+    def inlined(name):
+        if name not in names:
+            names[name] = f"<{len(names)}>"
+            names[name] = f"{names[name]} {of(name)}"
+        return names[name]
+
+    return of(next(iter(functions)))
 
 
 def unboxed(result, scalar):

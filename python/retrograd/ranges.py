@@ -155,7 +155,25 @@ class Chosen(Rows):
         raise errors.Unsupported("a masked value among others in a loop can only be the subject of a `for` statement", errors.here())
 
 
-class Cells:
+class Once:
+    """What is gone through once: it has no steps left then."""
+
+    begun = False
+
+    def begin(self):
+        from .calls import _iterator
+
+        _iterator(self)
+        if self.begun:
+            raise errors.Unsupported("iteration over a zip, an enumerate or a reversed array that was begun before is not supported; make it anew, or a list of it", errors.here())
+        self.begun = True
+        return self
+
+    def __iter__(self):
+        return self.begin().each()
+
+
+class Cells(Once):
     """The steps of `np.ndindex` and `np.ndenumerate`: places in an array, row by row, and what stands there."""
 
     def __init__(self, shape, array=None):
@@ -179,11 +197,11 @@ class Cells:
     def _cell(self, place):
         return place if self.array is None else (place, self.array[place])
 
-    def __iter__(self):
+    def each(self):
         return (self.at(k) for k in range(self.known()))
 
 
-class Zipped:
+class Zipped(Once):
     """The steps of several at once, as many as the shortest has."""
 
     def __init__(self, parts, wrap=tuple):
@@ -206,13 +224,13 @@ class Zipped:
     def item(self, index, first):
         return tuple(part.item(index, first) for part in self.parts)
 
-    def __iter__(self):
+    def each(self):
         if self._known is None:
             raise errors.Unsupported("a zip over a range with a traced bound can only be the subject of a `for` statement", errors.here())
         return (self.at(k) for k in range(self._known))
 
 
-class Reversed:
+class Reversed(Once):
     """The steps of another from its end, as many as are known."""
 
     def __init__(self, part):
@@ -230,13 +248,15 @@ class Reversed:
         item._symbol, item._offset, item._weak = Symbol(0, last), 0, True
         return self.part.array[item]
 
-    def __iter__(self):
+    def each(self):
         return (self.at(k) for k in range(self.known()))
 
 
 def steps_of(value):
     """The counted steps of a loop over this, or None where they are Python's own."""
-    if isinstance(value, (Ranged, Rows, Cells, Zipped, Reversed, loose.Items)):
+    if isinstance(value, Once):
+        return value.begin()
+    if isinstance(value, (Ranged, Rows, loose.Items)):
         return value
     if isinstance(value, masked.Masked):
         return Chosen(value)
@@ -281,7 +301,7 @@ def backwards(steps):
 
 
 def _plain(part):
-    return iter(part) if isinstance(part, (Zipped, Rows, Cells, Reversed)) else part
+    return part.each() if isinstance(part, Once) else iter(part) if isinstance(part, Rows) else part
 
 
 def cells(shape, array=None):

@@ -12,6 +12,8 @@ from . import errors, flow, leave, source
 
 _UNTOUCHED = {"super", "locals", "globals", "vars", "dir", "eval", "exec"}
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.MatMult, ast.BitAnd, ast.BitOr, ast.BitXor, ast.LShift, ast.RShift)
+_ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+_SIGNS = (ast.USub, ast.UAdd, ast.Invert)
 _rewritten = {}
 _codes = set()
 
@@ -63,7 +65,7 @@ def _compile(function):
         node = ast.copy_location(_definition("_rg_function", node.args, [body]), node)
     node.name = "_rg_function"  # a function that calls itself finds itself by its own name where it did before
     free = list(code.co_freevars)
-    rewritten = _Function(node, set(), set(free)).definition(top=True)
+    rewritten = _reader(node)(node, set(), set(free)).definition(top=True)
     arguments = ast.arguments([], [ast.arg(name) for name in [*free, "_rg", "_rg_scope"]], None, [], [], None, [])
     factory = _definition("_rg_factory", arguments, [rewritten, *ast.parse(f"return {rewritten.name}").body])
     module = ast.Module([ast.copy_location(factory, node)], [])
@@ -152,11 +154,7 @@ class _Function(ast.NodeTransformer):
             for item in flow.nodes(node.args):
                 if isinstance(item, ast.arg):
                     item.annotation = None
-        unsure = self._unsure(node)
-        if unsure:
-            node.body = _Flags(unsure).body(node.body)
-            self.locals |= {_flag(name) for name in unsure}
-        node.body = leave.lowered(node.body)
+        self._lower(node)
         self.locals |= {name for name in flow.stored(node.body) if name.startswith("_rg_")}
         rebound = sorted((_rebound_inside(node.body) & self.locals) - set(self.declared))
         node.body = self.block(node.body, set(self.captured))
@@ -164,6 +162,14 @@ class _Function(ast.NodeTransformer):
             read = ast.Tuple([ast.Name(name, ast.Load()) for name in rebound], ast.Load())
             node.body.insert(0, _at(ast.Expr(_call("own", _lambda(read))), node.body[0], missing=True))
         return node
+
+    def _lower(self, node):
+        """One way out of every body, and flags for names that may have no value."""
+        unsure = self._unsure(node)
+        if unsure:
+            node.body = _Flags(unsure).body(node.body)
+            self.locals |= {_flag(name) for name in unsure}
+        node.body = leave.lowered(node.body)
 
     def _unsure(self, node):
         """Own names that may be read before they are bound, by the order of statements alone."""
@@ -201,7 +207,7 @@ class _Function(ast.NodeTransformer):
         label = self._label()
         stores = []
         target = self._target(node.target, stores)
-        item = _at(ast.Assign([target], _expression(f"{label}.item()", node)), node, missing=True)
+        item = _at(ast.Assign([target], _method(label, "item")), node, missing=True)
         appended = _appended(body)
         inner = [item, *stores, *self.block(body, inside)]
         if stops:
@@ -220,12 +226,14 @@ class _Function(ast.NodeTransformer):
 
     def _branch(self, node, label, test, names, exposed, live, sides):
         """A branch: one side after the other, of which a known condition takes one."""
+        bind = self._bind(label, names, node)
         result = [self._start(node, "branch", label, [test], names, exposed, live, set(), (), ())]
         for side, statements in zip((True, False), sides):
-            tried = ast.Try(statements or [ast.Pass()], [ast.ExceptHandler(_expression("Exception", node), None, _parse([f"{label}.failed()"], node))], [], [])
-            body = [*_parse(self._bind(label, names), node), _at(tried, node, missing=True), *_parse([f"{label}.done(locals())"], node)]
-            result.append(_at(ast.If(_expression(f"{label}.enter({side})", node), body, []), node, missing=True))
-        return [*result, *_parse(self._bind(label, names), node)]
+            failed = ast.ExceptHandler(_name("Exception"), None, [ast.Expr(_method(label, "failed"))])
+            tried = ast.Try(statements or [ast.Pass()], [failed], [], [])
+            body = [*bind, tried, ast.Expr(_method(label, "done", _locals()))]
+            result.append(_at(ast.If(_method(label, "enter", ast.Constant(side)), body, []), node, missing=True))
+        return [*result, *bind]
 
     def visit_While(self, node):
         live, stops = set(self.live), getattr(node, "stops", ())
@@ -236,11 +244,11 @@ class _Function(ast.NodeTransformer):
         counted, before = self._counted(node)
         appended = _appended(node.body)
         label = self._label()
-        ask = ast.Expr(ast.Call(_expression(f"{label}.test", node), [self._condition(node.test), _expression("locals()", node)], []))
-        body = self.block(node.body, inside)
-        step = ast.If(_expression(f"{label}.inside", node), [*_parse(self._bind(label, names), node), *body], [])
-        inner = [_at(ask, node, missing=True), _at(step, node, missing=True)]
         rebound = flow.rebound(node.body)
+        ask = ast.Expr(_method(label, "test", self._condition(node.test), _locals()))
+        body = self.block(node.body, inside)
+        step = ast.If(ast.Attribute(_name(label), "inside", ast.Load()), [*self._bind(label, names, node), *body], [])
+        inner = [_at(ask, node, missing=True), _at(step, node, missing=True)]
         return [*before, *self._control(node, "conditional", label, [counted], names, exposed, live, rebound, stops, inner, appended)]
 
     def _counted(self, node):
@@ -255,8 +263,8 @@ class _Function(ast.NodeTransformer):
         body = [*ast.parse("_rg_count, _rg_most = 0, 10_000_000").body, loop, *ast.parse("return _rg_count").body]
         function = _at(_definition("_rg_counted", arguments, flow.copied_all(body)), node, missing=True)
         for item in flow.nodes(function):
-            if "lineno" in item._attributes and not hasattr(item, "lineno"):
-                _put(item, node)
+            if "lineno" in item._attributes and "lineno" not in item.__dict__:
+                _at(item, node, missing=True)
         return ast.Tuple([_names(names, order=True), ast.Name("_rg_counted", ast.Load())], ast.Load()), [function]
 
     def _label(self):
@@ -266,17 +274,19 @@ class _Function(ast.NodeTransformer):
     def _start(self, node, kind, label, operands, names, exposed, live, rebound, stops, appended):
         facts = [ast.Constant(tuple(names.items())), _names(exposed & set(names)), _names(set(names) & live), _names(rebound & set(names)), ast.Constant(appended)]
         where = ast.Constant((label, node.lineno))
-        start = ast.Assign([ast.Name(label, ast.Store())], _call(kind, *operands, *facts, _names(stops), where, _expression("locals()", node)))
+        call = _call(kind, *operands, *facts, _names(stops), where, _locals())
+        start = ast.Assign([ast.Name(label, ast.Store())], call)
         return _at(start, node, missing=True)
 
     def _control(self, node, kind, label, operands, names, exposed, live, rebound, stops, body, appended):
         """A loop: traced as often as `again` says, with its names bound anew each time."""
         start = self._start(node, kind, label, operands, names, exposed, live, rebound, stops, appended)
-        tried = ast.Try([*body, *_parse([f"{label}.done(locals())"], node)], [], [], [])
-        tried.handlers = [ast.ExceptHandler(_expression("(_rg.Retry, NameError)", node), None, _parse([f"{label}.retry()"], node))]
-        bind = _parse(self._bind(label, names), node)
-        steps = ast.While(_expression(f"{label}.again()", node), [*bind, _at(tried, node, missing=True)], [])
-        return [start, _at(steps, node, missing=True), *_parse(self._bind(label, names), node)]
+        caught = ast.Attribute(_name(label), "caught", ast.Load())
+        failed = ast.ExceptHandler(caught, None, [ast.Expr(_method(label, "retry"))])
+        tried = ast.Try([*body, ast.Expr(_method(label, "done", _locals()))], [failed], [], [])
+        bind = self._bind(label, names, node)
+        steps = ast.While(_method(label, "again"), [*bind, tried], [])
+        return [start, _at(steps, node, missing=True), *bind]
 
     def _condition(self, test):
         """A condition, with `and`, `or` and `not` of what may be traced: only its truth matters."""
@@ -292,11 +302,18 @@ class _Function(ast.NodeTransformer):
         return self.visit(test)
 
     @staticmethod
-    def _bind(label, names):
-        """Statements that bind names to what a loop or branch says."""
-        return [
-            f"if {label}.has({name!r}): {name} = {label}[{name!r}]\nelif {label}.drops({name!r}): {name} = None; del {name}" for name in names
-        ]
+    def _bind(label, names, node):
+        """Statements that bind names to what a loop or branch says; they may stand in several places."""
+        found = []
+        for name in names:
+            # if label.has("name"): name = label["name"]
+            # elif label.drops("name"): name = None; del name
+            key, stored = ast.Constant(name), ast.Name(name, ast.Store())
+            drop = [ast.Assign([stored], ast.Constant(None)), ast.Delete([ast.Name(name, ast.Del())])]
+            otherwise = ast.If(_method(label, "drops", key), drop, [])
+            bound = ast.Assign([stored], ast.Subscript(_name(label), key, ast.Load()))
+            found.append(_at(ast.If(_method(label, "has", key), [bound], [otherwise]), node, missing=True))
+        return found
 
     def visit_With(self, node):
         live = set(self.live)
@@ -315,13 +332,13 @@ class _Function(ast.NodeTransformer):
             where = ast.Constant((label, node.lineno))
             node.body += [_at(ast.Expr(_call("tried", ast.Name(label, ast.Load()), ast.Tuple(kinds, ast.Load()), where)), node, missing=True)]
         for handler in node.handlers:
-            handler.body = [*_parse(["_rg.caught()"], handler), *self.block(handler.body, live)]
+            handler.body = [_at(ast.Expr(_call("caught")), handler), *self.block(handler.body, live)]
         node.orelse, node.finalbody = self.block(node.orelse, live), self.block(node.finalbody, live)
-        start = _parse([f"{label} = _rg.trying()"], node)
+        start = _at(ast.Assign([ast.Name(label, ast.Store())], _call("trying")), node)
         if attempt is None:
-            return [*start, node]
+            return [start, node]
         needed = _call("is_needed", ast.Constant((label, node.lineno)))
-        return [*start, _at(ast.If(needed, attempt, [node]), node, missing=True)]
+        return [start, _at(ast.If(needed, attempt, [node]), node, missing=True)]
 
     def _attempt(self, node, label, live):
         """A `try` whose body may fail when the program runs: a function of what it binds, which says whether it does, and a branch."""
@@ -340,7 +357,7 @@ class _Function(ast.NodeTransformer):
         after = flow.copied_all(node.finalbody)
         caught = lambda: ast.Tuple([self.visit(kind) for kind in kinds()], ast.Load())
         found = ast.Tuple([ast.Name(fine, ast.Store()), ast.Name(error, ast.Store())], ast.Store())
-        call = _call("attempt", ast.Name(body, ast.Load()), _names(names, order=True), caught(), _expression("locals()", node))
+        call = _call("attempt", ast.Name(body, ast.Load()), _names(names, order=True), caught(), _locals())
         asked = _at(ast.Assign([found], call), node, missing=True)
         end = _at(ast.Expr(_call("attempted", ast.Name(label, ast.Load()), caught())), node, missing=True)
         function = self.visit(function)
@@ -506,7 +523,9 @@ class _Function(ast.NodeTransformer):
     def visit_UnaryOp(self, node):
         if isinstance(node.op, ast.Not):
             return _at(_call("negate", self._condition(node.operand)), node, missing=True)
-        return self.generic_visit(node)
+        if isinstance(node.operand, ast.Constant):
+            return node
+        return _at(_call("unary", ast.Constant(_SIGNS.index(type(node.op))), self.visit(node.operand)), node, missing=True)
 
     def visit_IfExp(self, node):
         test = self._condition(node.test)
@@ -555,7 +574,7 @@ class _Function(ast.NodeTransformer):
             return asked if isinstance(op, ast.Is) else _call("negate", asked)
         if isinstance(op, (ast.In, ast.NotIn, ast.Eq, ast.NotEq)):
             return _call({ast.In: "contains", ast.NotIn: "lacks", ast.Eq: "equal", ast.NotEq: "unequal"}[type(op)], left, right)
-        return ast.Compare(left, [op], [right])
+        return _call("ordered", ast.Constant(_ORDERS.index(type(op))), left, right)
 
     def visit_NamedExpr(self, node):
         node.value = self.visit(node.value)
@@ -596,10 +615,10 @@ class _Function(ast.NodeTransformer):
         node.args.defaults = [self.visit(item) for item in node.args.defaults]
         node.args.kw_defaults = [item and self.visit(item) for item in node.args.kw_defaults]
         node.returns = None
-        if any(isinstance(item, (ast.Yield, ast.YieldFrom, ast.Await)) for item in _scope(node.body)):
+        if any(isinstance(item, ast.Await) for item in _scope(node.body)):
             return node
         live = self.live
-        result = _Function(node, self.locals, set()).definition(top=False)
+        result = _reader(node)(node, self.locals, set()).definition(top=False)
         self.live = live
         return result
 
@@ -620,6 +639,45 @@ class _Function(ast.NodeTransformer):
     def visit_Global(self, node):
         # Stores go through the runtime; loads find the name without the declaration unless a store stands in the same function.
         return node
+
+
+class _Generator(_Function):
+    """Rewrites a generator: what it computes, loads, stores and calls. Its loops and branches stay Python's, since it stops wherever it yields: their
+    conditions have to be known."""
+
+    def _lower(self, node):
+        pass
+
+    def block(self, statements, live):
+        self.live = set(live) | self.captured
+        found = [self.visit(statement) for statement in statements]
+        return [item for new in found for item in (new if isinstance(new, list) else [new])]
+
+    def visit_For(self, node):
+        stores = []
+        node.iter = _at(_call("iterated", self.visit(node.iter)), node.iter, missing=True)
+        node.target = self._target(node.target, stores)
+        node.body, node.orelse = [*stores, *self.block(node.body, ())], self.block(node.orelse, ())
+        return node
+
+    def visit_If(self, node):
+        node.test = _at(_call("test", self._condition(node.test)), node.test, missing=True)
+        node.body, node.orelse = self.block(node.body, ()), self.block(node.orelse, ())
+        return node
+
+    visit_While = visit_If
+
+    def visit_Try(self, node):
+        for handler in node.handlers:
+            handler.type = self.visit(handler.type) if handler.type else None
+            handler.body = [*_parse(["_rg.caught()"], handler), *self.block(handler.body, ())]
+        node.body, node.orelse, node.finalbody = self.block(node.body, ()), self.block(node.orelse, ()), self.block(node.finalbody, ())
+        return node
+
+
+def _reader(node):
+    """What reads a function."""
+    return _Generator if any(isinstance(item, (ast.Yield, ast.YieldFrom)) for item in _scope(node.body)) else _Function
 
 
 def _appended(body):
@@ -752,38 +810,35 @@ def _names(names, order=False):
     return ast.Constant(tuple(names if order else sorted(names)))
 
 
-def _expression(text, node):
-    return _at(ast.parse(text, mode="eval").body, node)
+def _name(name):
+    return ast.Name(name, ast.Load())
 
 
-def _parse(texts, node):
-    return [_at(flow.copied(statement), node) for text in texts for statement in _parsed(text)]
+def _method(label, name, *arguments):
+    """What a loop or branch is asked for."""
+    return ast.Call(ast.Attribute(_name(label), name, ast.Load()), list(arguments), [])
 
 
-@functools.lru_cache(4096)
-def _parsed(text):
-    """Statements that are not changed."""
-    return ast.parse(text).body
+def _locals():
+    return ast.Call(_name("locals"), [], [])
 
 
 def _at(new, node, missing=False):
     """The new node at the place of an old one; `missing` leaves parts alone that have their own place: all of their parts have one, too."""
+    line, column = node.lineno, node.col_offset
+    # Of a statement Python would give some instructions to its last line. Of an expression the end is where carets end.
+    end = (node.end_lineno, node.end_col_offset) if isinstance(node, ast.expr) else (line, column)
     todo = [new]
     while todo:
         item = todo.pop()
         if "lineno" in item._attributes:
-            if missing and hasattr(item, "lineno"):
+            fields = item.__dict__
+            if missing and "lineno" in fields:
                 continue
-            _put(item, node)
-        todo.extend(flow.children(item))
+            fields["lineno"], fields["col_offset"] = line, column
+            fields["end_lineno"], fields["end_col_offset"] = end
+        todo += flow.children(item)
     return new
-
-
-def _put(item, node):
-    ast.copy_location(item, node)
-    if not isinstance(node, ast.expr):
-        # Of a statement Python would give some instructions to its last line. Of an expression the end is where carets end.
-        item.end_lineno, item.end_col_offset = item.lineno, item.col_offset
 
 
 def position(code):

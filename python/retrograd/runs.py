@@ -100,7 +100,7 @@ def _operators():
         setattr(Run, f"__i{name}__", _change)
     for name, called in OPERATORS["compare"].items():
         setattr(Run, f"__{name}__", lambda a, b, called=called: called(a, b))
-    Run.__hash__ = object.__hash__
+    Run.__hash__ = None
     for name, called in OPERATORS["unary"].items():
         setattr(Run, f"__{name}__", lambda a, called=called: called(a))
     for name in ("sum", "prod", "max", "min", "mean", "any", "all", "argmax", "argmin", "dot"):

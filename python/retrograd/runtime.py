@@ -16,8 +16,8 @@ from . import array, branches, builtin, control, effects, errors, functions, ind
 from .array import Array
 from .attempts import attempt, attempted, handles, is_needed, tried  # noqa: F401, called by rewritten code
 from .calls import (
-    _CONTAINERS, SPECIAL, _arange, _errstate, _is_library, _is_library_object, _is_users, _is_users_class, _iterator, _made_inside, _outside,
-    _scalar_of, _seen, _warn, call,
+    _CONTAINERS, SPECIAL, Stepping, _arange, _errstate, _is_library, _is_library_object, _is_users, _is_users_class, _iter, _iterator, _made_inside, _next, _outside, _own_method,
+    _scalar_of, _seen, _steps_of, _warn, call,
 )
 from .texts import joined  # noqa: F401, called by rewritten code
 from .effects import made
@@ -51,8 +51,6 @@ def loop(steps, names, exposed, live, rebound, appended, stops, where, scope):
     counted = steps_of(steps)
     if counted is not None:
         return loops.Loop(counted, (names, exposed, live, rebound, appended), stops, where, scope)
-    if hasattr(type(steps), "__next__"):
-        _iterator(steps)
     return loops.Steps(iterated(steps), stops)
 
 
@@ -127,6 +125,9 @@ def _truth(condition):
     """A condition; of what may be None, whether it is a value that is true."""
     if type(condition) is OneOf:
         return condition.each(bool)
+    method = _own_method(condition, "__bool__")
+    if method is not None:
+        return call(method, condition)
     known = loose(condition)
     if known is not None:
         return known.truth()
@@ -151,6 +152,12 @@ def contains(item, container):
     if isinstance(container, (list, tuple)) and (is_traced(item) or any(is_traced(value) for value in container)):
         found = [True if value is item else item == value for value in iterated(container)]
         return builtin._any(found)
+    if isinstance(container, Array) or isinstance(container, np.ndarray) and isinstance(item, Array):
+        # As NumPy's `__contains__`.
+        return builtin._bool(np.any(np.equal(array.local(container) if isinstance(container, np.ndarray) else container, item)))
+    method = getattr(type(container), "__contains__", None)
+    if isinstance(method, types.FunctionType) and _is_users(method):
+        return builtin._bool(call(method, container, item))
     _seen(container)
     return item in container
 
@@ -173,12 +180,42 @@ def unpacked(value):
 
 def equal(a, b):
     """`a == b`."""
-    return lists.settled(a) == lists.settled(b)
+    return _compared("__eq__", "__eq__", operator.eq, lists.settled(a), lists.settled(b))
 
 
 def unequal(a, b):
     """`a != b`."""
-    return lists.settled(a) != lists.settled(b)
+    a, b = lists.settled(a), lists.settled(b)
+    if any(_own_method(item, "__eq__") is not None and _own_method(item, "__ne__") is None for item in (a, b)):
+        return negate(equal(a, b))  # as `object.__ne__`
+    return _compared("__ne__", "__ne__", operator.ne, a, b)
+
+
+_ORDERS = ((operator.lt, "__lt__", "__gt__"), (operator.le, "__le__", "__ge__"), (operator.gt, "__gt__", "__lt__"), (operator.ge, "__ge__", "__le__"))
+_SIGNS = ((operator.neg, "__neg__"), (operator.pos, "__pos__"), (operator.invert, "__invert__"))
+
+
+def ordered(number, a, b):
+    """`a < b` and its like."""
+    of, name, mirrored = _ORDERS[number]
+    return _compared(name, mirrored, of, a, b)
+
+
+def _compared(name, mirrored, of, a, b):
+    """A comparison, with the operators of the user's classes read too."""
+    if type(a) not in _PLAIN or type(b) not in _PLAIN:
+        for owner, other, method in ((a, b, _own_method(a, name)), (b, a, _own_method(b, mirrored))):
+            result = NotImplemented if method is None else call(method, owner, other)
+            if result is not NotImplemented:
+                return result
+    return of(a, b)
+
+
+def unary(number, a):
+    """`-a` and its like."""
+    of, name = _SIGNS[number]
+    method = _own_method(a, name)
+    return of(a) if method is None else call(method, a)
 
 
 def test(condition):
@@ -337,12 +374,18 @@ def attribute(owner, name):
     if isinstance(found, functools.cached_property):
         if name in vars(owner):
             return _seen_attribute(owner, name, vars(owner)[name])
-        return call(found.func, owner)
+        value = call(found.func, owner)
+        if effects.owner(owner) is not None:
+            effects.change(owner, f"{_name_of(owner)}.{name}")
+            vars(owner)[name] = value
+        return value
     get = None if found is None or isinstance(found, types.FunctionType) else inspect.getattr_static(type(found), "__get__", None)
     if isinstance(get, types.FunctionType) and name not in getattr(owner, "__dict__", ()):
         # A descriptor makes its value each time.
         return call(get, found, owner, kind) if _is_users(get) else getattr(owner, name)
     value = getattr(owner, name)
+    if name == "__dict__" and effects.owner(owner) is current().frame:
+        return made(value)
     return _seen_attribute(owner, name, value)
 
 
@@ -563,7 +606,7 @@ def augment_item(number, container, index, value):
     index = _index(index)
     if isinstance(container, Array):
         index = _listed(index)
-        old = container[index]
+        old = array.claimed(container)[index]
         result = _BINARY[number](old, value())
         if isinstance(old, Array) and not old._scalar:
             array.check_inplace(old, result)
@@ -633,8 +676,13 @@ def _joined(result, a, b):
 
 def iterated(items):
     """What a comprehension or an unrolled loop goes through."""
+    method = getattr(type(items), "__iter__", None)
+    if isinstance(method, types.FunctionType) and _is_users(method):
+        items = call(method, items)
+    if hasattr(type(items), "__next__"):
+        _iterator(items)
     _seen(items)
-    return items
+    return Stepping(items) if _steps_of(items) else items
 
 
 SPECIAL.update({
@@ -644,5 +692,7 @@ SPECIAL.update({
     np.arange: _arange,
     np.linspace: functions.FUNCTIONS[np.linspace],
     np.errstate: _errstate,
+    next: _next,
+    iter: _iter,
     warnings.warn: _warn,
 })

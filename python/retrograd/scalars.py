@@ -205,9 +205,11 @@ def _float_power(a, b, zero, words):
     result = np.power(a, b)
     known = _known(b)
     known = None if known is None else float(known)
-    if known is None or not known.is_integer():
+    if known is None or math.isfinite(known) and not known.is_integer():
         if low < 0:
-            whole = np.greater_equal(a, 0) if known is not None else np.logical_or(np.greater_equal(a, 0), np.equal(b, np.floor(b)))
+            # Python has a number for minus infinity to any power, and for anything to an infinite one.
+            whole = np.logical_or(np.greater_equal(a, 0), np.equal(a, -math.inf))
+            whole = whole if known is not None else _or_nan(np.logical_or(whole, np.equal(b, np.floor(b))), b)
             complex_ = ("a negative number to a power that is no integer is complex; complex numbers are not supported", errors.Unsupported)
             require(_or_nan(whole, a), *(complex_ if zero is ZeroDivisionError else (words, zero)))
     if (known is None or known < 0) and low <= 0 <= high:

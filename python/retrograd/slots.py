@@ -18,6 +18,7 @@ class Leaf:
         self.dtype, self.weak = note.types.get(self.key, self.key[1:3])
         self.ordered = lies_in_order(before) and self.key not in note.unordered
         self.box = self.after = self.limits = None
+        self.wider = None  # the element type that a step makes of it, where that is known too late
 
     def is_integer(self):
         """Whether it is a Python integer, which must not wrap."""

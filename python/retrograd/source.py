@@ -15,7 +15,7 @@ Definition = collections.namedtuple("Definition", "node owner")
 Definition.__doc__ = """The parsed definition of a function, with the lines of its file, and the name of the class around it or None."""
 
 _FUTURE = functools.reduce(lambda flags, name: flags | getattr(__future__, name).compiler_flag, __future__.all_feature_names, 0)
-_NOT_READ = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+_NOT_READ = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _files = {}
 
 

@@ -27,13 +27,16 @@ class Text:
         return _text([other, self], lambda parts: parts[0] + parts[1], str(other) + self.template)
 
     def __str__(self):
-        for value in self.values:
-            for leaf in tree.flatten(value)[0]:
-                if is_traced(leaf):
-                    demand(leaf)
+        for leaf in _leaves(self):
+            if is_traced(leaf):
+                demand(leaf)
         raise errors.Unsupported("a traced value in a string: its digits are not known before the program runs", errors.here())
 
-    __repr__ = __format__ = __len__ = __iter__ = __getitem__ = __contains__ = __str__
+    def _refused(self, *_):
+        str(self)
+
+    __repr__ = __format__ = __len__ = __iter__ = __getitem__ = __contains__ = _refused
+    __hash__ = __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __mul__ = __rmul__ = __mod__ = _refused
 
     def __getattr__(self, name):
         if name.startswith("__"):

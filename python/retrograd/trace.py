@@ -93,7 +93,10 @@ class Trace:
         self.risks, self.attempts = [], []
         self.unread = {}
         self.exchanged = {}  # arrays that a loop makes unknown because it exchanges them, with what is noted of the loop
+        self.types = {}  # of handles
         self.options = []  # objects that are one of several, by their numbers
+        self.undecided = False  # whether a step is begun that may not be one, because a traced condition may have ended the loop
+        self.unsure = {}  # iterators, by identity, of which such a loop leaves it open how far they are
         self.growing = {}  # lists that grow in a loop, by identity
         self.boxes = {}  # what loops carry, by identity: the loop, and which part of its state
         self.bounds = []  # of slices of traced length: the handle, and the integer that it is
@@ -104,6 +107,22 @@ class Trace:
     @property
     def frame(self):
         return self.frames[-1]
+
+    def open_iterators(self, source):
+        """A traced condition may end a loop over an iterator: how far it is, and others that it may go through, is not known from here on."""
+        if hasattr(type(source), "__next__"):
+            others = [value for value, _ in self.made.values() if hasattr(type(value), "__next__")]
+            self.unsure.update({id(value): value for value in [source, *others]})
+
+    def check_iterators(self, values):
+        """Refuses the use of an iterator whose place is not known."""
+        if self.unsure and any(self.unsure.get(id(value)) is value for value in values):
+            raise errors.Unsupported("an iterator, after a loop over it that a traced condition may have ended: how far it is is not known; use an index", errors.here())
+
+    def decide(self, what):
+        """Refuses what would happen although the loop may have ended."""
+        if self.undecided:
+            raise errors.Unsupported(f"{what} by an iterator, in a loop that a traced condition may have ended before; loop over an array or a list", errors.here())
 
     def in_body(self):
         """Whether a body of control flow is being built: Python side effects there would happen once, not once per step."""
@@ -165,14 +184,16 @@ class Trace:
 
     def claim(self, root):
         """An outer array that a body changes is carried by the loops around."""
-        for frame in self.frames[root._frame.depth + 1 :]:
-            if root in frame.assumed:
-                frame.loop.vary(root)
-            if frame.loop is None or root in frame.roots:
-                continue
-            if root in frame.read:
-                frame.loop.change(root)
-            self.carry(frame, root)
+        stale = False  # what is inside of a loop that is traced again is, too
+        for frame in self.frames[1:]:
+            if frame.depth > root._frame.depth:
+                if root in frame.assumed and not stale:
+                    frame.loop.vary(root)
+                if frame.loop is not None and root not in frame.roots:
+                    if root in frame.read and not stale:
+                        frame.loop.change(root)
+                    self.carry(frame, root)
+            stale = stale or frame.loop is not None and frame.loop.stale
 
     def carry(self, frame, root):
         start = root._value if root._const is None else self.constant_at(frame.depth - 1, root._const)
@@ -256,7 +277,12 @@ class Trace:
         return next((attempt for attempt in reversed(self.attempts) if attempt.catches(kind)), None)
 
     def type(self, handle):
-        return self.tracer.type(handle)
+        """(The element type, the shape) of a value."""
+        found = self.types.get(handle)
+        if found is None:
+            dtype, shape = self.tracer.type(handle)
+            found = self.types[handle] = (dtype, tuple(shape))
+        return found
 
     def constant(self, value):
         """A literal; a large array of equal elements is one number, repeated."""

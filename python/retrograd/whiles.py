@@ -96,10 +96,6 @@ class While(Loop):
         if any(root._value != param for root, param in frame.roots.items()) or frame.effects.keys() - {slot.effect.key() for slot in self.slots if slot.effect}:
             raise errors.Unsupported("the condition of a `while` changes something in place", self.pos)
         roots = list(frame.roots)
-        if any(root not in self._changing() for root in roots):
-            # What the condition carries is a parameter of it from its start, before what it captures.
-            self.changed.update(dict.fromkeys(roots))
-            raise Retry(self)
         frame.undo()
         params = trace.tracer.begin_while_body(handle)
         trace.pop(frame)

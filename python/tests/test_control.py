@@ -748,6 +748,80 @@ def test_no_body_is_traced_more_than_three_times():
     assert max(outcome.bodies_traced.values()) <= 3, outcome.bodies_traced
 
 
+def counters(x):
+    """Every counter becomes a float in its loop."""
+    s, a = 0.0, 0
+    while a < x:
+        b = 0
+        while b < x + 1.0:
+            c = 0
+            while c < x + 2.0:
+                d = 0
+                while d < x + 3.0:
+                    s = s + x * d
+                    d = d + 1.5
+                c = c + 1.25
+            b = b + 0.75
+        a = a + 0.5
+    return s + a
+
+
+def changed_late(x):
+    """Arrays of known elements that a step reads before it changes them."""
+    a, b, c, d, e = (np.full(3, float(k)) for k in range(5))
+    s = 0.0
+    for i in range(4):
+        for j in range(3):
+            s = s + a[j] * b[j] + c[i % 3] * d[j] * e[0]
+            a[j] += x
+            b[i % 3] = s
+            c[0], d[j], e[j] = x * i, c[1] + 1.0, b[j]
+    return s + np.sum(a * b) + np.sum(c * d * e)
+
+
+@pytest.mark.parametrize("f, most", [(counters, 3), (changed_late, 2)])
+def test_nests_are_traced_a_few_times_whatever_their_depth(f, most):
+    close(rg.jit(f)(0.7), f(0.7))
+    np.testing.assert_allclose(rg.grad(f)(0.7), differences(f, (0.7,)), rtol=1e-5)
+    traced = rg.jit(f).compile(0.7).outcome.bodies_traced
+    assert 1 < max(traced.values()) <= most, traced
+
+
+def test_nested_whiles_are_traced_once():
+    def f(x):
+        s, a = x, 1.0
+        while a < x:
+            b = 1.0
+            while b < x:
+                c = 1.0
+                while c < x:
+                    s, c = s * 1.1, c + 1.0
+                b = b + 1.0
+            a = a + 1.0
+        return s
+
+    np.testing.assert_allclose(rg.grad(f)(3.5), differences(f, (3.5,)), rtol=1e-5)
+    assert set(rg.jit(f).compile(3.5).outcome.bodies_traced.values()) == {1}
+
+
+def test_what_a_step_that_is_traced_again_raises_is_not_told():
+    """That `z` is 0 is so in the first step only, which is found out after it was read."""
+
+    def g(x, n):
+        a, s = np.zeros(2), 0.0
+        for i in range(n):
+            z = a[0]
+            a[0] = x
+            if z <= 0:
+                raise ValueError(f"not positive in step {i}")
+            s = s + z
+        return s
+
+    assert rg.jit(g)(2.0, 0) == 0.0
+    with pytest.raises(ValueError, match="not positive"):
+        rg.jit(g)(2.0, 3)
+
+
 def test_a_loop_of_too_many_copies_is_refused():
     def f(x):
         rows = {}

@@ -35,7 +35,7 @@ def missing_ufunc(x):
 
 @broken
 def missing_linalg(x):
-    return np.linalg.cond(x)  # here: Unsupported, np.linalg.cond
+    return np.linalg.eigvals(x)  # here: Unsupported, np.linalg.eigvals
 
 
 @broken

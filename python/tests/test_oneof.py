@@ -146,13 +146,16 @@ def test_a_list_of_a_while_without_bound_has_a_length_and_a_last_item_alone():
         rg.grad(f)(x)
 
 
-def test_what_needs_the_object_itself_is_refused():
+def test_what_needs_the_object_itself_is_known_or_refused():
     def f(x):
         mode = "up" if x[0] > 0.2 else "down"
         return x[0] * len(mode)
 
+    # What is not differentiated may become known, and its conditions with it.
+    for point in (x, -x):
+        assert rg.jit(f)(point.copy()) == f(point)
     with pytest.raises(rg.Unsupported, match="one of several"):
-        rg.jit(f)(x)
+        rg.grad(f)(x.copy())
 
 
 def test_whether_two_arrays_are_one_object():

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from oracle import close, complex_step, copies
+from saddle import saddle
 
 import retrograd as rg
 
@@ -179,3 +180,12 @@ def test_known_conditions_are_plain_python():
         return np.sum(x)
 
     check(f, v)
+
+
+def test_descents_within_descents():
+    """GradBench's saddle: gradients of functions that are made of gradients, in loops of a count that is not known."""
+    point = rg.jit(saddle).compile(np.ones(2))
+    close(point(np.ones(2)), np.zeros(4), 1e-4)
+    close(point(np.array([1.0, -0.7])), np.zeros(4), 1e-4)
+    # The loop of each of the four descents that are no part of a gradient.
+    assert point.outcome.bodies_traced and max(point.outcome.bodies_traced.values()) <= 4

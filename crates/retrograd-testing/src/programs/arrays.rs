@@ -274,13 +274,12 @@ impl Draft {
             kept.map(|axis| ty.shape[axis]).product::<usize>()
         };
         let elements = product(&x.slot.ty, &[&left]) * product(&y.slot.ty, &[&right, &batch.1]);
-        if elements > ELEMENTS {
+        let rank = x.slot.ty.rank() + y.slot.ty.rank() - 2 * left.len() - batch.0.len();
+        if elements > ELEMENTS || rank > 4 {
             return;
         }
         let value = s.b.row(&ops::DOT, ops::DotAxes::attrs(&left, &right, &batch.0, &batch.1), &[x.value, y.value]);
-        if s.b.ty(value).rank() <= 4 {
-            self.push(s, y.slot.kind, value, x.slot.most * y.slot.most * count as f64);
-        }
+        self.push(s, y.slot.kind, value, x.slot.most * y.slot.most * count as f64);
     }
 
     pub(super) fn mask(&mut self, s: &mut Scope) {
